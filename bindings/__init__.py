@@ -1,0 +1,1 @@
+"""What a script sees, and the host functions behind it."""

@@ -1,0 +1,45 @@
+"""What a host function may ask of the run it serves.
+
+A host function is `(args, call) -> result`: `args` are the JSON values that the script passed, the result is a JSON value or
+`bytes` (which reach the script as a `Uint8Array`; a `Uint8Array` argument arrives as `bytes`). It may block: it runs on a
+thread of its own. It raises `ProcessError` for what the script should see as an `Exception`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from bindings.policy import Policy
+
+Json = Any
+"""None, bool, int, float, str, list or dict of these."""
+
+
+class ProcessError(Exception):
+    """A process failed in a way that the script may catch; `code` is the HTTP-like code of Yao's exceptions."""
+
+    def __init__(self, message: str, code: int = 500) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+class HostCall(NamedTuple):
+    """The surroundings of one call."""
+
+    app_root: Path
+    """Absolute path of the application."""
+    policy: Policy
+    """Folders, hosts and environment names that scripts may touch."""
+    locale: str
+    """Locale of the running context, such as `en-us`."""
+    authorized: Mapping[str, Json]
+    """The `authorized` block of the running context."""
+    session: dict[str, Json]
+    """Values of `session.*`, kept for one test."""
+
+
+HostFunction = Callable[[list[Json], HostCall], Json]

@@ -1,0 +1,96 @@
+/** What the core of a realm offers to the parts of the bindings that are loaded on first use. */
+
+import type { Std } from "./std";
+
+/** One part: `bindings/src/parts/<name>.ts`, whose default export makes its value from the kernel. */
+export type Part<T> = (kernel: Kernel) => T;
+
+/** Made by the host from defaults, flags and the `--ctx` file; the fields of `agent.Context`. */
+export interface ContextData {
+  chat_id: string;
+  assistant_id: string;
+  locale: string;
+  theme: string;
+  route: string;
+  referer: string;
+  accept: string;
+  client: { type: string; ip: string; user_agent: string };
+  metadata: Record<string, unknown>;
+  authorized: Record<string, unknown>;
+  /** display names for `User.Name` and `Team.Name`, when the context file gives them */
+  user_name?: string;
+  team_name?: string;
+}
+
+export interface Kernel {
+  std: Std;
+  context: ContextData;
+  /** Name of the running test, `TestX` or `TestX/subtest`. */
+  testName(): string;
+  /** The value of a part, made on first use. */
+  part<T>(name: string): T;
+  /**
+   * Calls a process by name, as `Process(name, ...args)` does: mocks of the test first, then what lives in this realm
+   * (`stores.*`), scripts, and last the host. Throws an `Exception` when the process fails or does not exist.
+   * Arguments and results are JSON; a `Uint8Array` crosses when it is an argument or the result itself.
+   */
+  call(name: string, args: readonly unknown[]): unknown;
+  /** The same, but straight to the host: no mocks. */
+  host(name: string, args: readonly unknown[]): unknown;
+  /** Captures one line for the running test. `level`: trace, debug, info, warn, error. */
+  log(level: string, text: string): void;
+  /** Waits, blocking the script. */
+  sleep(milliseconds: number): void;
+  /** Milliseconds since 1970 that `t.mock.now` does not change. */
+  now(): number;
+  /** Mocks of the running test, newest last; filled by part "mock". */
+  mocks: Mocks;
+  /** The `Exception` class that scripts see. */
+  Exception: new (message: string, code?: number) => Error & { code: number };
+}
+
+export interface Mock {
+  /** A name, or a pattern with `*` for any run of characters. */
+  pattern: string;
+  /** Called with the call's arguments. */
+  reply: (...args: unknown[]) => unknown;
+}
+
+export interface Mocks {
+  process: Mock[];
+  agent: Mock[];
+  http: Mock[];
+}
+
+/** Why a check failed. */
+export interface Mismatch {
+  /** What was expected, in words, without values: `Not equal`, `Should be true`. */
+  reason: string;
+  expected?: unknown;
+  actual?: unknown;
+  /** true: show expected and actual as a diff. */
+  diff?: boolean;
+  /** true: there are no values to show. */
+  bare?: boolean;
+}
+
+/** One assertion method. */
+export interface Check {
+  /** Parameters before the optional message. */
+  params: readonly string[];
+  /** undefined when the check holds. A promise only when the argument is asynchronous (Panic, NoPanic). */
+  test(kernel: Kernel, args: readonly unknown[]): Mismatch | undefined | Promise<Mismatch | undefined>;
+}
+
+/** A failed check in the form that leaves the realm. */
+export interface Explained {
+  reason: string;
+  /** JSON text of the value when it is plain JSON of a bounded size, else JSON text of its printed form. */
+  expected?: string;
+  actual?: string;
+  /** Printed forms, several lines for large values, bounded. */
+  expected_text?: string;
+  actual_text?: string;
+  /** Lines that start with `-` (expected), `+` (actual) or a space. */
+  diff?: string;
+}

@@ -1,0 +1,83 @@
+/**
+ * The intrinsics that verdicts depend on, taken before any script runs.
+ *
+ * A script may overwrite `JSON`, `Array.prototype` or `Object.keys`; what decides and explains a verdict calls
+ * these instead. Methods are uncurried: `std.slice(text, 0, 3)` stands for `text.slice(0, 3)`.
+ * Loops in such code are index loops, and a list grows with `list[list.length] = item`.
+ */
+
+const call = Function.prototype.call;
+const bind = call.bind;
+const uncurry = <A extends unknown[], R>(method: (...args: A) => R): ((self: unknown, ...args: A) => R) =>
+  bind.call(call, method) as (self: unknown, ...args: A) => R;
+
+const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const getter = (proto: object, key: PropertyKey): ((self: unknown) => unknown) =>
+  uncurry(Object.getOwnPropertyDescriptor(proto, key)!.get as () => unknown);
+
+export const std = {
+  parse: JSON.parse,
+  stringify: JSON.stringify,
+  isArray: Array.isArray,
+  keys: Object.keys,
+  ownKeys: Reflect.ownKeys,
+  apply: Reflect.apply,
+  getPrototypeOf: Object.getPrototypeOf,
+  descriptor: Object.getOwnPropertyDescriptor,
+  define: Object.defineProperty,
+  create: Object.create,
+  is: Object.is,
+  String,
+  Number,
+  Symbol,
+  Error,
+  TypeError,
+  RegExp,
+  Map,
+  Set,
+  Date,
+  WeakSet,
+  Promise,
+  objectPrototype: Object.prototype,
+  isView: ArrayBuffer.isView,
+  min: Math.min,
+  max: Math.max,
+  floor: Math.floor,
+  now: Date.now,
+  hasOwn: uncurry(Object.prototype.hasOwnProperty) as (self: unknown, key: PropertyKey) => boolean,
+  /** `"[object Date]"` and the like; a class with `Symbol.toStringTag` can lie here. */
+  tag: uncurry(Object.prototype.toString) as (self: unknown) => string,
+  functionText: uncurry(Function.prototype.toString) as (self: unknown) => string,
+  then: uncurry(Promise.prototype.then) as (
+    self: unknown,
+    done?: (value: unknown) => unknown,
+    failed?: (reason: unknown) => unknown,
+  ) => Promise<unknown>,
+  slice: uncurry(String.prototype.slice) as (self: string, start?: number, end?: number) => string,
+  indexOf: uncurry(String.prototype.indexOf) as (self: string, text: string, from?: number) => number,
+  split: uncurry(String.prototype.split as (separator: string) => string[]),
+  repeat: uncurry(String.prototype.repeat) as (self: string, count: number) => string,
+  charCodeAt: uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number,
+  exec: uncurry(RegExp.prototype.exec) as (self: unknown, text: string) => RegExpExecArray | null,
+  regexpText: uncurry(RegExp.prototype.toString) as (self: unknown) => string,
+  regexpSource: getter(RegExp.prototype, "source"),
+  regexpFlags: getter(RegExp.prototype, "flags"),
+  join: uncurry(Array.prototype.join) as (self: unknown, separator: string) => string,
+  sort: uncurry(Array.prototype.sort) as <T>(self: T[], compare?: (a: T, b: T) => number) => T[],
+  getTime: uncurry(Date.prototype.getTime) as (self: unknown) => number,
+  toISOString: uncurry(Date.prototype.toISOString) as (self: unknown) => string,
+  mapSize: getter(Map.prototype, "size") as (self: unknown) => number,
+  mapHas: uncurry(Map.prototype.has) as (self: unknown, key: unknown) => boolean,
+  mapGet: uncurry(Map.prototype.get) as (self: unknown, key: unknown) => unknown,
+  mapSet: uncurry(Map.prototype.set) as (self: unknown, key: unknown, value: unknown) => unknown,
+  mapForEach: uncurry(Map.prototype.forEach) as (self: unknown, visit: (value: unknown, key: unknown) => void) => void,
+  setSize: getter(Set.prototype, "size") as (self: unknown) => number,
+  setHas: uncurry(Set.prototype.has) as (self: unknown, item: unknown) => boolean,
+  setAdd: uncurry(Set.prototype.add) as (self: unknown, item: unknown) => unknown,
+  setForEach: uncurry(Set.prototype.forEach) as (self: unknown, visit: (item: unknown) => void) => void,
+  viewLength: getter(typedArray, "length") as (self: unknown) => number,
+  bigIntText: uncurry(BigInt.prototype.toString) as (self: unknown) => string,
+  symbolText: uncurry(Symbol.prototype.toString) as (self: unknown) => string,
+};
+
+export type Std = typeof std;
