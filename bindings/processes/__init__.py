@@ -1,0 +1,93 @@
+"""Finds the host function behind a process name such as `text.ExtractJSON`.
+
+The first part of a name picks the module, the rest is looked up in that module's `FUNCTIONS` table, whose keys have Yao's
+spelling (`ExtractJSON`, `str.Join`). Both parts match without regard to case. A module is imported when one of its
+processes is first named, and the libraries it needs when one of them is first called, so importing this package costs
+nothing: keep it free of imports, and keep the modules to light parts of the standard library at their top.
+
+`scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and the like need the realm or the run: they are not here, and
+`find` answers None for them.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bindings.services import HostCall, HostFunction, Json
+
+NAMESPACES = {
+    "crypto": "bindings.processes.crypto",
+    "encoding": "bindings.processes.encoding",
+    "fs": "bindings.processes.fs",
+    "http": "bindings.processes.http",
+    "json": "bindings.processes.json",
+    "jsonpath": "bindings.processes.jsonpath",
+    "regex": "bindings.processes.regex",
+    "session": "bindings.processes.session",
+    "text": "bindings.processes.text",
+    "utils": "bindings.processes.utils",
+    "xiang": "bindings.processes.xiang",
+    "yao": "bindings.processes.yao",
+}
+"""First part of a process name, in lower case, to the module that holds its `FUNCTIONS`."""
+
+_found: dict[str, dict[str, HostFunction]] = {}
+"""Tables of the modules imported so far, by namespace; names in lower case."""
+
+
+def find(name: str) -> HostFunction | None:
+    """Looks a process up, importing the module of its namespace on first use.
+
+    Returns: the function, or None when there is no such process.
+    """
+    namespace, _, rest = name.lower().partition(".")
+    functions = _functions(namespace)
+    return None if functions is None else functions.get(rest)
+
+
+def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
+    """Runs a process and waits for its result.
+
+    Raises:
+        ProcessError: code 404 when there is no such process; otherwise what the process raised.
+    """
+    function = find(name)
+    if function is None:
+        raise _missing(name)
+    return function(list(args), host_call)
+
+
+def _functions(namespace: str) -> dict[str, HostFunction] | None:
+    found = _found.get(namespace)
+    if found is not None:
+        return found
+    module = NAMESPACES.get(namespace)
+    if module is None:
+        return None
+    functions = _load(module)
+    _found[namespace] = {name.lower(): function for name, function in functions.items()}
+    return _found[namespace]
+
+
+def _load(module: str) -> dict[str, HostFunction]:
+    from importlib import import_module
+
+    functions: dict[str, HostFunction] = import_module(module).FUNCTIONS
+    return functions
+
+
+def _missing(name: str) -> Exception:
+    from difflib import get_close_matches
+
+    from bindings.services import ProcessError
+
+    message = f'Process "{name}" does not exist'
+    namespace = name.lower().partition(".")[0]
+    if namespace in NAMESPACES:
+        known = {f"{namespace}.{key}".lower(): f"{namespace}.{key}" for key in _load(NAMESPACES[namespace])}
+        close = get_close_matches(name.lower(), known, n=1)
+        if close:
+            message += f' (did you mean "{known[close[0]]}"?)'
+    return ProcessError(message, 404)

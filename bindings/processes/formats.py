@@ -1,0 +1,324 @@
+"""JSON, YAML and JSON Schema for the processes that read and write them (`text.`, `json.`, `encoding.`, `utils.`).
+
+Functions here raise `ValueError` with a short reason; the caller adds its process name. Libraries: json-repair, PyYAML,
+jsonschema, each imported on first use.
+
+What is Yao's and not Python's: encoded JSON is compact with `<`, `>`, `&` escaped; YAML follows Go's yaml.v3 (`yes` and
+`on` are strings, dates become RFC 3339 strings, one document is read); schema patterns are Go's regular expressions.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bindings.services import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_REPAIR = 1_000_000
+"""Longest broken JSON that is repaired, in characters."""
+MAX_VALUES = 1_000_000
+"""Most values in a YAML document, aliases counted each time they are used."""
+MAX_DEPTH = 200
+
+_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+
+
+def encode_json(value: Json, *, escape_html: bool = True) -> str:
+    """Compact JSON; characters outside ASCII stay as they are."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except TypeError as error:
+        raise ValueError("a Uint8Array has no JSON form") from error
+    return text.translate(_HTML) if escape_html else text
+
+
+def decode_json(text: str) -> Json:
+    """Strict JSON: no NaN, no Infinity."""
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse(text: str, hint: str = "") -> Json:
+    """Reads JSON, JSON with comments, or YAML, and repairs broken JSON.
+
+    Args:
+        hint: a file name, an extension or a format (`yaml`, `.yao`); empty: decided by looking at the text
+    """
+    form = hint.lower() or detect(text)
+    if "yaml" in form or "yml" in form:
+        return decode_yaml(text)
+    try:
+        return decode_json(text)
+    except ValueError as error:
+        try:
+            return decode_json(strip_comments(text))
+        except ValueError:
+            if "yao" in form or form.endswith("jsonc"):
+                try:
+                    return decode_json(strip_trailing_commas(strip_comments(text)))
+                except ValueError:
+                    raise error from None
+        try:
+            return repair(text)
+        except ValueError:
+            raise error from None
+
+
+def detect(text: str) -> str:
+    """`yaml` for text whose first line looks like `key: value`, else an empty string, which means JSON."""
+    text = text.strip()
+    if not text.startswith(("{", "[")):
+        for line in text.split("\n"):
+            line = line.strip()
+            if line and not line.startswith("#"):
+                return "yaml" if ":" in line and '":' not in line and ":{" not in line else ""
+    return ""
+
+
+def strip_comments(text: str) -> str:
+    """Removes `//` and `/* */` comments, leaving strings alone."""
+    kept: list[str] = []
+    for in_string, piece in _pieces(text):
+        if in_string or not piece.startswith(("//", "/*")):
+            kept.append(piece)
+    return "".join(kept)
+
+
+def strip_trailing_commas(text: str) -> str:
+    """Removes commas before `]` and `}`. The text has no comments any more."""
+    kept: list[str] = []
+    for in_string, piece in _pieces(text):
+        if not in_string and piece.lstrip().startswith(("]", "}")):
+            while kept and not kept[-1].strip():
+                kept.pop()
+            if kept and kept[-1] == ",":
+                kept.pop()
+        kept.append(piece)
+    return "".join(kept)
+
+
+def _pieces(text: str) -> Iterator[tuple[bool, str]]:
+    """Cuts JSON-like text into strings (True), and comments, single marks and runs of anything else (False)."""
+    at, length = 0, len(text)
+    while at < length:
+        start, character = at, text[at]
+        if character == '"':
+            at += 1
+            while at < length and text[at] != '"':
+                at += 2 if text[at] == "\\" else 1
+            at += 1
+            yield True, text[start:at]
+            continue
+        if text.startswith("//", at):
+            at = text.find("\n", at)
+            at = length if at < 0 else at
+        elif text.startswith("/*", at):
+            at = text.find("*/", at + 2)
+            at = length if at < 0 else at + 2
+        elif character in ",]}/":
+            at += 1
+        else:
+            while at < length and text[at] not in '",]}/':
+                at += 1
+        yield False, text[start:at]
+
+
+def repair(text: str) -> Json:
+    """Reads broken JSON as a model may write it: trailing commas, wrong or missing quotes, a truncated end.
+
+    Text after the JSON value is not forgiven, so that prose which starts with a bracket is no JSON.
+    """
+    import json_repair
+
+    text = text.strip()
+    if len(text) > MAX_REPAIR:
+        raise ValueError(f"more than {MAX_REPAIR} characters are not repaired")
+    expected = {"{": dict, "[": list, '"': str}.get(text[:1])
+    if expected is None:
+        raise ValueError("cannot be repaired to JSON")
+    try:
+        value: Json = json_repair.loads(text, skip_json_loads=True, strict=True)
+    except RecursionError as error:
+        raise ValueError("the value is nested too deeply") from error
+    except ValueError as error:
+        if "top-level" in str(error):
+            raise ValueError("text after the JSON value") from error
+        value = json_repair.loads(text, skip_json_loads=True)  # a doubled key, a missing value
+    if not isinstance(value, expected):
+        raise ValueError("cannot be repaired to JSON")
+    return value
+
+
+def decode_yaml(text: str) -> Json:
+    """The first document of a YAML text, as plain JSON values."""
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = _yaml_loader(base)(text)
+    try:
+        value = loader.get_data() if loader.check_data() else None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f" (line {mark.line + 1})" if mark is not None else ""
+        raise ValueError(f"{error.problem or error.context}{where}") from error
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+    finally:
+        loader.dispose()
+    return _Plain().value(value, 0)
+
+
+def encode_yaml(value: Json) -> str:
+    """YAML in block style, keys sorted as Go does."""
+    import yaml
+
+    text: str = yaml.safe_dump(
+        value, allow_unicode=True, default_flow_style=False, sort_keys=True, width=float("inf"), indent=2
+    )
+    return text.removesuffix("...\n")
+
+
+_loaders: dict[Any, Any] = {}
+
+
+def _yaml_loader(base: Any) -> Any:
+    """A safe loader that reads booleans and numbers as YAML 1.2 does: `yes` and `12:30` are strings, `1e3` is a number."""
+    if base not in _loaders:
+        import re
+
+        loader = type("_Loader", (base,), {})
+        ours = {f"tag:yaml.org,2002:{name}": (re.compile(pattern), first) for name, pattern, first in _SCALARS}
+        loader.yaml_implicit_resolvers = {
+            first: [(tag, pattern) for tag, pattern in resolvers if tag not in ours]
+            for first, resolvers in base.yaml_implicit_resolvers.items()
+        }
+        for tag, (pattern, first) in ours.items():
+            loader.add_implicit_resolver(tag, pattern, list(first))
+        _loaders[base] = loader
+    return _loaders[base]
+
+
+_SCALARS = (
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+    ("int", r"^[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o[0-7_]+|0[0-7_]*|[1-9][0-9_]*)$", "-+0123456789"),
+    (
+        "float",
+        r"^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$",
+        "-+.0123456789",
+    ),
+)
+"""Scalars of YAML that are not strings: name, pattern, first characters. Earlier rows win."""
+
+
+class _Plain:
+    """Turns what PyYAML makes into JSON values, counting them: aliases can make a small text huge or endless."""
+
+    def __init__(self) -> None:
+        self.left = MAX_VALUES
+
+    def value(self, value: Any, depth: int) -> Json:
+        self.left -= 1
+        if self.left < 0 or depth > MAX_DEPTH:
+            raise ValueError("the document is too large or refers to itself")
+        if isinstance(value, dict):
+            return {self.key(key): self.value(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, (list, tuple, set)):
+            return [self.value(item, depth + 1) for item in value]
+        if hasattr(value, "isoformat"):
+            return _rfc3339(value)
+        if isinstance(value, bytes):  # !!binary
+            return value.decode(errors="replace")
+        if isinstance(value, float) and value - value != 0:
+            raise ValueError("NaN and Infinity have no JSON form")
+        return value
+
+    def key(self, key: Any) -> str:
+        if isinstance(key, str):
+            return key
+        if hasattr(key, "isoformat"):
+            return _rfc3339(key)
+        return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
+
+
+def _rfc3339(value: Any) -> str:
+    text: str = value.isoformat()
+    if len(text) == 10:
+        return text + "T00:00:00Z"
+    return text.replace("+00:00", "Z") if value.tzinfo is not None else text + "Z"
+
+
+def schema_problem(schema: Json) -> str | None:
+    """Says what is wrong with a JSON Schema (an object, or JSON text), or None when it is a good one."""
+    try:
+        _validator(schema)
+    except ValueError as error:
+        return f"invalid JSON Schema: {error}"
+    return None
+
+
+def validation_problem(value: Json, schema: Json) -> str | None:
+    """Says where a value breaks a JSON Schema, or None when it fits. References are never fetched."""
+    from referencing.exceptions import Unresolvable
+
+    from bindings.patterns import PatternError
+
+    try:
+        validator = _validator(schema)
+        errors = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
+    except Unresolvable as error:
+        return f"invalid JSON Schema: cannot resolve {error.ref}"
+    except (ValueError, PatternError) as error:
+        return f"invalid JSON Schema: {error}"
+    if not errors:
+        return None
+    return "validation failed: " + "; ".join(f"{_place(error.absolute_path)}: {error.message}" for error in errors)
+
+
+def _place(path: Any) -> str:
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".") or "value"
+
+
+def _validator(schema: Json) -> Any:
+    import jsonschema
+    from jsonschema.validators import extend, validator_for
+    from referencing import Registry
+
+    if isinstance(schema, (str, bytes)):
+        schema = decode_json(schema if isinstance(schema, str) else schema.decode())
+    if not isinstance(schema, (dict, bool)):
+        raise ValueError("a schema is an object, true or false")
+    base = validator_for(schema, default=jsonschema.Draft202012Validator)
+    try:
+        base.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
+    except jsonschema.SchemaError as error:
+        raise ValueError(f"{_place(error.absolute_path)}: {error.message}") from error
+    keywords = {"pattern": _pattern, "patternProperties": _pattern_properties}
+    return extend(base, keywords)(schema, registry=Registry())
+
+
+def _pattern(validator: Any, pattern: str, value: Json, schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    from bindings.patterns import search
+
+    if isinstance(value, str) and not search(pattern, value):
+        yield ValidationError(f"{json.dumps(value)} does not match {json.dumps(pattern)}")
+
+
+def _pattern_properties(validator: Any, patterns: dict[str, Any], value: Json, schema: Any) -> Iterator[Any]:
+    from bindings.patterns import search
+
+    if isinstance(value, dict):
+        for pattern, subschema in patterns.items():
+            for key, item in value.items():
+                if search(pattern, key):
+                    yield from validator.descend(item, subschema, path=key, schema_path=pattern)

@@ -1,0 +1,100 @@
+"""Values as Go's `fmt` prints them, which is how Yao joins, concatenates and logs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from bindings.services import Json
+
+_VERB = re.compile(r"%([-+# 0]*)(\d*)(?:\.(\d*))?(.)?", re.DOTALL)
+
+
+def display(value: Json) -> str:
+    """A value as `%v` prints it: `<nil>`, `true`, `1.5`, `[1 2]`, `map[a:1]` with sorted keys."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e21 else repr(value)
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{key}:{display(value[key])}" for key in sorted(value)) + "]"
+    if isinstance(value, (list, bytes)):
+        return "[" + " ".join(map(display, value)) + "]"
+    return str(value)
+
+
+def sprintf(template: str, values: Sequence[Json]) -> str:
+    """Fills a Go format string. A verb that does not fit its value shows as in Go: `%!d(string=x)`."""
+    rest = iter(values)
+    used = 0
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal used
+        flags, width, precision, verb = match.groups()
+        if verb == "%":
+            return "%"
+        if verb is None:
+            return "%!(NOVERB)"
+        used += 1
+        try:
+            value = next(rest)
+        except StopIteration:
+            return f"%!{verb}(MISSING)"
+        return _verb(flags, width, precision, verb, value)
+
+    text = _VERB.sub(fill, template)
+    if used < len(values):
+        extra = ", ".join(f"{_type(value)}={display(value)}" for value in values[used:])
+        text += f"%!(EXTRA {extra})"
+    return text
+
+
+def _verb(flags: str, width: str, precision: str | None, verb: str, value: Json) -> str:
+    if len(width) > 4 or len(precision or "") > 4:
+        return f"%!{verb}(BADWIDTH)"
+    spec = f"%{flags}{width}" + (f".{precision}" if precision is not None else "")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if verb == "d" and isinstance(value, int) and number:
+        return f"{spec}d" % value
+    if verb in "eEfFgG" and number:
+        return f"{spec}{verb}" % value
+    if verb in "xX" and isinstance(value, (str, bytes)):
+        text = (value.encode() if isinstance(value, str) else value).hex()
+        return f"{spec}s" % (text.upper() if verb == "X" else text)
+    if verb in "xXo" and isinstance(value, int) and number:
+        return f"{spec}{verb}" % value
+    if verb == "q" and isinstance(value, str):
+        from json import dumps
+
+        return f"{spec}s" % dumps(value, ensure_ascii=False)
+    if verb == "t" and isinstance(value, bool):
+        return f"{spec}s" % display(value)
+    if verb == "T":
+        return f"{spec}s" % _type(value)
+    if verb == "v" or (verb == "s" and isinstance(value, str)):
+        return f"{spec}s" % display(value)
+    if verb == "s" and isinstance(value, bytes):
+        return f"{spec}s" % value.decode(errors="replace")
+    if verb == "s" and isinstance(value, (list, dict)):
+        return f"{spec}s" % display(value)
+    return f"%!{verb}({_type(value)}={display(value)})"
+
+
+def _type(value: Json) -> str:
+    for types, name in _TYPES:
+        if isinstance(value, types):
+            return name
+    return "<nil>"
+
+
+_TYPES: tuple[tuple[type, str], ...] = (
+    (bool, "bool"),
+    (int, "int"),
+    (float, "float64"),
+    (str, "string"),
+    (bytes, "[]uint8"),
+    (list, "[]interface {}"),
+    (dict, "map[string]interface {}"),
+)

@@ -1,0 +1,201 @@
+"""`text.`: code blocks and data out of a model's answer, and Markdown to HTML and back.
+
+Extraction follows Yao: fenced blocks if there are any, else the whole text as one block whose type is guessed, `text` when
+nothing fits. JSON and YAML blocks also carry their value as `data`. JSON in the middle of prose without a fence is not
+looked for. `start` and `end` count UTF-8 bytes of the trimmed text, as in Yao; a `start` of 0 is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from bindings.processes import formats
+from bindings.processes.arguments import Arguments, host_functions
+from bindings.services import HostCall, Json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TAG = re.compile(r"\w*", re.ASCII)
+_FENCE = "```"
+
+
+def extract(text: str) -> list[dict[str, Json]]:
+    """The blocks of a text: `{type, content, data?, start?, end?}`; none when the text is blank."""
+    text = text.strip()
+    if not text:
+        return []
+    blocks = _fenced(text) or [_block(guess(text) or "text", text, 0, len(text.encode(errors="surrogatepass")))]
+    for block in blocks:
+        if block["type"] in ("json", "yaml", "yml"):
+            data = _data(block["type"], block["content"])
+            if data is not None:
+                block["data"] = data
+    return blocks
+
+
+def extract_json(text: str) -> Json:
+    """The value of the first JSON or YAML block, or None."""
+    return next((block["data"] for block in extract(text) if "data" in block), None)
+
+
+def _fenced(text: str) -> list[dict[str, Json]]:
+    blocks = []
+    at = start = size = 0
+    while (opening := text.find(_FENCE, at)) >= 0:
+        tag = _TAG.match(text, opening + len(_FENCE))
+        inside = tag.end() if tag else opening + len(_FENCE)
+        closing = text.find(_FENCE, inside)
+        if closing < 0:
+            break
+        content = text[inside:closing].strip()
+        end = closing + len(_FENCE)
+        start = size + len(text[at:opening].encode(errors="surrogatepass"))
+        size = start + len(text[opening:end].encode(errors="surrogatepass"))
+        name = text[opening + len(_FENCE) : inside].lower() or guess(content) or "text"
+        blocks.append(_block(name, content, start, size))
+        at = end
+    return blocks
+
+
+def _block(name: str, content: str, start: int, end: int) -> dict[str, Json]:
+    block: dict[str, Json] = {"type": name, "content": content}
+    if start:
+        block["start"] = start
+    block["end"] = end
+    return block
+
+
+def _data(name: str, content: str) -> Json:
+    try:
+        if name != "json" and not content.startswith(("{", "[")):
+            return formats.parse(content, "yaml")
+        return formats.parse(content)
+    except (ValueError, RecursionError):
+        return None
+
+
+_LANGUAGES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("go", ("package ", "func ", "import (", 'import "'), ("\npackage ", "\nfunc ")),
+    ("typescript", (), ("interface ", ": string", ": number", ": boolean", ": any", "as const")),
+    ("java", ("import java.",), ("public class ", "public static void main", "System.out.")),
+    ("csharp", ("using System",), ("Console.Write", "static void Main")),
+    ("rust", ("fn ",), ("pub fn ", "println!", "let mut ")),
+    ("python", ("def ", "class "), ("if __name__", "print(")),
+    ("javascript", ("function ",), ("console.log", "require(", "module.exports")),
+    ("ruby", (), ("puts ", "attr_accessor")),
+    ("shell", ("export ",), ("echo $",)),
+)
+"""Languages in the order in which they are tried: how the text starts, or what its first five lines hold."""
+
+_SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "DROP ", "ALTER ")
+_CSS = ("margin:", "padding:", "display:", "color:", "background:", "font-")
+
+
+def guess(text: str) -> str:
+    """The language of a text without a tag, or an empty string."""
+    text = text.strip()
+    if text.startswith(("{", "[")):
+        return "json"
+    if text.startswith("<") and (markup := _guess_markup(text)):
+        return markup
+    if text.startswith("---"):
+        return "yaml"
+    if text.startswith("#!/"):
+        return next((name for mark, name in (("python", "python"), ("sh", "shell"), ("node", "javascript")) if mark in text), "shell")
+    if text[:7].upper().startswith(_SQL):
+        return "sql"
+    if text.startswith("#include"):
+        return "cpp" if any(mark in text for mark in ("<iostream>", "<vector>", "std::")) else "c"
+    if text.startswith(("# ", "## ", "### ")):
+        return "markdown"
+    head = "\n".join(text.split("\n", 5)[:5])
+    for name, starts, marks in _LANGUAGES:
+        if text.startswith(starts) or any(mark in head for mark in marks):
+            return name
+    if "{" in text and "}" in text and any(mark in text for mark in _CSS):
+        return "css"
+    first = head.split("\n", 1)[0].strip()
+    return "yaml" if ": " in first and '":' not in first and "://" not in first else ""
+
+
+def _guess_markup(text: str) -> str:
+    if text.startswith(("<?php", "<?=")):
+        return "php"
+    if text[:5].lower().startswith(("<?xml", "<root", "<item", "<node")):
+        return "xml"
+    opens = ("<!doctype", "<html", "<div", "<span", "<p>", "<head", "<body", "<script", "<style", "<table", "<form")
+    return "html" if ">" in text or text[:9].lower().startswith(opens) else ""
+
+
+def markdown_to_html(text: str) -> str:
+    """GitHub's Markdown with hard line breaks and heading ids, as XHTML. Raw HTML is shown as text; bare addresses stay text."""
+    from markdown_it import MarkdownIt
+
+    options = {"breaks": True, "html": False, "xhtmlOut": True}
+    markdown = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+    markdown.add_render_rule("s_open", lambda *_: "<del>")
+    markdown.add_render_rule("s_close", lambda *_: "</del>")
+    tokens = markdown.parse(text)
+    used: dict[str, int] = {}
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open":
+            token.attrSet("id", _heading_id(tokens[index + 1].content, used))
+        elif token.type == "inline" and index > 1 and tokens[index - 2].type == "list_item_open":
+            _mark_task(token)
+    html: str = markdown.renderer.render(tokens, markdown.options, {})
+    return html
+
+
+def _heading_id(text: str, used: dict[str, int]) -> str:
+    words = re.sub(r"[^a-z0-9 _-]", "", text.strip().lower())
+    name = re.sub(r"[ _]", "-", words) or "heading"
+    used[name] = count = used.get(name, -1) + 1
+    return f"{name}-{count}" if count else name
+
+
+def _mark_task(token: Any) -> None:
+    first = token.children[0] if token.children else None
+    if first is None or first.type != "text" or first.content[:4].lower() not in ("[ ] ", "[x] "):
+        return
+    box = type(first)("html_inline", "", 0)
+    box.content = '<input checked="" disabled="" type="checkbox" /> ' if first.content[1] != " " else '<input disabled="" type="checkbox" /> '
+    first.content = first.content[4:]
+    token.children.insert(0, box)
+
+
+def _html_to_markdown(given: Arguments, call: HostCall) -> Json:
+    html = given.string(1)
+    try:
+        from markdownify import markdownify
+    except ImportError as error:
+        raise given.needs("markdownify", "formats") from error
+    text: str = markdownify(html, heading_style="ATX", bullets="-")
+    return text.strip()
+
+
+def _extract_first(given: Arguments, call: HostCall) -> Json:
+    return next(iter(extract(given.string(1))), None)
+
+
+def _extract_by_type(given: Arguments, call: HostCall) -> Json:
+    name = given.string(2).lower()
+    return [block for block in extract(given.string(1)) if block["type"] == name]
+
+
+def _on_string(function: Callable[[str], Json]) -> Callable[[Arguments, HostCall], Json]:
+    return lambda given, call: function(given.string(1))
+
+
+FUNCTIONS = host_functions(
+    "text",
+    {
+        "Extract": _on_string(lambda text: extract(text) or None),
+        "ExtractFirst": _extract_first,
+        "ExtractJSON": _on_string(extract_json),
+        "ExtractByType": _extract_by_type,
+        "MarkdownToHTML": _on_string(markdown_to_html),
+        "HTMLToMarkdown": _html_to_markdown,
+    },
+)

@@ -1,0 +1,206 @@
+/**
+ * Deep structural equality: decides `Equal`, `NotEqual`, `Contains` and `JSONPath`.
+ *
+ * Two values are equal when a test could not tell them apart by their content: the same primitive (`NaN` equals itself,
+ * `-0` equals `0`), or objects of the same class with equal content and equal enumerable own properties, symbols included.
+ *
+ * - A property that is undefined equals an absent one; an object without prototype equals a plain one.
+ * - Maps and sets compare without order, keys and items deeply. Errors compare by name, message and cause.
+ * - Functions, promises, iterators and weak collections are equal only to themselves. Private fields are not seen.
+ * - Cycles are equal when they unfold to the same infinite value.
+ * - An object that throws while it is read is equal only to itself.
+ *
+ * Pairs still to be compared wait in a list, not on the engine's stack, so depth is not bounded; only maps and sets of
+ * several objects recurse, a level for each nesting.
+ */
+
+import { bytesOf, isObject, keysOf, kindOf, unbox } from "../assert/kind";
+import type { Kernel } from "../kernel";
+
+/** One comparison in progress. */
+interface State {
+  /** Objects of the left side, each with the objects of the right side that it is taken to equal (true). */
+  assumed?: Map<object, Map<object, boolean>>;
+  /** What was assumed, in order: left, right, left, right. */
+  trail: object[];
+  steps: number;
+}
+
+/** Items of a map or a set that must find a partner. */
+interface Loose {
+  left: unknown[];
+  right: unknown[];
+}
+
+/** Short comparisons end sooner without a record of the pairs seen; cycles go round until this many steps. */
+const stepsWithoutRecord = 50;
+const nestingLimit = 100;
+
+export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
+  const identical = (a: unknown, b: unknown): boolean => a === b || (a !== a && b !== b);
+  const plain = (proto: unknown): boolean => proto === null || proto === std.objectPrototype;
+
+  function same(state: State, a: unknown, b: unknown, nesting: number): boolean {
+    const todo = [a, b];
+    while (todo.length) {
+      b = todo[todo.length - 1];
+      a = todo[todo.length - 2];
+      todo.length -= 2;
+      if (identical(a, b)) continue;
+      if (!isObject(a) || !isObject(b)) return false;
+      if (assume(state, a, b)) continue;
+      let result: boolean | Loose;
+      try {
+        result = compare(a, b, todo);
+      } catch {
+        return false;
+      }
+      if (typeof result === "object" ? !pairUp(state, result, todo, nesting) : !result) return false;
+    }
+    return true;
+  }
+
+  /** Compares two objects but for what they hold, which is added to `todo`, or returned when its order is free. */
+  function compare(a: object, b: object, todo: unknown[]): boolean | Loose {
+    const kind = kindOf(std, a);
+    const protoA = std.getPrototypeOf(a) as unknown;
+    const protoB = std.getPrototypeOf(b) as unknown;
+    if (kind !== kindOf(std, b) || (protoA !== protoB && !(plain(protoA) && plain(protoB)))) return false;
+    const add = (x: unknown, y: unknown): void => {
+      if (x !== y) {
+        todo[todo.length] = x;
+        todo[todo.length] = y;
+      }
+    };
+    let result: boolean | Loose = true;
+    switch (kind) {
+      case "Opaque":
+        return false;
+      case "Object":
+        break;
+      case "Array":
+        result = (a as unknown[]).length === (b as unknown[]).length;
+        break;
+      case "View":
+        return sameItems(a as Uint8Array, b as Uint8Array);
+      case "ArrayBuffer":
+      case "DataView":
+        return sameItems(bytesOf(std, a as DataView), bytesOf(std, b as DataView));
+      case "Date":
+        result = identical(std.getTime(a), std.getTime(b));
+        break;
+      case "RegExp":
+        result = std.regexpSource(a) === std.regexpSource(b) && std.regexpFlags(a) === std.regexpFlags(b);
+        break;
+      case "Error": {
+        const names = ["name", "message", "cause", "errors"] as (keyof object)[];
+        for (let i = 0; i < names.length; i++) add(a[names[i]], b[names[i]]);
+        break;
+      }
+      case "Map":
+        result = mapItems(a, b, add);
+        break;
+      case "Set":
+        result = setItems(a, b);
+        break;
+      default:
+        result = identical(unbox(std, kind, a), unbox(std, kind, b));
+    }
+    if (result === false) return false;
+    const keysA = keysOf(std, a);
+    for (let i = 0; i < keysA.length; i++) {
+      const key = keysA[i] as keyof object;
+      add(a[key], std.hasOwn(b, key) ? b[key] : undefined);
+    }
+    const keysB = keysOf(std, b);
+    for (let i = 0; i < keysB.length; i++) {
+      const key = keysB[i] as keyof object;
+      if (!std.hasOwn(a, key)) add(undefined, b[key]);
+    }
+    return result;
+  }
+
+  function sameItems(a: Uint8Array, b: Uint8Array): boolean {
+    const length = std.viewLength(a);
+    if (length !== std.viewLength(b)) return false;
+    for (let i = 0; i < length; i++) if (!identical(a[i], b[i])) return false;
+    return true;
+  }
+
+  function mapItems(a: object, b: object, add: (x: unknown, y: unknown) => void): boolean | Loose {
+    const left: unknown[] = [];
+    const right: unknown[] = [];
+    let result = std.mapSize(a) === std.mapSize(b);
+    std.mapForEach(a, (value, key) => {
+      if (isObject(key)) left[left.length] = [key, value];
+      else if (std.mapHas(b, key)) add(value, std.mapGet(b, key));
+      else result = false;
+    });
+    std.mapForEach(b, (value, key) => {
+      if (isObject(key)) right[right.length] = [key, value];
+    });
+    return result && { left, right };
+  }
+
+  function setItems(a: object, b: object): boolean | Loose {
+    const left: unknown[] = [];
+    const right: unknown[] = [];
+    let result = std.setSize(a) === std.setSize(b);
+    std.setForEach(a, (item) => {
+      if (std.setHas(b, item)) return;
+      if (isObject(item)) left[left.length] = item;
+      else result = false;
+    });
+    std.setForEach(b, (item) => {
+      if (!std.setHas(a, item)) right[right.length] = item;
+    });
+    return result && { left, right };
+  }
+
+  /** Finds an equal partner for each item; taking the first is right because equality is transitive. */
+  function pairUp(state: State, { left, right }: Loose, todo: unknown[], nesting: number): boolean {
+    const count = left.length;
+    if (count !== right.length) return false;
+    if (count === 1) {
+      todo[todo.length] = left[0];
+      todo[todo.length] = right[0];
+      return true;
+    }
+    if (nesting === nestingLimit) throw new std.Error("maps or sets are nested too deeply to compare");
+    const used: boolean[] = [];
+    let first = 0;
+    for (let i = 0; i < count; i++) {
+      let found = false;
+      for (let j = first; j < count && !found; j++) {
+        if (used[j]) continue;
+        const mark = state.trail.length;
+        found = used[j] = same(state, left[i], right[j], nesting + 1);
+        if (!found) forget(state, mark);
+      }
+      if (!found) return false;
+      while (used[first]) first++;
+    }
+    return true;
+  }
+
+  /** Takes the two to be equal from now on; true when they already were. */
+  function assume(state: State, a: object, b: object): boolean {
+    if (++state.steps < stepsWithoutRecord) return false;
+    const assumed = (state.assumed ??= new std.Map());
+    let partners = std.mapGet(assumed, a) as Map<object, boolean> | undefined;
+    if (!partners) std.mapSet(assumed, a, (partners = new std.Map()));
+    else if (std.mapGet(partners, b)) return true;
+    std.mapSet(partners, b, true);
+    state.trail[state.trail.length] = a;
+    state.trail[state.trail.length] = b;
+    return false;
+  }
+
+  function forget(state: State, mark: number): void {
+    const { assumed, trail } = state;
+    for (let i = mark; i < trail.length; i += 2) std.mapSet(std.mapGet(assumed, trail[i]), trail[i + 1], false);
+    trail.length = mark;
+  }
+
+  return (a, b) => same({ trail: [], steps: 0 }, a, b, 0);
+}

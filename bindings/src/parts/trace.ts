@@ -1,0 +1,74 @@
+/**
+ * `ctx.trace` and `new Trace(options)`: without a trace driver, as in Yao by default, they change nothing.
+ *
+ * For tests a trace lists what it was asked to do: `records` (`{node, method, args}`, `node` is null for the trace
+ * itself) and `nodes` (`{id, input, option}` and the methods of a node).
+ */
+
+import { copy } from "../copy";
+import type { Kernel } from "../kernel";
+
+const chained = ["Info", "Debug", "Warn", "Error", "SetOutput", "SetMetadata", "Complete", "Fail"];
+
+export default function (kernel: Kernel) {
+  function create(target: Record<string, unknown>, id: string): Record<string, unknown> {
+    const records: { node: string | null; method: string; args: unknown[] }[] = [];
+    const nodes: object[] = [];
+
+    /** Gives an object the methods of a trace or a node. */
+    function equip(object: Record<string, unknown>, node: string | null): Record<string, unknown> {
+      const method = (name: string, run: (...args: unknown[]) => unknown) =>
+        Object.defineProperty(object, name, {
+          value: (...args: unknown[]) => {
+            records.push({ node, method: name, args: copy(args) });
+            return run(...args);
+          },
+          writable: true,
+          configurable: true,
+        });
+      const add = (input: unknown, option: unknown) => {
+        const child = { id: "N" + (nodes.length + 1), input: copy(input), option: copy(option) };
+        nodes.push(child);
+        return equip(child, child.id);
+      };
+      for (const name of chained) method(name, () => object);
+      method("Add", add);
+      // a list of nodes that takes the calls of one node as well: Yao's documentation and code differ in what it is
+      method("Parallel", (list) => {
+        const items = Array.isArray(list) ? (list as { input?: unknown; option?: unknown }[]) : [];
+        return equip(items.map((item) => add(item?.input, item?.option)) as never, node);
+      });
+      return object;
+    }
+
+    equip(Object.assign(target, { id, records, nodes }), null);
+    const space = (name: unknown) => ({
+      id: String(name ?? ""),
+      Set: () => null,
+      Get: () => null,
+      Has: () => false,
+      Del: () => null,
+      Delete: () => null,
+      Keys: () => [],
+      Len: () => 0,
+      Clear: () => null,
+    });
+    return Object.assign(target, {
+      MarkComplete: () => undefined,
+      IsComplete: () => false,
+      CreateSpace: (option?: { label?: unknown }) => space(option?.label),
+      GetSpace: (name: unknown) => space(name),
+      Release: () => undefined,
+      __release: () => undefined,
+    });
+  }
+
+  return {
+    members: () => ({ trace: create({}, "trace-" + kernel.context.chat_id) }),
+    Trace: class {
+      constructor(options?: { id?: unknown }) {
+        create(this as never, String(options?.id ?? "trace"));
+      }
+    },
+  };
+}

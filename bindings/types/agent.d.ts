@@ -1,0 +1,1407 @@
+/**
+ * What handlers of an agent are given (`ctx`, messages, the payload of `Next`) and what they return.
+ *
+ * ```ts
+ * // assistants/expense/src/index.ts
+ * export function Create(ctx: agent.Context, messages: agent.Message[]): agent.Create {
+ *   ctx.memory.chat.Incr("turns");
+ *   return { messages, temperature: 0.2, metadata: { source: "expense" } };
+ * }
+ *
+ * export function Next(ctx: agent.Context, payload: agent.Payload): agent.Next {
+ *   if (payload.completion?.content?.includes("approved")) return { data: { status: "approved" } };
+ * }
+ * ```
+ *
+ * ```ts
+ * // assistants/expense/src/index_test.ts
+ * import { Create, Next } from "./index";
+ *
+ * export function TestTurnsAreCounted(t: testing.T, ctx: agent.Context) {
+ *   const created = Create(ctx, [{ role: "user", content: "Taxi, 30 EUR" }]);
+ *
+ *   t.assert.Equal(ctx.memory.chat.Get("turns"), 1);
+ *   t.assert.JSONPath(created, "metadata.source", "expense");
+ *   t.assert.Nil(Next(ctx, { messages: [], completion: { content: "refused" } }));
+ * }
+ * ```
+ */
+declare namespace agent {
+  /** A user or team. */
+  interface Identity {
+    /** The same field as `ctx.authorized.user_id` or `ctx.authorized.team_id`. */
+    ID: string;
+    /** Display name, if the context file gives one. */
+    Name?: string;
+  }
+
+  /** Who the request comes from and what it may see. Empty fields are absent. */
+  interface Authorized {
+    /** Subject of the token; in a test the user id. */
+    sub?: string;
+    /** OAuth client. */
+    client_id?: string;
+    /** Granted scopes, separated by spaces. */
+    scope?: string;
+    /** Session id. */
+    session_id?: string;
+    /** User id, `test-user` unless `-u`, the case or the context file say otherwise. */
+    user_id?: string;
+    /** Team id, `test-team` unless `-t`, the case or the context file say otherwise. */
+    team_id?: string;
+    /** Tenant id; in a test the team id. */
+    tenant_id?: string;
+    /** Whether the login is to be kept. */
+    remember_me?: boolean;
+    /** Which records the user may see. */
+    constraints?: {
+      /** Only records of their owner. */
+      owner_only?: boolean;
+      /** Only records of their creator. */
+      creator_only?: boolean;
+      /** Only records of their editor. */
+      editor_only?: boolean;
+      /** Only records of the team. */
+      team_only?: boolean;
+      /** Constraints of the application. */
+      extra?: Record<string, any>;
+    };
+    /** Further fields of the context file. */
+    [field: string]: any;
+  }
+
+  /**
+   * The context of one request: who asks, in which chat, and what a handler may use to answer.
+   *
+   * A plain object. A test may change any of it, for itself alone. Two spellings of the same values exist: `ctx.Locale`
+   * and `ctx.locale` change together.
+   *
+   * @example
+   * ```ts
+   * ctx.User = null;
+   * ctx.Locale = "de-de";
+   * ctx.Metadata.testMode = true;
+   *
+   * t.assert.Nil(ctx.authorized.user_id);
+   * t.assert.Equal(ctx.locale, "de-de");
+   * t.assert.Equal(ctx.metadata, { testMode: true });
+   * ```
+   */
+  interface Context {
+    /** The user. Setting it to null removes `user_id` and `sub` from `authorized`. */
+    get User(): Identity;
+    set User(user: Identity | null | undefined);
+
+    /** The team. Setting it to null removes `team_id` and `tenant_id` from `authorized`. */
+    get Team(): Identity;
+    set Team(team: Identity | null | undefined);
+
+    /** The same as `locale`. */
+    Locale: string;
+
+    /** The same as `client`. */
+    Client: {
+      /** The same as `client.type`. */
+      Type: string;
+      /** The same as `client.ip`. */
+      IP: string;
+    };
+
+    /** The same object as `metadata`. */
+    Metadata: Record<string, any>;
+
+    /** The same as `chat_id`. */
+    ChatID: string;
+
+    /** The same as `assistant_id`. */
+    AssistantID: string;
+
+    /** Id of the chat. In a script test `script-test-<function>`. */
+    chat_id: string;
+
+    /** Id of the assistant, with dots: `tests.hook-next`. */
+    assistant_id: string;
+
+    /** Language and region in lower case; in a test `en-us` unless the context file says otherwise. */
+    locale: string;
+
+    /** Theme of the client, empty in a test. */
+    theme: string;
+
+    /** Route of the page, empty in a test. */
+    route: string;
+
+    /** Where the request comes from: `test` in a test, `agent` in a call by another agent. */
+    referer: string;
+
+    /** Form of output the client takes: `standard`, `cui-web` and others. */
+    accept: string;
+
+    /** The program that asks. */
+    client: {
+      /** `web`, `mobile` and others; `test` in a test. */
+      type: string;
+      /** Its user agent; `yao-agent-test/1.0` in a test. */
+      user_agent: string;
+      /** Its address; `127.0.0.1` in a test. */
+      ip: string;
+    };
+
+    /** Free values that travel with the request; `{}` if there are none. */
+    metadata: Record<string, any>;
+
+    /** Who the request comes from; `{}` if nobody is logged in. */
+    authorized: Authorized;
+
+    /** Values kept between requests. */
+    memory: Memory;
+
+    /** Steps shown to the user while the agent works. */
+    trace: Trace;
+
+    /** Calls of MCP servers, with results ready for use. */
+    mcp: MCP;
+
+    /** Calls of other agents. */
+    agent: Agents;
+
+    /** Calls of models, without an agent around them. */
+    llm: LLM;
+
+    /** Search on the web, in knowledge bases and in the database. */
+    search: Search;
+
+    /** Commands in a sandbox; absent without one. */
+    computer?: any;
+
+    /** Files in a sandbox; absent without one. */
+    workspace?: any;
+
+    /** Old name of `computer` and `workspace`. */
+    sandbox?: any;
+
+    /**
+     * The messages sent through this context so far, oldest first, each as it stands after all changes. Exists in the test
+     * host only.
+     *
+     * @example
+     * ```ts
+     * const id = ctx.SendStream("Thinking");
+     * ctx.Append(id, " ... done");
+     * ctx.End(id);
+     *
+     * t.assert.Len(ctx.sent, 1);
+     * t.assert.Equal(ctx.sent[0]?.props?.content, "Thinking ... done");
+     * ```
+     */
+    readonly sent: SentMessage[];
+
+    /**
+     * Sends a complete message. It cannot be changed afterwards.
+     *
+     * @example
+     * ```ts
+     * ctx.Send("Hello");
+     * ctx.Send({ type: "image", props: { url: "https://example.com/a.png" } });
+     * t.assert.Equal(ctx.sent.map((message) => message.type), ["text", "image"]);
+     * ```
+     *
+     * @param message A message, which needs a `type`; or text, which stands for `{ type: "text", props: { content } }`.
+     * @param block Id of the block it is shown in; `block_id` in the message wins.
+     * @returns The id of the message: its `message_id`, or a new one.
+     */
+    Send(message: OutputMessage | string, block?: string): string;
+
+    /**
+     * Sends a message that goes on: `Append`, `Replace`, `Merge` and `Set` change it until `End` closes it.
+     *
+     * @example
+     * ```ts
+     * const id = ctx.SendStream({ type: "task", props: { progress: 0 } });
+     * ctx.Merge(id, { progress: 100 }, "props");
+     * ctx.End(id);
+     * t.assert.Equal(ctx.sent[0]?.props, { progress: 100 });
+     * ```
+     *
+     * @param message A message or text, as for `Send`.
+     * @param block Id of the block it is shown in; `block_id` in the message wins.
+     * @returns The id of the message.
+     */
+    SendStream(message: OutputMessage | string, block?: string): string;
+
+    /**
+     * Appends to a message opened by `SendStream`.
+     *
+     * @param id Id of the message.
+     * @param content What is appended.
+     * @param path Where, with dots; `props.content` if not given.
+     * @returns `id`.
+     */
+    Append(id: string, content: OutputMessage | string, path?: string): string;
+
+    /**
+     * Replaces a message opened by `SendStream`; its id stays.
+     *
+     * @param id Id of the message.
+     * @param message A message or text, as for `Send`.
+     * @returns `id`.
+     */
+    Replace(id: string, message: OutputMessage | string): string;
+
+    /**
+     * Merges fields into a message opened by `SendStream`. Fields that are not named stay.
+     *
+     * @param id Id of the message.
+     * @param fields The fields.
+     * @param path Where, with dots: `props`.
+     * @returns `id`.
+     */
+    Merge(id: string, fields: Record<string, any>, path?: string): string;
+
+    /**
+     * Sets one field of a message opened by `SendStream`. Missing objects on the way are made.
+     *
+     * @param id Id of the message.
+     * @param value The new value.
+     * @param path The field, with dots: `props.status`.
+     * @returns `id`.
+     */
+    Set(id: string, value: any, path: string): string;
+
+    /**
+     * Closes a message opened by `SendStream`.
+     *
+     * @param id Id of the message.
+     * @param text Appended to `props.content` before.
+     * @returns `id`.
+     */
+    End(id: string, text?: string): string;
+
+    /**
+     * Makes a message id: `M1`, `M2` and so on within this context.
+     *
+     * @example
+     * ```ts
+     * t.assert.Match(ctx.MessageID(), /^M\d+$/);
+     * ```
+     */
+    MessageID(): string;
+
+    /** Makes a block id: `B1`, `B2` and so on within this context. Messages of one block are shown together. */
+    BlockID(): string;
+
+    /** Makes a thread id, for messages of work done side by side: `T1`, `T2` and so on within this context. */
+    ThreadID(): string;
+
+    /**
+     * Closes a block.
+     *
+     * @param id Id of the block.
+     */
+    EndBlock(id: string): void;
+
+    /** Clears `memory.context`. Handlers need not call it. */
+    Release(): void;
+
+    /** The same as `Release`, called by `Use`. */
+    __release(): void;
+  }
+
+  /** A message to the client, for `ctx.Send`. */
+  interface OutputMessage {
+    /** `text`, `image`, `loading`, `action`, `error` or any type that the client knows. */
+    type: string;
+    /** What the client shows; the fields depend on the type, `content` for text. */
+    props?: Record<string, any>;
+    /** Id of the message, made if not given. */
+    message_id?: string;
+    /** Id of the block it is shown in. */
+    block_id?: string;
+    /** Id of the thread it belongs to. */
+    thread_id?: string;
+    /** Free values. */
+    metadata?: Record<string, any>;
+    /** Further fields. */
+    [field: string]: any;
+  }
+
+  /** A message that was sent, as `ctx.sent` keeps it. */
+  interface SentMessage extends OutputMessage {
+    /** Id of the message. */
+    message_id: string;
+  }
+
+  /** Part of a message that arrives while an agent or model answers, as `onChunk` is given it. */
+  interface Chunk {
+    /** `text`, `thinking`, `tool_call`, `error` and others. */
+    type: string;
+    /** What arrived; `content` for text. */
+    props?: Record<string, any>;
+    /** Id of the part. */
+    chunk_id?: string;
+    /** Id of the message it belongs to. */
+    message_id?: string;
+    /** Id of the block it belongs to. */
+    block_id?: string;
+    /** Id of the thread it belongs to. */
+    thread_id?: string;
+    /** Whether it changes an earlier message. */
+    delta?: boolean;
+    /** What it changes. */
+    delta_path?: string;
+    /** How it changes it. */
+    delta_action?: "append" | "replace" | "merge" | "set" | (string & {});
+    /** Further fields. */
+    [field: string]: any;
+  }
+
+  /**
+   * Four stores of values. Tests start with empty ones, unless they share a context file that fills them.
+   *
+   * @example
+   * ```ts
+   * ctx.memory.user.Set("language", "de");
+   * ctx.memory.chat.Push("topics", ["travel", "meals"]);
+   *
+   * t.assert.Equal(ctx.memory.user.Get("language"), "de");
+   * t.assert.Equal(ctx.memory.chat.ArrayAll("topics"), ["travel", "meals"]);
+   * t.assert.Nil(ctx.memory.team.Get("language"));
+   * ```
+   */
+  interface Memory {
+    /** Values of the user. They do not expire. */
+    user: MemoryNamespace;
+    /** Values of the team. They do not expire. */
+    team: MemoryNamespace;
+    /** Values of the chat, for 24 hours. */
+    chat: MemoryNamespace;
+    /** Values of the request, until `ctx.Release()`. */
+    context: MemoryNamespace;
+  }
+
+  /** One store of `ctx.memory`. Values are JSON: what is read is a copy. */
+  interface MemoryNamespace {
+    /** Id of the user, team, chat or context it belongs to. */
+    readonly id: string;
+
+    /** `user`, `team`, `chat` or `context`. */
+    readonly space: string;
+
+    /**
+     * Gives a value.
+     *
+     * @param key Its key.
+     * @returns The value, null if there is none.
+     */
+    Get(key: string): any;
+
+    /**
+     * Stores a value.
+     *
+     * @example
+     * ```ts
+     * ctx.memory.context.Set("token", "abc", 300);
+     * t.assert.Equal(ctx.memory.context.GetDel("token"), "abc");
+     * t.assert.False(ctx.memory.context.Has("token"));
+     * ```
+     *
+     * @param key Its key.
+     * @param value Anything that is JSON.
+     * @param ttl Seconds until it is forgotten; without it as long as the store keeps values. (Yao takes milliseconds here,
+     *   against its documentation.)
+     */
+    Set(key: string, value: any, ttl?: number): void;
+
+    /**
+     * Removes a value. A key that is not there is no error.
+     *
+     * @param key Its key; with `*` at the end, all keys that begin so.
+     */
+    Del(key: string): void;
+
+    /**
+     * Tells whether there is a value.
+     *
+     * @param key Its key.
+     */
+    Has(key: string): boolean;
+
+    /**
+     * Gives a value and removes it.
+     *
+     * @param key Its key.
+     * @returns The value, null if there was none.
+     */
+    GetDel(key: string): any;
+
+    /** All keys. */
+    Keys(): string[];
+
+    /** The number of keys. */
+    Len(): number;
+
+    /** Removes all values. */
+    Clear(): void;
+
+    /**
+     * Adds to a number. One that is not there counts as 0.
+     *
+     * @example
+     * ```ts
+     * t.assert.Equal(ctx.memory.chat.Incr("turns"), 1);
+     * t.assert.Equal(ctx.memory.chat.Incr("turns", 5), 6);
+     * ```
+     *
+     * @param key Its key.
+     * @param delta What is added, 1 if not given.
+     * @returns The new number.
+     */
+    Incr(key: string, delta?: number): number;
+
+    /**
+     * Subtracts from a number. One that is not there counts as 0.
+     *
+     * @param key Its key.
+     * @param delta What is subtracted, 1 if not given.
+     * @returns The new number.
+     */
+    Decr(key: string, delta?: number): number;
+
+    /**
+     * Appends to a list, which is made if it is not there. Documented by Yao but missing there, like the methods below.
+     *
+     * @param key Its key.
+     * @param values The new elements.
+     * @returns The new length.
+     */
+    Push(key: string, values: any[]): number;
+
+    /**
+     * Removes the last element of a list.
+     *
+     * @param key Its key.
+     * @returns The element, null if there was none.
+     */
+    Pop(key: string): any;
+
+    /**
+     * Removes the last elements of a list.
+     *
+     * @param key Its key.
+     * @param count How many at most.
+     * @returns The elements, in the order of the list.
+     */
+    Pull(key: string, count: number): any[];
+
+    /**
+     * Removes all elements of a list.
+     *
+     * @param key Its key.
+     * @returns The elements.
+     */
+    PullAll(key: string): any[];
+
+    /**
+     * Appends those values to a list that it does not have yet.
+     *
+     * @param key Its key.
+     * @param values The new elements.
+     * @returns The new length.
+     */
+    AddToSet(key: string, values: any[]): number;
+
+    /**
+     * The length of a list, 0 if it is not there.
+     *
+     * @param key Its key.
+     */
+    ArrayLen(key: string): number;
+
+    /**
+     * One element of a list.
+     *
+     * @param key Its key.
+     * @param index From 0; negative counts from the end.
+     * @returns The element, null if there is none.
+     */
+    ArrayGet(key: string, index: number): any;
+
+    /**
+     * Replaces one element of a list.
+     *
+     * @param key Its key.
+     * @param index From 0; negative counts from the end.
+     * @param value The new element.
+     */
+    ArraySet(key: string, index: number, value: any): void;
+
+    /**
+     * Part of a list.
+     *
+     * @param key Its key.
+     * @param start Index of the first element, from 0; negative counts from the end.
+     * @param end Index after the last element; negative counts from the end.
+     */
+    ArraySlice(key: string, start: number, end: number): any[];
+
+    /**
+     * One page of a list.
+     *
+     * @param key Its key.
+     * @param page From 1.
+     * @param size Elements per page.
+     */
+    ArrayPage(key: string, page: number, size: number): any[];
+
+    /**
+     * All elements of a list, `[]` if it is not there.
+     *
+     * @param key Its key.
+     */
+    ArrayAll(key: string): any[];
+  }
+
+  /** How a step is shown. */
+  interface TraceOption {
+    /** Its title. */
+    label: string;
+    /** Its type, free. */
+    type?: string;
+    /** Name of an icon. */
+    icon?: string;
+    /** A sentence about it. */
+    description?: string;
+    /** Free values. */
+    metadata?: Record<string, any>;
+    /** Whether the step above ends when this one begins, true if not given. */
+    autoCompleteParent?: boolean;
+  }
+
+  /** What steps and the trace as a whole have in common. */
+  interface TraceScope {
+    /** Its id. */
+    readonly id: string;
+
+    /**
+     * Begins a step.
+     *
+     * @param input What the step works on.
+     * @param option How it is shown.
+     */
+    Add(input: any, option: TraceOption): TraceNode;
+
+    /**
+     * Begins steps that run side by side.
+     *
+     * @param steps One item per step.
+     */
+    Parallel(steps: { input: any; option: TraceOption }[]): TraceNode[];
+
+    /**
+     * Adds a line at info level.
+     *
+     * @param message The text.
+     */
+    Info(message: string): this;
+
+    /**
+     * Adds a line at debug level.
+     *
+     * @param message The text.
+     */
+    Debug(message: string): this;
+
+    /**
+     * Adds a line at warning level.
+     *
+     * @param message The text.
+     */
+    Warn(message: string): this;
+
+    /**
+     * Adds a line at error level.
+     *
+     * @param message The text.
+     */
+    Error(message: string): this;
+
+    /**
+     * Sets the output.
+     *
+     * @param output Any value.
+     */
+    SetOutput(output: any): this;
+
+    /**
+     * Sets one value of the metadata.
+     *
+     * @param key Its key.
+     * @param value Any value.
+     */
+    SetMetadata(key: string, value: any): this;
+
+    /**
+     * Marks it as completed.
+     *
+     * @param output Its output.
+     */
+    Complete(output?: any): this;
+
+    /**
+     * Marks it as failed.
+     *
+     * @param error Why.
+     */
+    Fail(error: string | Error): this;
+  }
+
+  /** One step of a trace. */
+  interface TraceNode extends TraceScope {}
+
+  /**
+   * Steps shown to the user while the agent works. Tracing is off in tests: every method is there and does nothing.
+   *
+   * @example
+   * ```ts
+   * const step = ctx.trace.Add({ query: "flights" }, { label: "Search" });
+   * step.Info("asking two providers").Complete({ found: 3 });
+   * t.assert.False(ctx.trace.IsComplete());
+   * ```
+   */
+  interface Trace extends TraceScope {
+    /** Marks the whole trace as complete. */
+    MarkComplete(): void;
+
+    /** Whether the trace is complete; false when tracing is off. */
+    IsComplete(): boolean;
+
+    /**
+     * Makes a space that groups steps on the screen.
+     *
+     * @param option How it is shown; `ttl` in seconds.
+     */
+    CreateSpace(option: { label: string; type?: string; icon?: string; description?: string; ttl?: number; metadata?: Record<string, any> }): any;
+
+    /**
+     * Finds a space.
+     *
+     * @param id Its id.
+     */
+    GetSpace(id: string): any;
+
+    /** Frees what the trace holds. Handlers need not call it. */
+    Release(): void;
+  }
+
+  /** One tool call among several, to the same server. */
+  interface MCPCall {
+    /** Name of the tool. */
+    name: string;
+    /** Its arguments. */
+    arguments?: Record<string, any>;
+  }
+
+  /** One tool call among several, to any server. */
+  interface MCPRequest {
+    /** Id of the server. */
+    mcp: string;
+    /** Name of the tool. */
+    tool: string;
+    /** Its arguments. */
+    arguments?: Record<string, any>;
+  }
+
+  /** What came of an `MCPRequest`. */
+  interface MCPResult {
+    /** Id of the server. */
+    mcp: string;
+    /** Name of the tool. */
+    tool: string;
+    /** The result, as `CallTool` gives it. */
+    result?: any;
+    /** Why the call failed. */
+    error?: string;
+  }
+
+  /** An example of a call that an MCP server ships. */
+  interface MCPSample {
+    /** Its name. */
+    name: string;
+    /** What it shows. */
+    description?: string;
+    /** Arguments of the call. */
+    input: any;
+    /** Its result. */
+    output?: any;
+    /** Its place among the samples, from 0. */
+    index: number;
+  }
+
+  /**
+   * Calls of MCP servers. An unknown server or tool throws.
+   *
+   * A result is parsed: one text is the JSON value in it, or else the text; several contents are an array. A tool that
+   * throws gives the text `Error executing tool NAME: ...`. The global `MCP` gives results as the server sends them.
+   */
+  interface MCP {
+    /**
+     * Lists the tools of a server.
+     *
+     * @param server Id of the server.
+     * @param cursor Where to go on, from `nextCursor` of the list before.
+     */
+    ListTools(server: string, cursor?: string): { tools: { name: string; description?: string; inputSchema?: any }[]; nextCursor?: string };
+
+    /**
+     * Calls a tool.
+     *
+     * @param server Id of the server.
+     * @param name Name of the tool.
+     * @param args Its arguments.
+     * @returns The parsed result.
+     */
+    CallTool(server: string, name: string, args?: Record<string, any>): any;
+
+    /**
+     * Calls several tools of a server, one after another.
+     *
+     * @param server Id of the server.
+     * @param calls The calls.
+     * @returns The parsed results, in the order of the calls.
+     */
+    CallTools(server: string, calls: MCPCall[]): any[];
+
+    /**
+     * Calls several tools of a server at once.
+     *
+     * @param server Id of the server.
+     * @param calls The calls.
+     * @returns The parsed results, in the order of the calls.
+     */
+    CallToolsParallel(server: string, calls: MCPCall[]): any[];
+
+    /**
+     * Calls tools of several servers and waits for all.
+     *
+     * @param requests The calls.
+     * @returns One item per request, in that order.
+     */
+    All(requests: MCPRequest[]): MCPResult[];
+
+    /**
+     * Calls tools of several servers until one succeeds.
+     *
+     * @param requests The calls.
+     * @returns One item per request; those not finished are empty.
+     */
+    Any(requests: MCPRequest[]): MCPResult[];
+
+    /**
+     * Calls tools of several servers until one ends, well or not.
+     *
+     * @param requests The calls.
+     * @returns One item per request; those not finished are empty.
+     */
+    Race(requests: MCPRequest[]): MCPResult[];
+
+    /**
+     * Lists the resources of a server.
+     *
+     * @param server Id of the server.
+     * @param cursor Where to go on, from `nextCursor` of the list before.
+     */
+    ListResources(server: string, cursor?: string): { resources: { uri: string; name: string; description?: string; mimeType?: string }[]; nextCursor?: string };
+
+    /**
+     * Reads a resource.
+     *
+     * @param server Id of the server.
+     * @param uri Address of the resource.
+     */
+    ReadResource(server: string, uri: string): { contents: { uri: string; mimeType?: string; text?: string; blob?: string }[] };
+
+    /**
+     * Lists the prompts of a server.
+     *
+     * @param server Id of the server.
+     * @param cursor Where to go on, from `nextCursor` of the list before.
+     */
+    ListPrompts(server: string, cursor?: string): { prompts: { name: string; description?: string; arguments?: any[] }[]; nextCursor?: string };
+
+    /**
+     * Fills in a prompt.
+     *
+     * @param server Id of the server.
+     * @param name Name of the prompt.
+     * @param args Values of its variables.
+     */
+    GetPrompt(server: string, name: string, args?: Record<string, any>): { description?: string; messages: { role: string; content: any }[] };
+
+    /**
+     * Lists examples of calls.
+     *
+     * @param server Id of the server.
+     * @param type Of what.
+     * @param name Name of the tool or resource.
+     */
+    ListSamples(server: string, type: "tool" | "resource", name: string): { samples: MCPSample[]; total: number };
+
+    /**
+     * Gives one example of a call.
+     *
+     * @param server Id of the server.
+     * @param type Of what.
+     * @param name Name of the tool or resource.
+     * @param index Its place, from 0.
+     */
+    GetSample(server: string, type: "tool" | "resource", name: string, index: number): MCPSample;
+  }
+
+  /** Options of a call of an agent, which its hooks are given as their third argument. */
+  interface Options {
+    /** Connector for this call instead of the agent's own. */
+    connector?: string;
+    /** Mode of the agent: `chat`, `task` and others. */
+    mode?: string;
+    /** Whether and how to search: true, false, or an object with the details. */
+    search?: any;
+    /** What to leave out. */
+    skip?: Skip;
+    /** Leaves out the global prompts. */
+    disable_global_prompts?: boolean;
+    /** Merged into `ctx.metadata` before `Create` runs. */
+    metadata?: Record<string, any>;
+    /** Further options. */
+    [option: string]: any;
+  }
+
+  /** What a call of an agent leaves out. */
+  interface Skip {
+    /** Neither reads nor writes the history of the chat. */
+    history?: boolean;
+    /** Records no trace. */
+    trace?: boolean;
+    /** Sends nothing to the client. */
+    output?: boolean;
+    /** Extracts no keywords. */
+    keyword?: boolean;
+    /** Does not search. */
+    search?: boolean;
+    /** Does not parse attachments. */
+    content_parsing?: boolean;
+  }
+
+  /** Options of `ctx.agent.Call`. */
+  interface CallOptions extends Options {
+    /**
+     * Called for each part of the answer as it arrives.
+     *
+     * @param message The part.
+     * @returns 0 or nothing to go on, any other number to stop.
+     */
+    onChunk?: (message: Chunk) => number | void;
+  }
+
+  /** One call among several. */
+  interface AgentRequest {
+    /** Id of the agent. */
+    agent: string;
+    /** What it is sent. */
+    messages: Message[];
+    /** Options of this call, without `onChunk`. */
+    options?: Options;
+  }
+
+  /** What came of a call of an agent. */
+  interface AgentResult {
+    /** Id of the agent. */
+    agent_id: string;
+    /** The whole answer. */
+    response?: Response;
+    /** Text of the answer. */
+    content?: any;
+    /** Why the call failed. */
+    error?: string;
+  }
+
+  /** For calls of several agents or models. */
+  interface BatchOptions {
+    /**
+     * Called for each part of each answer as it arrives.
+     *
+     * @param id Id of the agent or connector.
+     * @param index Place of the request, from 0.
+     * @param message The part.
+     * @returns 0 or nothing to go on, any other number to stop.
+     */
+    onChunk?: (id: string, index: number, message: Chunk) => number | void;
+  }
+
+  /** Calls of other agents. What goes wrong is in `error`; only arguments of a wrong type throw. */
+  interface Agents {
+    /**
+     * Calls an agent and waits for its answer.
+     *
+     * @example
+     * ```ts
+     * t.mock.agent("helpers.translate", "Guten Tag");
+     *
+     * const result = ctx.agent.Call("helpers.translate", [{ role: "user", content: "Good day" }]);
+     *
+     * t.assert.NoError(result.error);
+     * t.assert.Equal(result.content, "Guten Tag");
+     * ```
+     *
+     * @param id Id of the agent.
+     * @param messages What it is sent.
+     * @param options Options of the call.
+     */
+    Call(id: string, messages: Message[], options?: CallOptions): AgentResult;
+
+    /**
+     * Calls several agents and waits for all. They send nothing to the client.
+     *
+     * @param requests The calls; invalid ones are dropped.
+     * @param options For all of them.
+     * @returns One item per request, in that order.
+     */
+    All(requests: AgentRequest[], options?: BatchOptions): AgentResult[];
+
+    /**
+     * Calls several agents until one succeeds.
+     *
+     * @param requests The calls; invalid ones are dropped.
+     * @param options For all of them.
+     * @returns One item per request; those not finished are empty.
+     */
+    Any(requests: AgentRequest[], options?: BatchOptions): AgentResult[];
+
+    /**
+     * Calls several agents until one ends, well or not.
+     *
+     * @param requests The calls; invalid ones are dropped.
+     * @param options For all of them.
+     * @returns One item per request; those not finished are empty.
+     */
+    Race(requests: AgentRequest[], options?: BatchOptions): AgentResult[];
+  }
+
+  /** Options of `ctx.llm.Stream`. */
+  interface LLMOptions {
+    /** Randomness, 0 to 2. */
+    temperature?: number;
+    /** Bound of the answer in tokens; old name of `max_completion_tokens`. */
+    max_tokens?: number;
+    /** Bound of the answer in tokens. */
+    max_completion_tokens?: number;
+    /** Share of likely tokens to choose from, 0 to 1. */
+    top_p?: number;
+    /** -2 to 2. */
+    presence_penalty?: number;
+    /** -2 to 2. */
+    frequency_penalty?: number;
+    /** Texts that end the answer. */
+    stop?: string | string[];
+    /** Whom the call is for. */
+    user?: string;
+    /** Makes answers more alike. */
+    seed?: number;
+    /** Tools, in the format of OpenAI. */
+    tools?: any[];
+    /** `auto`, `none`, `required` or one tool. */
+    tool_choice?: any;
+    /** `{ type: "json_object" }` and others. */
+    response_format?: any;
+    /** `low`, `medium`, `high` and others. */
+    reasoning_effort?: string;
+    /**
+     * Called for each part of the answer as it arrives.
+     *
+     * @param message The part.
+     * @returns 0 or nothing to go on, any other number to stop.
+     */
+    onChunk?: (message: Chunk) => number | void;
+    /** Further options. */
+    [option: string]: any;
+  }
+
+  /** One call among several. */
+  interface LLMRequest {
+    /** Id of the connector. */
+    connector: string;
+    /** What the model is sent. */
+    messages: Message[];
+    /** Options of this call, without `onChunk`. */
+    options?: LLMOptions;
+  }
+
+  /** What came of a call of a model. */
+  interface LLMResult {
+    /** Id of the connector. */
+    connector: string;
+    /** The whole answer. */
+    response?: Completion;
+    /** Text of the answer. */
+    content?: any;
+    /** Why the call failed. */
+    error?: string;
+  }
+
+  /** Calls of models, without an agent around them. What goes wrong is in `error`. */
+  interface LLM {
+    /**
+     * Calls a model and waits for its answer.
+     *
+     * @param connector Id of the connector.
+     * @param messages What the model is sent.
+     * @param options Options of the call.
+     */
+    Stream(connector: string, messages: Message[], options?: LLMOptions): LLMResult;
+
+    /**
+     * Calls several models and waits for all.
+     *
+     * @param requests The calls.
+     * @param options For all of them.
+     * @returns One item per request, in that order.
+     */
+    All(requests: LLMRequest[], options?: BatchOptions): LLMResult[];
+
+    /**
+     * Calls several models until one succeeds.
+     *
+     * @param requests The calls.
+     * @param options For all of them.
+     * @returns One item per request; those not finished are empty.
+     */
+    Any(requests: LLMRequest[], options?: BatchOptions): LLMResult[];
+
+    /**
+     * Calls several models until one ends, well or not.
+     *
+     * @param requests The calls.
+     * @param options For all of them.
+     * @returns One item per request; those not finished are empty.
+     */
+    Race(requests: LLMRequest[], options?: BatchOptions): LLMResult[];
+
+    /**
+     * Makes an image.
+     *
+     * @param connector Id of the connector.
+     * @param prompt What the image shows.
+     * @param options Options of the model.
+     * @returns The image as base64 or address, and its format.
+     */
+    GenerateImage(connector: string, prompt: string, options?: Record<string, any>): { connector: string; image?: string; format?: string; error?: string };
+  }
+
+  /** One search among several. */
+  interface SearchRequest {
+    /** Where to search. */
+    type: "web" | "kb" | "db";
+    /** What to search for. */
+    query: string;
+    /** Options of that kind of search. */
+    [option: string]: any;
+  }
+
+  /** Something that a search found. */
+  interface SearchItem {
+    /** By which the answer may cite it. */
+    citation_id: string;
+    /** `user`, `hook` or `auto`: who asked for the search. */
+    source: string;
+    /** Weight of the source, 0 to 1. */
+    weight: number;
+    /** How well it fits. */
+    score?: number;
+    /** `web`, `kb` or `db`. */
+    type: string;
+    /** Its title. */
+    title?: string;
+    /** Its text. */
+    content: string;
+    /** Its address. */
+    url?: string;
+    /** Further fields. */
+    [field: string]: any;
+  }
+
+  /** What came of a search. */
+  interface SearchResult {
+    /** `web`, `kb` or `db`. */
+    type: string;
+    /** What was searched for. */
+    query: string;
+    /** Who asked for the search. */
+    source: string;
+    /** What was found. */
+    items: SearchItem[];
+    /** The number of items. */
+    total: number;
+    /** Milliseconds. */
+    duration_ms: number;
+    /** Why the search failed. */
+    error?: string;
+  }
+
+  /** Search on the web, in knowledge bases and in the database. What goes wrong is in `error`. */
+  interface Search {
+    /**
+     * Searches the web.
+     *
+     * @param query What to search for.
+     * @param options `limit`, `sites`, `time_range` (`day`, `week`, `month`, `year`) and others.
+     */
+    Web(query: string, options?: Record<string, any>): SearchResult;
+
+    /**
+     * Searches knowledge bases.
+     *
+     * @param query What to search for.
+     * @param options `collections`, `threshold`, `limit`, `graph` and others.
+     */
+    KB(query: string, options?: Record<string, any>): SearchResult;
+
+    /**
+     * Searches the database.
+     *
+     * @param query What to search for.
+     * @param options `models`, `wheres`, `orders`, `select`, `limit` and others.
+     */
+    DB(query: string, options?: Record<string, any>): SearchResult;
+
+    /**
+     * Searches in several places and waits for all.
+     *
+     * @param requests The searches.
+     * @returns One item per request, in that order.
+     */
+    All(requests: SearchRequest[]): SearchResult[];
+
+    /**
+     * Searches in several places until one search finds something.
+     *
+     * @param requests The searches.
+     * @returns One item per request; those not finished are empty.
+     */
+    Any(requests: SearchRequest[]): SearchResult[];
+
+    /**
+     * Searches in several places until one search ends, well or not.
+     *
+     * @param requests The searches.
+     * @returns One item per request; those not finished are empty.
+     */
+    Race(requests: SearchRequest[]): SearchResult[];
+  }
+
+  /** A message of a conversation, in the format of OpenAI. */
+  interface Message {
+    /** Who says it. */
+    role: "developer" | "system" | "user" | "assistant" | "tool" | (string & {});
+    /** Text, a list of `ContentPart`, or null in a message that only calls tools. */
+    content?: any;
+    /** Name of the speaker. */
+    name?: string;
+    /** In a message of role `tool`: the call it answers. */
+    tool_call_id?: string;
+    /** In a message of role `assistant`: the tools it calls. */
+    tool_calls?: ToolCall[];
+    /** In a message of role `assistant`: why it refuses. */
+    refusal?: string;
+  }
+
+  /** Part of a message. */
+  interface ContentPart {
+    /** `image`, `audio` and `file` stand in case files and are turned into the others before they are sent. */
+    type: "text" | "image_url" | "input_audio" | "file" | "data" | "image" | "audio" | (string & {});
+    /** For type `text`. */
+    text?: string;
+    /** For type `image_url`: an address or a data URL. */
+    image_url?: { url: string; detail?: "auto" | "low" | "high" | (string & {}) };
+    /** For type `input_audio`: base64, and `wav`, `mp3` and others. */
+    input_audio?: { data: string; format: string };
+    /** For type `file`: an address or a data URL, and its name. */
+    file?: { url?: string; filename?: string; file_id?: string };
+    /** For type `data`: references to data of the application. */
+    data?: any;
+    /** Further fields. */
+    [field: string]: any;
+  }
+
+  /** A call of a tool, as the model asks for it. */
+  interface ToolCall {
+    /** Id of the call. */
+    id: string;
+    /** Always `function`. */
+    type: "function" | (string & {});
+    /** Name of the tool, and its arguments as JSON text. */
+    function: { name: string; arguments: string };
+  }
+
+  /** A call of a tool, as it was carried out. */
+  interface ToolResult {
+    /** Id of the call. */
+    toolcall_id: string;
+    /** Id of the MCP server. */
+    server: string;
+    /** Name of the tool, without the server. */
+    tool: string;
+    /** The arguments, as the JSON text that the model gave. */
+    arguments?: any;
+    /** What the tool gave. */
+    result?: any;
+    /** Why the call failed. */
+    error?: string;
+  }
+
+  /** Tokens of a call. */
+  interface Usage {
+    /** Tokens of what was sent. */
+    prompt_tokens: number;
+    /** Tokens of the answer. */
+    completion_tokens: number;
+    /** The sum. */
+    total_tokens: number;
+    /** Further counts. */
+    [count: string]: any;
+  }
+
+  /** The answer of a model. A test that makes one up for `Next` needs to give only what `Next` looks at. */
+  interface Completion {
+    /** Id of the answer. */
+    id?: string;
+    /** Format of the answer. */
+    object?: string;
+    /** When it was made, in seconds since 1970. */
+    created?: number;
+    /** The model. */
+    model?: string;
+    /** `assistant`. */
+    role?: string;
+    /** Its text. */
+    content?: any;
+    /** The tools it calls. */
+    tool_calls?: ToolCall[];
+    /** Why it refuses. */
+    refusal?: string;
+    /** Its reasoning, if the model shows it. */
+    reasoning_content?: string;
+    /** `stop`, `length`, `tool_calls`, `content_filter` and others. */
+    finish_reason?: string;
+    /** Tokens of the call. */
+    usage?: Usage;
+  }
+
+  /** The answer of an agent. */
+  interface Response {
+    /** Id of the request. */
+    request_id: string;
+    /** Id of the context. */
+    context_id: string;
+    /** Id of the trace. */
+    trace_id: string;
+    /** Id of the chat. */
+    chat_id: string;
+    /** Id of the agent. */
+    assistant_id: string;
+    /** What its `Create` hook returned. */
+    create?: CreateResult;
+    /** `data` of what its `Next` hook returned. */
+    next?: any;
+    /** The answer of its model; absent when none was called. */
+    completion?: Completion;
+    /** The tools that were called. */
+    tools?: ToolResult[];
+  }
+
+  /** Hands the request over to another agent. The chat, the user and the memory stay. */
+  interface Delegate {
+    /** Id of the agent. */
+    agent_id: string;
+    /** What it is sent. */
+    messages: Message[];
+    /** Options of the call. */
+    options?: Options;
+  }
+
+  /** What the `Create` hook changes about the request. A field that is absent changes nothing. */
+  interface CreateResult {
+    /** Sent to the model in place of the conversation; prompts stay. An empty list is ignored. */
+    messages?: Message[];
+    /** Audio options of the model. */
+    audio?: { voice?: string; format?: string; [option: string]: any };
+    /** Randomness, 0 to 2. */
+    temperature?: number;
+    /** Bound of the answer in tokens; old name of `max_completion_tokens`. */
+    max_tokens?: number;
+    /** Bound of the answer in tokens. */
+    max_completion_tokens?: number;
+    /** Connector for this request. */
+    connector?: string;
+    /** Written to `ctx.locale`. */
+    locale?: string;
+    /** Written to `ctx.theme`. */
+    theme?: string;
+    /** Written to `ctx.route`. */
+    route?: string;
+    /** Merged into `ctx.metadata`, key by key. */
+    metadata?: Record<string, any>;
+    /** Prompts to use in place of the default ones: `task` for `prompts/task.yml`, `chat.friendly` for `prompts/chat/friendly.yml`. */
+    prompt_preset?: string;
+    /** Leaves out the global prompts. */
+    disable_global_prompts?: boolean;
+    /** MCP servers to use in place of the agent's own, each with all its tools and resources or those named. */
+    mcp_servers?: { server_id: string; tools?: string[]; resources?: string[]; [option: string]: any }[];
+    /** Agents that do part of the work (`vision`, `audio`, `search`, `fetch` and others), field by field. */
+    uses?: Record<string, any>;
+    /** Uses them even if the model could do the work itself. */
+    force_uses?: boolean;
+    /** Whether and how to search. */
+    search?: boolean | { need_search?: boolean; search_types?: string[]; confidence?: number; reason?: string; [option: string]: any };
+    /** Hands the request over at once: neither the model nor `Next` is called, the other agent's answer is the answer. */
+    delegate?: Delegate;
+  }
+
+  /** What the `Next` hook is given. */
+  interface NextPayload {
+    /** The conversation, without prompts and without what `Create` put in its place. */
+    messages?: Message[];
+    /** The answer of the model; null or absent when none was called. */
+    completion?: Completion | null;
+    /** The tools that were called, with their results. */
+    tools?: ToolResult[];
+    /** Why the model failed; rarely set, since a failing model ends the request. */
+    error?: string;
+  }
+
+  /** What the `Next` hook makes of the answer. */
+  interface NextResult {
+    /** The output of the agent, in place of the text of the model. Null, `""`, `{}` and `[]` count as none. */
+    data?: any;
+    /** Hands the request over: the other agent's answer replaces everything. */
+    delegate?: Delegate;
+    /** Ignored. */
+    metadata?: Record<string, any>;
+  }
+
+  /** What `Create` may return: null or nothing to leave the request as it is. */
+  type Create = CreateResult | null | undefined | void;
+
+  /** What `Next` may return: null or nothing to answer with the text of the model. */
+  type Next = NextResult | null | undefined | void;
+
+  /** Another name of `NextPayload`, from Yao's own declarations. */
+  type Payload = NextPayload;
+
+  /** Another name of `Options`, from Yao's own declarations. */
+  type HookOptions = Options;
+
+  /** The hook that runs before the model is called. */
+  type CreateHook = (ctx: Context, messages: Message[], options: Options) => Create;
+
+  /** The hook that runs after the model has answered and its tools have run. */
+  type NextHook = (ctx: Context, payload: NextPayload, options: Options) => Next;
+}

@@ -1,0 +1,40 @@
+/**
+ * What scripts under `yao-test` may use, for editors and the TypeScript compiler. `yao-test types` copies these files
+ * into an application; nothing here runs.
+ *
+ * | file | declares |
+ * | --- | --- |
+ * | `testing.d.ts` | `t`, its assertions and mocks, set-up functions |
+ * | `agent.d.ts` | `ctx`, what hooks are given and what they return |
+ * | `yao.d.ts` | `Process`, `FS`, `http` and the other names of the Yao runtime, `@yao/runtime` |
+ * | `platform.d.ts` | `console`, timers, `URL`, text encoding and other names known from browsers |
+ *
+ * A `tsconfig.json` for the root of the application:
+ *
+ * ```json
+ * {
+ *   "compilerOptions": {
+ *     "target": "es2024",
+ *     "lib": ["es2024"],
+ *     "types": [],
+ *     "module": "esnext",
+ *     "moduleResolution": "bundler",
+ *     "moduleDetection": "force",
+ *     "strict": true,
+ *     "noEmit": true
+ *   },
+ *   "include": ["types", "assistants", "scripts"]
+ * }
+ * ```
+ *
+ * - `"lib": ["es2024", "dom"]` compiles too, but then names that no script has, such as `fetch`, look as if they were there.
+ * - `"types": []` keeps `@types/node` out, whose names no script has either.
+ * - `moduleDetection: "force"` makes each file a module, so that two agents may both have a function `Create`. A test
+ *   file then imports what it tests (`import { Setup } from "./setup"`, where `setup.ts` exports it). A test file that
+ *   uses the functions beside it without an import runs all the same; put `// @ts-nocheck` on its first line.
+ */
+
+/// <reference path="./testing.d.ts" />
+/// <reference path="./agent.d.ts" />
+/// <reference path="./yao.d.ts" />
+/// <reference path="./platform.d.ts" />

@@ -1,0 +1,419 @@
+/**
+ * Names known from browsers. They behave as there, except where noted.
+ *
+ * ```ts
+ * export async function TestPlatform(t: testing.T) {
+ *   await new Promise((resolve) => setTimeout(resolve, 10));
+ *   t.assert.Equal(new URL("/a?b=1", "https://example.com").searchParams.get("b"), "1");
+ *   t.assert.Equal(new TextEncoder().encode("é").length, 2);
+ * }
+ * ```
+ *
+ * Where the library `dom` declares the same name, both declarations hold.
+ */
+
+/** Output captured by the test, shown when it fails or with `-v`. */
+interface Console {
+  /**
+   * Prints at info level.
+   *
+   * @param data Values, joined by spaces; `%s`, `%d` and the like in a first text are filled in.
+   */
+  log(...data: any[]): void;
+
+  /**
+   * Prints at debug level.
+   *
+   * @param data As for `log`.
+   */
+  debug(...data: any[]): void;
+
+  /**
+   * Prints at info level.
+   *
+   * @param data As for `log`.
+   */
+  info(...data: any[]): void;
+
+  /**
+   * Prints at warning level.
+   *
+   * @param data As for `log`.
+   */
+  warn(...data: any[]): void;
+
+  /**
+   * Prints at error level. Does not fail the test.
+   *
+   * @param data As for `log`.
+   */
+  error(...data: any[]): void;
+}
+
+/**
+ * Output captured by the test.
+ *
+ * @example
+ * ```ts
+ * console.log("looked at", ctx.ChatID);
+ * ```
+ */
+declare var console: Console;
+
+/**
+ * Calls a function later, once. A test does not wait for its timers: await a promise that they settle.
+ *
+ * @example
+ * ```ts
+ * const text = await new Promise<string>((resolve) => setTimeout(resolve, 10, "done"));
+ * t.assert.Equal(text, "done");
+ * ```
+ *
+ * @param handler The function.
+ * @param timeout Milliseconds from now, 0 if not given.
+ * @param args Its arguments.
+ * @returns For `clearTimeout`.
+ */
+declare function setTimeout<A extends any[]>(handler: (...args: A) => void, timeout?: number, ...args: A): number;
+
+/**
+ * Keeps `setTimeout` from calling its function.
+ *
+ * @param id What `setTimeout` gave; anything else is ignored.
+ */
+declare function clearTimeout(id: number | undefined): void;
+
+/**
+ * Calls a function again and again.
+ *
+ * @example
+ * ```ts
+ * let count = 0;
+ * await new Promise<void>((resolve) => {
+ *   const id = setInterval(() => {
+ *     if (++count === 3) {
+ *       clearInterval(id);
+ *       resolve();
+ *     }
+ *   }, 1);
+ * });
+ * t.assert.Equal(count, 3);
+ * ```
+ *
+ * @param handler The function.
+ * @param timeout Milliseconds between calls.
+ * @param args Its arguments.
+ * @returns For `clearInterval`.
+ */
+declare function setInterval<A extends any[]>(handler: (...args: A) => void, timeout?: number, ...args: A): number;
+
+/**
+ * Ends `setInterval`.
+ *
+ * @param id What `setInterval` gave; anything else is ignored.
+ */
+declare function clearInterval(id: number | undefined): void;
+
+/**
+ * Calls a function before timers run and after the promises that are settled already.
+ *
+ * @param callback The function.
+ */
+declare function queueMicrotask(callback: () => void): void;
+
+/**
+ * Copies a value deeply, with `Map`, `Set`, `Date`, `RegExp`, errors, typed arrays and cycles.
+ *
+ * @example
+ * ```ts
+ * const order = { items: [{ id: 1 }] };
+ * const copy = structuredClone(order);
+ * copy.items[0]!.id = 2;
+ * t.assert.Equal(order.items[0]?.id, 1);
+ * ```
+ *
+ * @param value The value.
+ * @throws {DOMException} `DataCloneError` for functions and symbols.
+ */
+declare function structuredClone<T = any>(value: T): T;
+
+/**
+ * Decodes base64 text. The bytes are read as UTF-8, as in Yao; a browser makes one character of each byte.
+ *
+ * @example
+ * ```ts
+ * t.assert.Equal(atob(btoa("Grüße")), "Grüße");
+ * ```
+ *
+ * @param data Base64 text.
+ */
+declare function atob(data: string): string;
+
+/**
+ * Encodes text, as UTF-8, in base64. A browser refuses characters beyond U+00FF.
+ *
+ * @param data The text.
+ */
+declare function btoa(data: string): string;
+
+/** Time since the realm began. */
+interface Performance {
+  /** Milliseconds since `timeOrigin`, with fractions. `t.mock.now` does not change it. */
+  now(): number;
+  /** When the realm began, in milliseconds since 1970. */
+  readonly timeOrigin: number;
+}
+
+/**
+ * Time since the realm began.
+ *
+ * @example
+ * ```ts
+ * const started = performance.now();
+ * t.assert.GreaterOrEqual(performance.now(), started);
+ * ```
+ */
+declare var performance: Performance;
+
+/** An address in its parts. Setting one changes the others. */
+interface URL {
+  /** `#` and what follows, or empty. */
+  hash: string;
+  /** Host name and port. */
+  host: string;
+  /** Host name. */
+  hostname: string;
+  /** The whole address. */
+  href: string;
+  /** Protocol, host name and port. */
+  readonly origin: string;
+  /** Password, or empty. */
+  password: string;
+  /** Path, with its leading slash. */
+  pathname: string;
+  /** Port, empty when it is that of the protocol. */
+  port: string;
+  /** Protocol with its colon: `https:`. */
+  protocol: string;
+  /** `?` and the query, or empty. */
+  search: string;
+  /** The query, value by value. */
+  readonly searchParams: URLSearchParams;
+  /** User name, or empty. */
+  username: string;
+  /** The same as `href`. */
+  toString(): string;
+  /** The same as `href`. */
+  toJSON(): string;
+}
+
+/**
+ * Reads an address.
+ *
+ * @example
+ * ```ts
+ * const url = new URL("../list?page=2", "https://example.com/a/b");
+ * t.assert.Equal(url.href, "https://example.com/list?page=2");
+ * t.assert.Panic(() => new URL("no address"));
+ * ```
+ *
+ * @param url An address, or one relative to `base`.
+ * @param base An address.
+ * @throws {TypeError} When it is no address.
+ */
+declare var URL: typeof globalThis extends { onmessage: any; URL: infer U }
+  ? U
+  : {
+      new (url: string | URL, base?: string | URL): URL;
+      readonly prototype: URL;
+      /** Whether it is an address. */
+      canParse(url: string | URL, base?: string | URL): boolean;
+      /** Reads an address; null when it is none. */
+      parse(url: string | URL, base?: string | URL): URL | null;
+    };
+
+/** The values of a query, in their order. */
+interface URLSearchParams {
+  /** The number of values. */
+  readonly size: number;
+
+  /**
+   * Adds a value, also if there is one of that name.
+   *
+   * @param name Its name.
+   * @param value The value.
+   */
+  append(name: string, value: string): void;
+
+  /**
+   * Removes all values of a name.
+   *
+   * @param name The name.
+   * @param value Removes only those that are equal to it.
+   */
+  delete(name: string, value?: string): void;
+
+  /**
+   * The first value of a name, null if there is none.
+   *
+   * @param name The name.
+   */
+  get(name: string): string | null;
+
+  /**
+   * All values of a name.
+   *
+   * @param name The name.
+   */
+  getAll(name: string): string[];
+
+  /**
+   * Whether there is a value of a name.
+   *
+   * @param name The name.
+   * @param value Looks for this value.
+   */
+  has(name: string, value?: string): boolean;
+
+  /**
+   * Sets a value in place of all of that name.
+   *
+   * @param name Its name.
+   * @param value The value.
+   */
+  set(name: string, value: string): void;
+
+  /** Sorts by name. */
+  sort(): void;
+
+  /** The query without `?`. */
+  toString(): string;
+
+  /**
+   * Calls a function for each value.
+   *
+   * @param callback The function.
+   * @param thisArg Its `this`.
+   */
+  forEach(callback: (value: string, name: string, parent: URLSearchParams) => void, thisArg?: any): void;
+
+  /** Names and values. */
+  entries(): IterableIterator<[string, string]>;
+
+  /** Names. */
+  keys(): IterableIterator<string>;
+
+  /** Values. */
+  values(): IterableIterator<string>;
+
+  /** Names and values. */
+  [Symbol.iterator](): IterableIterator<[string, string]>;
+}
+
+/**
+ * Makes a query.
+ *
+ * @example
+ * ```ts
+ * const query = new URLSearchParams({ q: "a b", page: "2" });
+ * t.assert.Equal(query.toString(), "q=a+b&page=2");
+ * ```
+ *
+ * @param init Text with or without `?`, pairs, or an object.
+ */
+declare var URLSearchParams: typeof globalThis extends { onmessage: any; URLSearchParams: infer P }
+  ? P
+  : {
+      new (init?: string | Iterable<[string, string]> | string[][] | Record<string, string> | URLSearchParams): URLSearchParams;
+      readonly prototype: URLSearchParams;
+    };
+
+/** Turns text into bytes. */
+interface TextEncoder {
+  /** Always `utf-8`. */
+  readonly encoding: string;
+
+  /**
+   * Encodes text.
+   *
+   * @param input The text, empty if not given.
+   */
+  encode(input?: string): Uint8Array;
+
+  /**
+   * Encodes text into an array, as far as it fits.
+   *
+   * @param source The text.
+   * @param destination The array.
+   * @returns UTF-16 units read and bytes written.
+   */
+  encodeInto(source: string, destination: Uint8Array): { read: number; written: number };
+}
+
+/** Turns text into bytes. */
+declare var TextEncoder: typeof globalThis extends { onmessage: any; TextEncoder: infer E }
+  ? E
+  : {
+      new (): TextEncoder;
+      readonly prototype: TextEncoder;
+    };
+
+/** Turns bytes into text. */
+interface TextDecoder {
+  /** Name of the encoding in lower case: `utf-8`. */
+  readonly encoding: string;
+  /** Whether bytes that are wrong throw. */
+  readonly fatal: boolean;
+  /** Whether a byte order mark is kept. */
+  readonly ignoreBOM: boolean;
+
+  /**
+   * Decodes bytes. Wrong ones become U+FFFD, unless `fatal` is set.
+   *
+   * @param input The bytes, none if not given.
+   * @param options `stream: true` keeps the beginning of a character for the next call.
+   */
+  decode(input?: ArrayBuffer | ArrayBufferView | null, options?: { stream?: boolean }): string;
+}
+
+/**
+ * Turns bytes into text.
+ *
+ * @example
+ * ```ts
+ * const bytes = new TextEncoder().encode("é");
+ * t.assert.Equal(new TextDecoder().decode(bytes), "é");
+ * ```
+ *
+ * @param label `utf-8`, which is the default.
+ * @param options `fatal: true` throws on wrong bytes; `ignoreBOM: true` keeps a byte order mark.
+ */
+declare var TextDecoder: typeof globalThis extends { onmessage: any; TextDecoder: infer D }
+  ? D
+  : {
+      new (label?: string, options?: { fatal?: boolean; ignoreBOM?: boolean }): TextDecoder;
+      readonly prototype: TextDecoder;
+    };
+
+/** An error of one of the names in this file. */
+interface DOMException extends Error {
+  /** Its number, 0 for names that have none. */
+  readonly code: number;
+  /** What went wrong. */
+  readonly message: string;
+  /** Its kind: `DataCloneError`, `InvalidCharacterError` and others. */
+  readonly name: string;
+}
+
+/**
+ * Makes an error with a kind.
+ *
+ * @param message What went wrong.
+ * @param name Its kind, `Error` if not given.
+ */
+declare var DOMException: typeof globalThis extends { onmessage: any; DOMException: infer X }
+  ? X
+  : {
+      new (message?: string, name?: string): DOMException;
+      readonly prototype: DOMException;
+    };

@@ -1,0 +1,769 @@
+/**
+ * Script tests: functions named `Test...` in `<module>_test.ts`, each run in a JavaScript realm of its own.
+ *
+ * ```ts
+ * // assistants/expense/src/setup_test.ts
+ * export function TestSystemReady(t: testing.T, ctx: agent.Context) {
+ *   const { assert } = t;
+ *   t.mock.process("models.setting.Get", { ready: true });
+ *
+ *   const setting = Process("models.setting.Get", "system");
+ *
+ *   assert.True(setting.ready, "the system should be ready");
+ *   assert.Equal(ctx.User.ID, "test-user");
+ * }
+ *
+ * export async function TestLater(t: testing.T) {
+ *   const value = await new Promise<number>((resolve) => setTimeout(() => resolve(42), 10));
+ *   t.assert.Equal(value, 42);
+ * }
+ * ```
+ *
+ * A test fails when an assertion fails, when it throws, or when a promise is rejected and nobody handles it. It may be
+ * `async`, and may be a `const` that holds a function.
+ *
+ * A test file may also declare the following functions, which are not tests. Each may be `async`. No state is shared
+ * between tests, so all of them run for every test, in the realm of that test.
+ *
+ * | function | when it runs |
+ * | --- | --- |
+ * | `TestMain(m: testing.M, ctx: agent.Context)` | around everything else; must call `m.Run()` |
+ * | `BeforeAll(ctx: agent.Context)` | first; when it throws, the test fails without being run |
+ * | `BeforeEach(t: testing.T, ctx: agent.Context)` | next, with the `t` of the test; when it throws, the test fails without being run |
+ * | `AfterEach(t: testing.T, ctx: agent.Context)` | after the test, also after one that failed; `t.failed` tells |
+ * | `AfterAll(ctx: agent.Context)` | last, after the functions given to `t.cleanup` |
+ *
+ * ```ts
+ * export function BeforeEach(t: testing.T, ctx: agent.Context) {
+ *   ctx.memory.user.Set("plan", "free");
+ * }
+ *
+ * export function TestPlan(t: testing.T, ctx: agent.Context) {
+ *   t.assert.Equal(ctx.memory.user.Get("plan"), "free");
+ * }
+ * ```
+ */
+declare namespace testing {
+  /** A test function, for tests that are constants: `const TestX: testing.Test = (t, ctx) => { ... }`. */
+  type Test = (t: T, ctx: agent.Context) => unknown;
+
+  /** Context under the name that Yao's own declarations use in tests. */
+  type Context = agent.Context;
+
+  /** `Promise<boolean>` where the function it belongs to returns a promise, else `boolean`. */
+  type Verdict<R> = 0 extends 1 & R ? boolean : [R] extends [never] ? boolean : R extends PromiseLike<unknown> ? Promise<boolean> : boolean;
+
+  /** The test that is running: checks, log, mocks and control. */
+  interface T {
+    /** Name of the test, `TestSetup`; of a subtest, `TestSetup/empty_input`. */
+    readonly name: string;
+
+    /** Whether the test has failed so far, by an assertion, `error`, `fail` or a subtest. */
+    readonly failed: boolean;
+
+    /** Checks that record a failure and let the test go on. Each returns whether it held. */
+    readonly assert: Assert;
+
+    /** The same checks, but a failure stops the test. */
+    readonly require: Require;
+
+    /** Stand-ins for what the code under test calls. They end with the test. */
+    readonly mock: Mock;
+
+    /**
+     * Adds a line to the log of the test, shown when the test fails or with `-v`. Objects are printed readably.
+     *
+     * @example
+     * ```ts
+     * t.log("user is", ctx.User, "in", ctx.Locale);
+     * ```
+     *
+     * @param args Values, joined by spaces.
+     */
+    log(...args: any[]): void;
+
+    /**
+     * Logs at error level and marks the test as failed. The test goes on.
+     *
+     * @example
+     * ```ts
+     * if (!ctx.ChatID) t.error("no chat id in", ctx);
+     * ```
+     *
+     * @param args Values, joined by spaces.
+     */
+    error(...args: any[]): void;
+
+    /**
+     * Stops the test and reports it as skipped, or as failed if it failed before.
+     *
+     * @example
+     * ```ts
+     * if (ctx.Locale === "zh-cn") t.skip("there is no Chinese text yet");
+     * ```
+     *
+     * @param reason Shown in the report.
+     */
+    skip(reason?: string): never;
+
+    /**
+     * Marks the test as failed. The test goes on.
+     *
+     * @example
+     * ```ts
+     * for (const key of ["chat_id", "assistant_id"] as const) {
+     *   if (ctx[key] === undefined) t.fail(`ctx has no ${key}`);
+     * }
+     * ```
+     *
+     * @param reason Shown in the report.
+     */
+    fail(reason?: string): void;
+
+    /**
+     * Marks the test as failed and stops it. Cleanups and `AfterEach` still run.
+     *
+     * @example
+     * ```ts
+     * const [, year] = /^(\d{4})-/.exec("2025-01-01") ?? t.fatal("not a date");
+     * t.assert.Equal(year, "2025");
+     * ```
+     *
+     * @param reason Shown in the report.
+     */
+    fatal(reason?: string): never;
+
+    /**
+     * Runs a subtest, reported as `TestX/name`. Spaces in the name become underscores, a name used before gets a number
+     * (`name#01`). A failing subtest makes the test fail; `skip`, `fatal` and `t.require` inside stop the subtest only.
+     * `--run "TestX/na"` picks subtests: one that is not picked counts as passed.
+     *
+     * @example
+     * ```ts
+     * for (const [text, sum] of [["1+1", 2], ["2+3", 5]] as const) {
+     *   t.run(text, (t) => {
+     *     const [a = 0, b = 0] = text.split("+").map(Number);
+     *     t.assert.Equal(a + b, sum);
+     *   });
+     * }
+     * ```
+     *
+     * @param name Name of the subtest.
+     * @param fn The subtest. It has its own `t` and shares `ctx`. If it is `async`, await the result before the next
+     *   subtest starts; the test does not end before it does.
+     * @returns Whether the subtest passed; a promise of it when `fn` returns a promise.
+     */
+    run<R>(name: string, fn: (t: T, ctx: agent.Context) => R): Verdict<R>;
+
+    /**
+     * Registers a function to be called when the test has ended, however it ended. The last one registered runs first.
+     *
+     * @example
+     * ```ts
+     * const fs = new FS("data");
+     * fs.WriteFile("/draft.txt", "text");
+     * t.cleanup(() => fs.Remove("/draft.txt"));
+     * t.assert.True(fs.Exists("/draft.txt"));
+     * ```
+     *
+     * @param fn Called without arguments; may be `async`. What it throws fails the test.
+     */
+    cleanup(fn: () => unknown): void;
+
+    /**
+     * Compares a value, in its printed form, with the one stored by an earlier run. The first run stores it and passes.
+     *
+     * @example
+     * ```ts
+     * t.snapshot({ title: "Travel", amount: 500 }, "draft");
+     * ```
+     *
+     * @param value Anything that can be printed.
+     * @param name Tells several snapshots of one test apart; without it they are numbered in the order of calls.
+     * @returns Whether the value agrees with the stored one.
+     */
+    snapshot(value: unknown, name?: string): boolean;
+  }
+
+  /** Given to `TestMain`. */
+  interface M {
+    /**
+     * Runs the test with `BeforeAll`, `BeforeEach`, `AfterEach` and `AfterAll`. May be called once.
+     *
+     * @example
+     * ```ts
+     * export async function TestMain(m: testing.M, ctx: agent.Context) {
+     *   ctx.Metadata.started = Date.now();
+     *   const code = await m.Run();
+     *   log.Info("ended with %d", code);
+     * }
+     *
+     * export function TestStarted(t: testing.T, ctx: agent.Context) {
+     *   t.assert.Type(ctx.Metadata.started, "number");
+     * }
+     * ```
+     *
+     * @returns 0 when the test passed, 1 when it failed; a promise of it when the test is not finished at once.
+     */
+    Run(): number | Promise<number>;
+  }
+
+  /** What `Type` calls the kinds of values, and the types they stand for. */
+  interface Types {
+    string: string;
+    number: number;
+    boolean: boolean;
+    /** An object that is neither null, an array nor a function. */
+    object: object;
+    array: any[];
+    function: (...args: any[]) => any;
+    null: null;
+    undefined: undefined;
+    bigint: bigint;
+    symbol: symbol;
+  }
+
+  /** Values that have an order. */
+  type Ordered = number | bigint | string | Date;
+
+  /** How `Agent` is to judge. */
+  interface AgentOptions {
+    /** What the answer must satisfy, in words. The same as `metadata.criteria`. */
+    criteria?: any;
+    /** Further fields for the validator, such as `conversation`. */
+    metadata?: Record<string, any>;
+    /** Connector for this call instead of the validator's own. */
+    connector?: string;
+  }
+
+  /**
+   * The checks of `t.assert`. A failure is recorded with the position of the call, expected and actual; the test goes
+   * on. Every check takes a message as its last argument, shown in place of the standard text, and returns whether it
+   * held. A wrong number of arguments is a failure.
+   *
+   * `Nil`, `NotNil` and `Type` also tell the compiler what they found: `if (!assert.NotNil(user)) return;`
+   */
+  interface Assert {
+    /**
+     * The value is truthy.
+     *
+     * @example
+     * ```ts
+     * t.assert.True("abc".startsWith("a"), "should start with a");
+     * ```
+     *
+     * @param value Anything; `""`, `0`, `NaN`, `null` and `undefined` fail.
+     * @param message Replaces the standard text.
+     */
+    True(value: unknown, message?: string): boolean;
+
+    /**
+     * The value is falsy.
+     *
+     * @example
+     * ```ts
+     * t.assert.False("abc".endsWith("a"));
+     * ```
+     *
+     * @param value Anything; `""`, `0`, `NaN`, `null` and `undefined` hold.
+     * @param message Replaces the standard text.
+     */
+    False(value: unknown, message?: string): boolean;
+
+    /**
+     * Both values are deeply equal. Covers `Map`, `Set`, `Date`, `RegExp`, typed arrays, `BigInt` and cycles. `NaN` equals
+     * `NaN`, `-0` equals `0`, a property that is undefined equals one that is absent; the order of keys does not matter.
+     * A failure shows the difference.
+     *
+     * @example
+     * ```ts
+     * t.assert.Equal({ a: [1, 2], b: undefined }, { a: [1, 2] });
+     * // fails, as the types differ: t.assert.Equal(1, "1")
+     * ```
+     *
+     * @param actual What the code under test gave.
+     * @param expected What it should have given.
+     * @param message Replaces the standard text.
+     */
+    Equal(actual: unknown, expected: unknown, message?: string): boolean;
+
+    /**
+     * The values are not deeply equal, by the rules of `Equal`.
+     *
+     * @example
+     * ```ts
+     * t.assert.NotEqual([1, 2], [2, 1]);
+     * ```
+     *
+     * @param actual What the code under test gave.
+     * @param expected What it should not have given.
+     * @param message Replaces the standard text.
+     */
+    NotEqual(actual: unknown, expected: unknown, message?: string): boolean;
+
+    /**
+     * The value is null or undefined.
+     *
+     * @example
+     * ```ts
+     * t.assert.Nil(ctx.memory.chat.Get("nothing stored here"));
+     * ```
+     *
+     * @param value Anything.
+     * @param message Replaces the standard text.
+     */
+    Nil<V>(value: V, message?: string): value is V & (null | undefined);
+
+    /**
+     * The value is neither null nor undefined.
+     *
+     * @example
+     * ```ts
+     * const found = ["a", "bb"].find((word) => word.length === 2);
+     * if (!t.assert.NotNil(found)) return;
+     * t.assert.Equal(found.length, 2);
+     * ```
+     *
+     * @param value Anything; `""`, `0` and `false` hold.
+     * @param message Replaces the standard text.
+     */
+    NotNil<V>(value: V, message?: string): value is NonNullable<V>;
+
+    /**
+     * The string has the substring, the array or `Set` has the element, or the `Map` has the key. Elements are compared
+     * as by `Equal`.
+     *
+     * @example
+     * ```ts
+     * t.assert.Contains("please confirm", "confirm");
+     * t.assert.Contains([{ id: 1 }, { id: 2 }], { id: 2 });
+     * ```
+     *
+     * @param container A string, array, `Map` or `Set`; anything else fails.
+     * @param item What it should have.
+     * @param message Replaces the standard text.
+     */
+    Contains(container: unknown, item: unknown, message?: string): boolean;
+
+    /**
+     * The string, array, `Map` or `Set` does not have the item, by the rules of `Contains`.
+     *
+     * @example
+     * ```ts
+     * t.assert.NotContains("all is well", "error");
+     * ```
+     *
+     * @param container A string, array, `Map` or `Set`; anything else fails.
+     * @param item What it should not have.
+     * @param message Replaces the standard text.
+     */
+    NotContains(container: unknown, item: unknown, message?: string): boolean;
+
+    /**
+     * The value has the length: of a string, array or anything with `length`, the `size` of a `Map` or `Set`, the number of keys
+     * of a plain object.
+     *
+     * @example
+     * ```ts
+     * t.assert.Len([1, 2, 3], 3);
+     * t.assert.Len({ id: 1, name: "a" }, 2);
+     * ```
+     *
+     * @param value What is counted. A string counts UTF-16 units, as `"".length` does.
+     * @param length The expected number.
+     * @param message Replaces the standard text.
+     */
+    Len(value: unknown, length: number, message?: string): boolean;
+
+    /**
+     * `a > b`.
+     *
+     * @example
+     * ```ts
+     * t.assert.Greater(2, 1);
+     * ```
+     *
+     * @param a The value under test; null and undefined fail.
+     * @param b The bound, of the same type.
+     * @param message Replaces the standard text.
+     */
+    Greater(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
+
+    /**
+     * `a >= b`.
+     *
+     * @example
+     * ```ts
+     * t.assert.GreaterOrEqual(2, 2);
+     * ```
+     *
+     * @param a The value under test; null and undefined fail.
+     * @param b The bound, of the same type.
+     * @param message Replaces the standard text.
+     */
+    GreaterOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
+
+    /**
+     * `a < b`.
+     *
+     * @example
+     * ```ts
+     * t.assert.Less(1, 2);
+     * ```
+     *
+     * @param a The value under test; null and undefined fail.
+     * @param b The bound, of the same type.
+     * @param message Replaces the standard text.
+     */
+    Less(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
+
+    /**
+     * `a <= b`.
+     *
+     * @example
+     * ```ts
+     * t.assert.LessOrEqual(2, 2);
+     * ```
+     *
+     * @param a The value under test; null and undefined fail.
+     * @param b The bound, of the same type.
+     * @param message Replaces the standard text.
+     */
+    LessOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
+
+    /**
+     * The value is an `Error`, or any value that is neither null nor undefined. For functions that return their errors.
+     *
+     * @example
+     * ```ts
+     * const result = { error: "no amount given" };
+     * t.assert.Error(result.error);
+     * ```
+     *
+     * @param err An error, or what a function gave in its place.
+     * @param message Replaces the standard text.
+     */
+    Error(err: unknown, message?: string): boolean;
+
+    /**
+     * The value is null or undefined. The opposite of `Error`.
+     *
+     * @example
+     * ```ts
+     * const result: { error?: string } = {};
+     * t.assert.NoError(result.error);
+     * ```
+     *
+     * @param err An error, or what a function gave in its place.
+     * @param message Replaces the standard text.
+     */
+    NoError(err: unknown, message?: string): boolean;
+
+    /**
+     * The function throws, or the promise it returns is rejected.
+     *
+     * @example
+     * ```ts
+     * t.assert.Panic(() => JSON.parse("{"));
+     * await t.assert.Panic(async () => Promise.reject(new Error("late")));
+     * ```
+     *
+     * @param fn Called without arguments.
+     * @param message Replaces the standard text.
+     * @returns A promise when `fn` returns one; await it before you rely on the answer.
+     */
+    Panic<R>(fn: () => R, message?: string): Verdict<R>;
+
+    /**
+     * The function does not throw, and a promise it returns is fulfilled.
+     *
+     * @example
+     * ```ts
+     * t.assert.NoPanic(() => JSON.parse("{}"));
+     * ```
+     *
+     * @param fn Called without arguments.
+     * @param message Replaces the standard text.
+     * @returns A promise when `fn` returns one; await it before you rely on the answer.
+     */
+    NoPanic<R>(fn: () => R, message?: string): Verdict<R>;
+
+    /**
+     * The pattern is found in the text, at any position.
+     *
+     * @example
+     * ```ts
+     * t.assert.Match("Order A-1042 confirmed", "(?i)order a-\\d+");
+     * t.assert.Match("2025-01-01", /^\d{4}-\d\d-\d\d$/);
+     * ```
+     *
+     * @param value The text.
+     * @param pattern A pattern in the syntax of Go (RE2), whose matching time is bounded, or a `RegExp`.
+     * @param message Replaces the standard text.
+     */
+    Match(value: unknown, pattern: string | RegExp, message?: string): boolean;
+
+    /**
+     * The pattern is not found in the text.
+     *
+     * @example
+     * ```ts
+     * t.assert.NotMatch("all is well", "(?i)error");
+     * ```
+     *
+     * @param value The text.
+     * @param pattern A pattern in the syntax of Go (RE2), whose matching time is bounded, or a `RegExp`.
+     * @param message Replaces the standard text.
+     */
+    NotMatch(value: unknown, pattern: string | RegExp, message?: string): boolean;
+
+    /**
+     * The value at a path equals the expected one, by the rules of `Equal`.
+     *
+     * @example
+     * ```ts
+     * const order = { items: [{ sku: "A", price: 3 }, { sku: "B", price: 5 }] };
+     * t.assert.JSONPath(order, "$.items[0].sku", "A");
+     * t.assert.JSONPath(order, "items[1].price", 5);
+     * ```
+     *
+     * @param value An object or array.
+     * @param path A JSONPath expression, or the short form without `$.`.
+     * @param expected The expected value.
+     * @param message Replaces the standard text.
+     */
+    JSONPath(value: unknown, path: string, expected: unknown, message?: string): boolean;
+
+    /**
+     * The value is of the kind named.
+     *
+     * @example
+     * ```ts
+     * t.assert.Type([1], "array");
+     * t.assert.Type(null, "null");
+     * ```
+     *
+     * @param value Anything.
+     * @param typeName Unlike `typeof`, arrays are `"array"` and null is `"null"`.
+     * @param message Replaces the standard text.
+     */
+    Type<N extends keyof Types>(value: unknown, typeName: N, message?: string): value is Types[N];
+
+    /**
+     * A validator agent finds that the response meets the criteria. The agent is really run, unless it is mocked; its reason is
+     * the text of a failure. Blocks until the agent has answered.
+     *
+     * @example
+     * ```ts
+     * t.mock.agent("workers.test.validator", { data: { passed: true } });
+     * t.assert.Agent("Shall I submit the claim?", "workers.test.validator", {
+     *   criteria: "Asks for confirmation before it submits",
+     * });
+     * ```
+     *
+     * @param response What is judged: text or a value.
+     * @param agentId The validator, without the prefix `agents:`.
+     * @param options What it is told.
+     */
+    Agent(response: unknown, agentId: string, options?: AgentOptions): boolean;
+  }
+
+  /**
+   * The checks of `t.require`: those of `t.assert`, but a failure stops the test. Cleanups and `AfterEach` still run.
+   *
+   * The compiler does not take over what they found, since `const { require } = t` would not compile with assertion
+   * signatures. Write `if (!require.NotNil(user)) return;` where it should.
+   *
+   * @example
+   * ```ts
+   * const { require } = t;
+   * const answer: { items?: string[] } = { items: ["a"] };
+   * if (!require.NotNil(answer.items)) return;
+   * require.Len(answer.items, 1);
+   * ```
+   */
+  interface Require extends Assert {}
+
+  /**
+   * Stand-ins for what the code under test calls. They hold for calls from the test and from everything it calls, also from scripts
+   * and hooks; the newest that fits wins; all end with the test.
+   */
+  interface Mock {
+    /**
+     * Answers calls of `Process`, also in the form of an object (`FS`, `http`, `Store`), by name.
+     *
+     * @example
+     * ```ts
+     * const users = t.mock.process("models.user.*", (id: number) => ({ id, name: "Ann" }));
+     *
+     * t.assert.Equal(Process("models.user.Find", 7, {}).name, "Ann");
+     * t.assert.Len(users.calls, 1);
+     * t.assert.Equal(users.calls[0]?.args[0], 7);
+     * ```
+     *
+     * @param pattern A process name; `*` stands for any run of characters.
+     * @param reply The result, or a function that is given the arguments of the call and returns it. What the function throws, the
+     *   caller sees. Without it the result is null.
+     */
+    process(pattern: string, reply?: unknown): Recorder<ProcessCall>;
+
+    /**
+     * Answers calls of an agent: `ctx.agent`, `Process("agents.<id>.Stream")`, delegation and `t.assert.Agent`.
+     *
+     * @example
+     * ```ts
+     * const helper = t.mock.agent("helpers.summary", "In short: fine.");
+     *
+     * const result = ctx.agent.Call("helpers.summary", [{ role: "user", content: "How is it?" }]);
+     *
+     * t.assert.Equal(result.content, "In short: fine.");
+     * t.assert.Equal(helper.calls[0]?.messages[0]?.content, "How is it?");
+     * ```
+     *
+     * @param id An agent id; `*` stands for any run of characters.
+     * @param reply The answer, or a function that returns it.
+     */
+    agent(id: string, reply: AgentReply | ((messages: agent.Message[], options: agent.Options) => AgentReply)): Recorder<AgentCall>;
+
+    /**
+     * Answers HTTP requests. A request that no mock fits needs `--allow-net`.
+     *
+     * @example
+     * ```ts
+     * const rates = t.mock.http("GET https://api.example.com/rates*", { data: { EUR: 1.1 } });
+     *
+     * const result = http.Get("https://api.example.com/rates", { base: "USD" });
+     *
+     * t.assert.Equal(result.status, 200);
+     * t.assert.Equal(result.data.EUR, 1.1);
+     * t.assert.Contains(rates.calls[0]?.url, "base=USD");
+     * ```
+     *
+     * @param pattern An address, or method and address; `*` stands for any run of characters.
+     * @param response The answer, or a function that is given the request and returns it.
+     */
+    http(pattern: string, response: MockResponse | ((request: HttpCall) => MockResponse)): Recorder<HttpCall>;
+
+    /**
+     * Stops the clock: `Date` and `Date.now()` give this time until it is set again. Timers, deadlines and durations in the
+     * report are not affected.
+     *
+     * @example
+     * ```ts
+     * t.mock.now("2025-03-01T09:00:00Z");
+     * t.assert.Equal(new Date().toISOString(), "2025-03-01T09:00:00.000Z");
+     * ```
+     *
+     * @param time An ISO 8601 time.
+     */
+    now(time: string): Recorder<never>;
+  }
+
+  /** What a mock saw. */
+  interface Recorder<Call> {
+    /** The calls that the mock answered, oldest first. */
+    readonly calls: Call[];
+  }
+
+  /** A call of a process. */
+  interface ProcessCall {
+    /** Name of the process. */
+    name: string;
+    /** Its arguments. */
+    args: any[];
+  }
+
+  /** A call of an agent. */
+  interface AgentCall {
+    /** Id of the agent. */
+    id: string;
+    /** What it was sent. */
+    messages: agent.Message[];
+    /** Options of the call. */
+    options: agent.Options;
+  }
+
+  /** An HTTP request. */
+  interface HttpCall {
+    /** In capitals: `GET`. */
+    method: string;
+    /** The full address with its query. */
+    url: string;
+    /** Request headers. */
+    headers: Record<string, string>;
+    /** The payload, as it was given. */
+    body: any;
+  }
+
+  /** What a mocked agent answers: text, or more than that. */
+  type AgentReply =
+    | string
+    | {
+        /** Text of the answer. */
+        content?: string;
+        /** What a `Next` hook would return as `data`. */
+        data?: any;
+        /** Tool calls with their results. */
+        tools?: agent.ToolResult[];
+        /** Makes the call fail with this text. */
+        error?: string;
+      };
+
+  /** What a mocked address answers. */
+  interface MockResponse {
+    /** Status code, 200 if not given; 0 is a connection that failed. */
+    status?: number;
+    /** The body: a string as it is, anything else as JSON. */
+    data?: any;
+    /** Response headers. */
+    headers?: Record<string, string | string[]>;
+  }
+
+  /** A case of a case file, as `Before(ctx, case)` and `After(ctx, case, result, data)` are given it. */
+  interface Case {
+    /** Id of the case. */
+    id: string;
+    /** Text, a message, or a list of messages. */
+    input: any;
+    /** Metadata of the case. */
+    metadata?: Record<string, any>;
+    /** Its assertions. */
+    assert?: any;
+    /** Its simulator. */
+    simulator?: any;
+    /** Further fields of the case. */
+    [field: string]: any;
+  }
+
+  /** How a case ended, as `After(ctx, case, result, data)` and `AfterAll(ctx, results, data)` are given it. */
+  interface CaseResult {
+    /** Id of the case. */
+    id: string;
+    /** `passed`, `failed` or `skipped`. */
+    status: string;
+    /** Milliseconds. */
+    duration_ms: number;
+    /** What the agent answered. */
+    output?: any;
+    /** Why the case failed. */
+    error?: string;
+    /** Further fields of the result. */
+    [field: string]: any;
+  }
+
+  /**
+   * What a script named by a `script` assertion returns; the script is called with `(output, input, value)`.
+   *
+   * @example
+   * ```ts
+   * function HasTotal(output: any): testing.ScriptVerdict {
+   *   return { pass: output?.total > 0, message: "total should be positive" };
+   * }
+   * t.assert.Equal(HasTotal({ total: 3 }), { pass: true, message: "total should be positive" });
+   * ```
+   */
+  type ScriptVerdict = boolean | { pass: boolean; message?: string };
+}
+
+/** `testing.T` under the name some test files use. */
+type TestingT = testing.T;

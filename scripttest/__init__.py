@@ -1,0 +1,51 @@
+"""The script host: compiles TypeScript test modules, and runs each test in a realm of its own inside worker processes.
+
+Names are resolved on first use, so that a worker, which imports submodules of this package, loads nothing else.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.compiler import Source
+    from scripttest.errors import CompileError, HostError, Location, ScriptError
+    from scripttest.host import Module, ScriptHost, Services
+    from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
+    from scripttest.stack import StackFrame
+
+__all__ = [
+    "Broken",
+    "CompileError",
+    "Ended",
+    "Failure",
+    "HostError",
+    "HostRecord",
+    "Line",
+    "Listed",
+    "Location",
+    "Module",
+    "Outcome",
+    "ScriptError",
+    "ScriptHost",
+    "Services",
+    "Source",
+    "StackFrame",
+    "Started",
+]
+
+_HOMES = {
+    "compiler": ("Source",),
+    "errors": ("CompileError", "HostError", "Location", "ScriptError"),
+    "host": ("Module", "ScriptHost", "Services"),
+    "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started"),
+    "stack": ("StackFrame",),
+}
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            import importlib
+
+            return getattr(importlib.import_module(f"scripttest.{home}"), name)
+    raise AttributeError(name)

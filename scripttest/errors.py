@@ -1,0 +1,44 @@
+"""What can go wrong around scripts.
+
+    ScriptError                     base: a message, where it is, and a hint
+    ├── CompileError                the compiler refused a module
+    ├── ModuleError                 a module could not be evaluated
+    └── HostError                   the host itself broke: a worker or the compiler cannot be started or ended
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Location(NamedTuple):
+    """A place in a source file."""
+
+    file: str
+    """Absolute path."""
+    line: int
+    """From 1; 0 when unknown."""
+    column: int
+    """From 1; 0 when unknown."""
+    length: int = 0
+    """Characters from the column on that the message is about."""
+
+
+class ScriptError(Exception):
+    """Base of the tree; `hint` says what to do about it."""
+
+    def __init__(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.location = location
+        self.hint = hint
+
+
+class CompileError(ScriptError):
+    """The compiler refused a module; `others` are its further messages."""
+
+    others: list[tuple[str, Location | None]] = []
+
+
+class HostError(ScriptError):
+    """The host itself broke: the compiler or a worker cannot be started, or it ended without being told to."""

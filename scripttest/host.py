@@ -1,0 +1,479 @@
+"""ScriptHost: test modules in, a stream of records out.
+
+One thread waits for the compiler and all workers. Work is a queue of jobs: to list a module, then to run a chunk of its
+tests; a worker that lists a module goes on with its first chunk, and the others take what is left. Records come in the
+order in which things happen; putting modules into a stable order is the caller's business.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from scripttest.compiler import Compiled, Compiler, Source
+from scripttest.errors import CompileError, HostError, ScriptError
+from scripttest.protocol import encode
+from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
+from scripttest.slicing import Slices, slice_module
+from scripttest.stack import StackMapper, code_frame
+from scripttest.supervisor import Worker, worker_command
+
+CHUNK = 40
+"""Tests that a worker is given at once."""
+MAX_IDLE_DEATHS = 3
+"""How many workers in a row may die while no test runs before the host gives up."""
+
+
+class Services(Protocol):
+    """What the host asks of its owner."""
+
+    def call(self, module: str, test: str, name: str, arguments: str) -> str:
+        """Answers a host call: JSON arguments in, JSON envelope out (`{"ok": ...}`, `{"bytes": base64}` or
+        `{"error": {"message", "code"}}`). Runs on a thread of its own and may block."""
+
+    def library(self, module: str, script: str) -> Path:
+        """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
+
+    def selects(self, test: str) -> bool:
+        """Whether a test is to be run."""
+
+
+class Module(NamedTuple):
+    """A test module to run."""
+
+    source: Source
+    boot: str
+    """JSON of `Boot` in `bindings/src/core.ts`."""
+
+
+class _State:
+    """What is known of a module while it runs."""
+
+    def __init__(self, module: Module, compiled: Compiled, root: Path) -> None:
+        self.module = module
+        self.compiled = compiled
+        self.slices: Slices | None = None
+        self.names: tuple[str, ...] = ()
+        self.plans: list[tuple[str, str]] = []
+        self.left = 0
+        self.mapper = StackMapper(compiled, root)
+        self.early: list[tuple[str, str]] = []
+
+    @property
+    def frames(self) -> bytes:
+        parts = [self.module.boot]
+        for script in self.compiled.scripts:
+            parts += [str(script.first_line), script.code]
+        return encode("module", *parts)
+
+
+class _Job(NamedTuple):
+    key: str
+    tests: tuple[int, ...] | None
+    """None: list the module."""
+
+
+class _Seat:
+    """A worker and what it is doing."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.job: _Job | None = None
+        self.todo: deque[int] = deque()
+        self.running: int | None = None
+        self.asking: str | None = None
+        """Key of the script that it waits for."""
+
+
+class ScriptHost:
+    """Runs test modules in worker processes. To be closed, or used as a context manager."""
+
+    def __init__(
+        self,
+        root: Path,
+        parts: Path,
+        services: Services,
+        workers: int,
+        timeout: float,
+        filter: tuple[str, ...] = (),
+    ) -> None:
+        """Starts the compiler and one worker at once, so that they load while the caller goes on preparing.
+
+        Args:
+            root: absolute path of the application; `@scripts/*` and stack positions are resolved against it.
+            parts: folder with the bundled script half of the bindings.
+            workers: how many worker processes at the most.
+            timeout: seconds that one test, or the evaluation of one module, may take.
+            filter: patterns for subtest names, one a level; the caller matches the first level by `Services.selects`.
+
+        Raises HostError.
+        """
+        self._root = root
+        self._services = services
+        self._limit = workers
+        self._timeout = timeout
+        self._filter = filter
+        self._command = worker_command(parts)
+        self._compiler = Compiler(root)
+        self._seats: list[_Seat] = []
+        self._poll = select.poll()
+        self._poll.register(self._compiler.fileno(), select.POLLIN)
+        self._by_fd: dict[int, _Seat] = {}
+        self._jobs: deque[_Job] = deque()
+        self._modules: dict[str, Module] = {}
+        self._states: dict[str, _State] = {}
+        self._open: set[str] = set()
+        self._libraries: dict[str, Compiled | ScriptError] = {}
+        self._wanted: set[str] = set()
+        self._out: deque[HostRecord] = deque()
+        self._idle_deaths = 0
+        self._answers: deque[tuple[_Seat, str]] = deque()
+        self._wake_read, self._wake_write = os.pipe()
+        self._poll.register(self._wake_read, select.POLLIN)
+        self._add_seat()
+
+    def __enter__(self) -> ScriptHost:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends all processes."""
+        for seat in self._seats:
+            seat.worker.end()
+        self._seats.clear()
+        self._compiler.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    def run(self, modules: list[Module]) -> Iterator[HostRecord]:
+        """Compiles, lists and runs modules; blocks between records. Raises HostError when the host itself breaks."""
+        self._modules = {module.source.key: module for module in modules}
+        self._open = set(self._modules)
+        self._compiler.add([module.source for module in modules])
+        while self._open or self._out:
+            while self._out:
+                yield self._out.popleft()
+            if self._open:
+                self._assign()
+                self._wait()
+
+    def stop_module(self, key: str) -> None:
+        """Forgets what is left of a module; a test that is running goes on to its end, unreported."""
+        self._jobs = deque(job for job in self._jobs if job.key != key)
+        self._open.discard(key)
+        self._states.pop(key, None)
+
+    # waiting
+
+    def _wait(self) -> None:
+        now = time.monotonic()
+        deadlines = [seat.worker.deadline for seat in self._seats if seat.worker.deadline is not None]
+        wait = max(0.0, min(deadlines) - now) * 1000 + 1 if deadlines else None
+        for descriptor, _ in self._poll.poll(wait):
+            if descriptor == self._wake_read:
+                os.read(self._wake_read, 4096)
+            elif descriptor == self._compiler.fileno():
+                for source, result in self._compiler.read():
+                    self._compiled(source, result)
+            elif seat := self._by_fd.get(descriptor):
+                self._heard(seat)
+        while self._answers:
+            seat, envelope = self._answers.popleft()
+            if seat in self._seats:
+                seat.worker.ask("reply", envelope)
+        now = time.monotonic()
+        for seat in list(self._seats):
+            if seat.worker.deadline is not None and seat.worker.deadline <= now:
+                self._expired(seat)
+
+    def _compiled(self, source: Source, result: Compiled | CompileError) -> None:
+        if source.key in self._wanted:
+            self._wanted.discard(source.key)
+            self._libraries[source.key] = result
+            for seat in self._seats:
+                if seat.asking == source.key:
+                    self._answer_library(seat, result)
+        elif isinstance(result, CompileError):
+            self._out.append(broken_by(source.key, result))
+            self._open.discard(source.key)
+        else:
+            self._states[source.key] = _State(self._modules[source.key], result, self._root)
+            self._jobs.append(_Job(source.key, None))
+
+    # giving work
+
+    def _assign(self) -> None:
+        for seat in self._seats:
+            if self._jobs and seat.job is None:
+                self._give(seat, self._next_job(seat))
+        while self._jobs and len(self._seats) < self._limit:
+            self._give(self._add_seat(), self._jobs.popleft())
+
+    def _next_job(self, seat: _Seat) -> _Job:
+        for job in self._jobs:
+            if job.key == seat.worker.module:
+                self._jobs.remove(job)
+                return job
+        return self._jobs.popleft()
+
+    def _give(self, seat: _Seat, job: _Job) -> None:
+        state = self._states[job.key]
+        worker = seat.worker
+        seat.job = job
+        frames = []
+        if worker.module != job.key or job.tests is None:
+            frames.append(state.frames)
+            worker.module = job.key
+            worker.planned = False
+        if job.tests is None:
+            frames.append(encode("discover"))
+            worker.start_clock(self._timeout)
+        else:
+            assert state.slices is not None
+            if not worker.planned:
+                frames.append(encode("plan", state.slices.base))
+                worker.planned = True
+            seat.todo = deque(job.tests)
+            parts: list[str] = []
+            for index in job.tests:
+                parts += [str(index), *state.plans[index]]
+            frames.append(encode("run", *parts))
+        worker.send(*frames)
+
+    def _add_seat(self) -> _Seat:
+        seat = _Seat(Worker(self._command))
+        self._seats.append(seat)
+        descriptor = seat.worker.child.stdout
+        self._by_fd[descriptor] = seat
+        self._poll.register(descriptor, select.POLLIN)
+        return seat
+
+    # hearing from workers
+
+    def _heard(self, seat: _Seat) -> None:
+        try:
+            frames = seat.worker.read()
+            if frames is None:
+                self._died(seat)
+                return
+            for kind, parts in frames:
+                self._frame(seat, kind, parts)
+        except (ValueError, IndexError, KeyError) as error:
+            self._lost(seat, Failure("crash", f"The worker process sent something that is not a message: {error}"))
+
+    def _frame(self, seat: _Seat, kind: str, parts: list[str]) -> None:
+        job = seat.job
+        if kind in ("call", "library"):
+            self._ask(seat, kind, parts)
+            return
+        if job is None:
+            raise ValueError(f"unexpected {kind}")
+        state = self._states.get(job.key)
+        if kind == "start":
+            seat.running = int(parts[0])
+            if seat.todo.popleft() != seat.running:
+                raise ValueError("tests out of order")
+            seat.worker.start_clock(self._timeout)
+            self._started(state, job.key, seat.running)
+        elif kind == "log" and state is not None:
+            text = json.loads(parts[1])
+            if seat.running is None:
+                state.early.append((parts[0], text))
+            else:
+                self._out.append(Line(job.key, seat.running, parts[0], text))
+        elif kind == "result":
+            index = int(parts[0])
+            if index != seat.running:
+                raise ValueError("a result for a test that is not running")
+            seat.running = None
+            if state is not None:
+                self._ended(state, index, self._outcome(state, json.loads(parts[1]), state.names[index]))
+        elif kind == "tests":
+            seat.worker.deadline = None
+            if state is not None:
+                self._listed(seat, state, parts)
+            else:
+                seat.job = None
+        elif kind == "broken":
+            seat.worker.deadline = None
+            seat.job = None
+            if state is not None:
+                failure = self._outcome(state, json.loads(parts[0]), "").failures[0]
+                self._close_module(job.key, Broken(job.key, failure))
+        elif kind == "idle":
+            seat.worker.deadline = None
+            seat.job = None
+
+    def _started(self, state: _State | None, key: str, index: int) -> None:
+        if state is None:
+            return
+        self._out.append(Started(key, index))
+        if state.early:
+            self._out += [Line(key, index, level, text) for level, text in state.early]
+            state.early = []
+
+    def _listed(self, seat: _Seat, state: _State, parts: list[str]) -> None:
+        compiled = state.compiled
+        found = list(zip(parts[0::2], parts[1::2], strict=True))
+        slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found)
+        tests = [test for test in slices.tests if self._services.selects(test.name)]
+        state.slices = slices
+        state.names = tuple(test.name for test in tests)
+        for test in tests:
+            plan = json.dumps({"name": test.name, "entry": test.entry, "filter": list(self._filter)})
+            state.plans.append((plan, test.pieces))
+        state.left = len(tests)
+        key = compiled.source.key
+        self._out.append(Listed(key, state.names, len(slices.tests)))
+        seat.job = None
+        if not tests:
+            self._close_module(key, None)
+            return
+        chunks = [tuple(range(at, min(at + CHUNK, len(tests)))) for at in range(0, len(tests), CHUNK)]
+        self._jobs.extendleft(_Job(key, chunk) for chunk in reversed(chunks[1:]))
+        self._give(seat, _Job(key, chunks[0]))
+
+    def _ended(self, state: _State, index: int, outcome: Outcome) -> None:
+        key = state.compiled.source.key
+        self._idle_deaths = 0
+        self._out.append(Ended(key, index, outcome))
+        state.left -= 1
+        if state.left == 0:
+            self._close_module(key, None)
+
+    def _close_module(self, key: str, record: Broken | None) -> None:
+        if record is not None:
+            self._out.append(record)
+        self._open.discard(key)
+        self._states.pop(key, None)
+
+    # host calls
+
+    def _ask(self, seat: _Seat, kind: str, parts: list[str]) -> None:
+        if seat.job is None:
+            raise ValueError("a host call without a test")
+        key = seat.job.key
+        if kind == "library":
+            self._ask_library(seat, key, parts[0])
+            return
+        state = self._states.get(key)
+        test = state.names[seat.running] if state is not None and seat.running is not None else ""
+        name, arguments = parts
+        from threading import Thread
+
+        def work() -> None:
+            self._answers.append((seat, self._services.call(key, test, name, arguments)))
+            os.write(self._wake_write, b".")
+
+        Thread(target=work, daemon=True).start()
+
+    def _ask_library(self, seat: _Seat, module: str, script: str) -> None:
+        try:
+            path = self._services.library(module, script)
+        except ScriptError as error:
+            self._answer_library(seat, error)
+            return
+        key = f"library {path}"
+        if key in self._libraries:
+            self._answer_library(seat, self._libraries[key])
+            return
+        seat.asking = key
+        if key not in self._wanted:
+            self._wanted.add(key)
+            self._compiler.add([Source(key, path, None)])
+
+    def _answer_library(self, seat: _Seat, result: Compiled | ScriptError) -> None:
+        seat.asking = None
+        if isinstance(result, Compiled):
+            seat.worker.ask("reply", "ok", *["\n" + script.code for script in result.scripts])
+        else:
+            where = f"{result.location.file}:{result.location.line}:{result.location.column}: " if result.location else ""
+            seat.worker.ask("reply", "error", where + result.message)
+
+    # what goes wrong
+
+    def _expired(self, seat: _Seat) -> None:
+        seconds = f"{self._timeout:g}s"
+        message = f"timeout after {seconds}"
+        if seat.running is None:
+            message += ": the top-level code of the module does not end"
+        self._lost(seat, Failure("timeout", message))
+
+    def _died(self, seat: _Seat) -> None:
+        if seat.running is None:
+            self._idle_deaths += 1
+        ended = self._remove(seat)
+        if self._idle_deaths >= MAX_IDLE_DEATHS:
+            raise HostError(f"The worker process does not start: it {ended}")
+        self._blame(seat, Failure("crash", f"The worker process {ended}"))
+
+    def _lost(self, seat: _Seat, failure: Failure) -> None:
+        self._remove(seat)
+        self._blame(seat, failure)
+
+    def _remove(self, seat: _Seat) -> str:
+        self._seats.remove(seat)
+        descriptor = seat.worker.child.stdout
+        self._poll.unregister(descriptor)
+        del self._by_fd[descriptor]
+        return seat.worker.end()
+
+    def _blame(self, seat: _Seat, failure: Failure) -> None:
+        """The running test fails, what the worker had not started goes back into the queue."""
+        job = seat.job
+        state = self._states.get(job.key) if job is not None else None
+        if job is None or state is None:
+            return
+        if job.tests is None:
+            self._close_module(job.key, Broken(job.key, failure))
+            return
+        if seat.todo:
+            self._jobs.appendleft(_Job(job.key, tuple(seat.todo)))
+        if seat.running is not None:
+            milliseconds = self._timeout * 1000 if failure.cause == "timeout" else 0
+            self._ended(state, seat.running, Outcome(state.names[seat.running], "failed", milliseconds, (failure,)))
+
+    # outcomes
+
+    def _outcome(self, state: _State, record: dict[str, Any], name: str) -> Outcome:
+        failures = tuple(self._failure(state, failure) for failure in record["failures"])
+        steps = tuple(self._outcome(state, step, step["name"]) for step in record["steps"])
+        return Outcome(
+            name,
+            record["status"],
+            record.get("duration_ms", 0),
+            failures,
+            record.get("assertions", 0),
+            record.get("skip_reason"),
+            steps,
+        )
+
+    def _failure(self, state: _State, record: dict[str, Any]) -> Failure:
+        kind, phase = record["kind"], record.get("phase")
+        frames = tuple(state.mapper.frames(record.get("stack") or ""))
+        cause = "error" if kind == "error" else "assertion"
+        if phase in ("BeforeAll", "BeforeEach", "TestMain"):
+            cause = "setup"
+        return Failure(
+            cause,  # type: ignore[arg-type]
+            record["message"],
+            record.get("type"),
+            record.get("reason"),
+            record.get("expected"),
+            record.get("actual"),
+            record.get("expected_text"),
+            record.get("actual_text"),
+            record.get("diff"),
+            phase,
+            frames,
+            code_frame(frames[0].location) if frames else "",
+        )
+

@@ -1,0 +1,65 @@
+"""One realm from its making to its result: boot, scripts, the test or call, and the event loop.
+
+The loop ends in one of three ways: the work settled; it threw; or nothing is queued, no timer is set, and it has not
+settled, which is a deadlock and is said at once.
+"""
+
+from __future__ import annotations
+
+import time
+
+from scripttest.engine import Engine, EngineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.engine import Door
+
+DEADLOCK = "deadlock: the test waits for a promise that nothing can settle any more"
+
+
+class Realm:
+    """A fresh engine with a module's scripts evaluated in it."""
+
+    def __init__(self, core: str, door: Door, boot: str) -> None:
+        self._engine = Engine(core, door)
+        self.drive = self._engine.drive
+        self.drive("boot", boot)
+
+    def load(self, scripts: list[str]) -> None:
+        """Evaluates scripts in order. Raises EngineError."""
+        for script in scripts:
+            self._engine.eval(script)
+
+    def settle(self) -> None:
+        """Runs jobs and timers until the work has ended; blocks."""
+        while True:
+            try:
+                self._engine.drain()
+            except EngineError as error:
+                self.drive("uncaught", str(error).partition("\n")[0])
+                continue
+            try:
+                wait = self.drive("poll")
+            except EngineError as error:
+                self.drive("uncaught", str(error).partition("\n")[0])
+                continue
+            if not isinstance(wait, int | float):
+                return
+            if wait != wait:
+                self.drive("abandon", DEADLOCK)
+            elif wait < 0:
+                return
+            elif wait > 0:
+                time.sleep(wait / 1000)
+
+    def test(self, plan: str) -> str:
+        """Runs one test; JSON of its outcome."""
+        self.drive("start", plan)
+        self.settle()
+        return str(self.drive("result"))
+
+    def call(self, function: str, arguments: str) -> str:
+        """Calls a function of the loaded scripts; JSON envelope of what it returns."""
+        self.drive("call", function, arguments)
+        self.settle()
+        return str(self.drive("answer"))

@@ -1,0 +1,121 @@
+"""What the host reports, as records that end as JSON: one stream of them for a run."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from scripttest.errors import Location, ScriptError
+from scripttest.stack import StackFrame
+
+Status = Literal["passed", "failed", "skipped"]
+Cause = Literal["assertion", "error", "timeout", "crash", "setup"]
+"""Why something failed: a check said no; something was thrown; time ran out; the worker died; set-up code threw."""
+
+
+class Failure(NamedTuple):
+    """One reason why a test failed."""
+
+    cause: Cause
+    message: str
+    """The user's message, or what was expected in words."""
+    type: str | None = None
+    """The assertion method, such as `Equal`."""
+    reason: str | None = None
+    """What the assertion expected, in words."""
+    expected: Any = None
+    """JSON value; a string with the printed form when the value is not JSON."""
+    actual: Any = None
+    expected_text: str | None = None
+    """The printed form of the value; None when the assertion has none."""
+    actual_text: str | None = None
+    diff: str | None = None
+    """Lines that start with `-` (expected), `+` (actual) or a space."""
+    phase: str | None = None
+    """Where it happened, if not in the test function: `BeforeEach`, `cleanup`, `unhandled rejection` ..."""
+    frames: tuple[StackFrame, ...] = ()
+    """The user's frames, innermost first."""
+    code_frame: str = ""
+
+    @property
+    def location(self) -> Location | None:
+        """The innermost place in the user's code."""
+        return self.frames[0].location if self.frames else None
+
+
+class Outcome(NamedTuple):
+    """How a test or subtest ended."""
+
+    name: str
+    """`TestX`, or `TestX/subtest`."""
+    status: Status
+    milliseconds: float
+    failures: tuple[Failure, ...] = ()
+    assertions: int = 0
+    """How many checks were made."""
+    skip_reason: str | None = None
+    steps: tuple[Outcome, ...] = ()
+    """Subtests, in the order in which they ended."""
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause of the first failure."""
+        return self.failures[0].cause if self.failures else None
+
+
+class Listed(NamedTuple):
+    """A module has been evaluated and its tests are known."""
+
+    module: str
+    tests: tuple[str, ...]
+    """Names of the tests that will run, in source order."""
+    total: int
+    """How many tests the module has, before filtering."""
+
+
+class Broken(NamedTuple):
+    """A module has no results: it does not compile, or evaluating it failed."""
+
+    module: str
+    failure: Failure
+    others: tuple[tuple[str, Location | None], ...] = ()
+    """Further messages of the compiler."""
+    hint: str | None = None
+
+
+class Started(NamedTuple):
+    """A test begins."""
+
+    module: str
+    index: int
+    """Position among the module's listed tests, from 0."""
+
+
+class Line(NamedTuple):
+    """A test wrote something. Lines of a module's top-level code belong to each of its tests."""
+
+    module: str
+    index: int
+    level: str
+    """trace, debug, info, warn or error."""
+    text: str
+
+
+class Ended(NamedTuple):
+    """A test has ended. Every `Started` has exactly one."""
+
+    module: str
+    index: int
+    outcome: Outcome
+
+
+HostRecord = Listed | Broken | Started | Line | Ended
+
+
+def broken_by(module: str, error: ScriptError) -> Broken:
+    """The record for an exception of this package."""
+    from scripttest.stack import code_frame
+
+    frames = (StackFrame("", error.location),) if error.location and error.location.line else ()
+    frame = code_frame(error.location) if error.location else ""
+    others = tuple(getattr(error, "others", ()))
+    return Broken(module, Failure("error", error.message, frames=frames, code_frame=frame), others, error.hint)

@@ -1,0 +1,135 @@
+"""Cuts a module down to what one test needs, so that a realm does not parse a thousand tests to run one.
+
+The engine says which functions a module's tests are and what their source is; each source that stands in the bundle
+exactly as a top-level declaration is a piece that can be left out. The base is the script with every piece replaced by
+its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every test function
+that it, or the base, mentions by name. A script that could reach names in another way (`eval`, `globalThis`) is not cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from scripttest.compiler import RUNTIME_SOURCE
+
+_DYNAMIC = re.compile(r"\b(eval|Eval|Function|globalThis|TestMain)\b")
+_LETTER = r"(?:\w|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
+_NAME = re.compile(rf"\bTest{_LETTER}*")
+_DECLARATION = re.compile(rf"^(?:function\*? |var )(?P<name>Test{_LETTER}*)", re.MULTILINE)
+"""esbuild starts top-level declarations in column 0."""
+
+
+class Test(NamedTuple):
+    """One test function of a module."""
+
+    name: str
+    entry: str
+    """Global name of the function."""
+    pieces: str
+    """What a worker puts back into the base, `offset:skip:start:end,...`; empty: run the whole script."""
+
+
+class Slices(NamedTuple):
+    """A module ready for its runs."""
+
+    base: str
+    """Empty when the script is not cut."""
+    tests: tuple[Test, ...]
+    """In source order."""
+
+
+class _Piece(NamedTuple):
+    start: int
+    end: int
+    stub: str
+
+
+def slice_module(code: str, entry_start: int, exports: dict[str, str], found: list[tuple[str, str]]) -> Slices:
+    """Finds the tests of the entry point among the functions that the engine listed, `found` (name, source)."""
+    aliases = {local: name for name, local in exports.items() if name.startswith("Test")}
+    declared = {_plain(match["name"]): match.start() for match in _DECLARATION.finditer(code, entry_start)}
+    tests: list[tuple[int, str, str, _Piece | None]] = []
+    for local, source in found:
+        position = declared.get(local, -1)
+        if position < 0 and local not in aliases:
+            position = _loosely_declared(code, local, entry_start)
+            if position < 0:
+                continue
+        tests.append((position, aliases.get(local, local), local, _piece(code, position, local, source)))
+    tests.sort(key=lambda test: test[0])
+    if len(tests) < 2 or _DYNAMIC.search(code.replace(RUNTIME_SOURCE, "")):
+        return Slices("", tuple(Test(name, local, "") for _, name, local, _ in tests))
+    return _cut(code, tests)
+
+
+def _loosely_declared(code: str, name: str, start: int) -> int:
+    """Offset of a declaration among others (`var { TestA, TestB } = ...`) in the entry point, or -1."""
+    printed = re.escape(_as_printed(name))
+    match = re.compile(rf"^var (?:.|\n  |\n\}})*?\b{printed}\b", re.MULTILINE).search(code, start)
+    return match.start() if match else -1
+
+
+def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
+    """The part of the code that can be left out with the function, if it stands there as a plain declaration."""
+    printed = _as_printed(name)
+    if source.startswith((f"function {printed}(", f"function* {printed}(")):
+        return _Piece(position, position + len(source), "") if code.startswith(source, position) else None
+    start = position + len(f"var {printed} = ")
+    end = start + len(source)
+    if not code.startswith(f"var {printed} = {source};\n", position):
+        return None
+    return _Piece(start, end, "0")
+
+
+def _plain(printed: str) -> str:
+    """An identifier as the engine names it."""
+    return re.sub(r"\\u\{?([0-9A-F]+)\}?", lambda match: chr(int(match[1], 16)), printed) if "\\" in printed else printed
+
+
+def _as_printed(name: str) -> str:
+    """An identifier as esbuild prints it: ASCII only."""
+    if name.isascii():
+        return name
+    return "".join(c if c.isascii() else f"\\u{ord(c):04X}" if ord(c) < 0x10000 else f"\\u{{{ord(c):X}}}" for c in name)
+
+
+def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
+    pieces = {local: piece for _, _, local, piece in tests if piece is not None}
+    names = {_as_printed(local): local for local in pieces}
+    mentions = {local: _mentioned(code[piece.start : piece.end], names) - {local} for local, piece in pieces.items()}
+    base, offsets, at = [], {}, 0
+    length = 0
+    for local, piece in sorted(pieces.items(), key=lambda item: item[1].start):
+        blank = piece.stub + "\n" * code.count("\n", piece.start, piece.end)
+        base += [code[at : piece.start], blank]
+        length += piece.start - at
+        offsets[local] = (length, len(blank))
+        length += len(blank)
+        at = piece.end
+    text = "".join(base) + code[at:]
+    mentioned = Counter(_NAME.findall(text))
+    always = {local for local, piece in pieces.items() if mentioned[_as_printed(local)] > len(piece.stub)}
+    planned = []
+    for _, name, local, _ in tests:
+        needed = _closure({local, *always} & pieces.keys(), mentions)
+        ordered = sorted(needed, key=lambda item: pieces[item].start)
+        put_back = ",".join(f"{offsets[n][0]}:{offsets[n][1]}:{pieces[n].start}:{pieces[n].end}" for n in ordered)
+        planned.append(Test(name, local, put_back))
+    return Slices(text, tuple(planned))
+
+
+def _mentioned(text: str, names: dict[str, str]) -> set[str]:
+    return {names[word] for word in set(_NAME.findall(text)) if word in names}
+
+
+def _closure(start: set[str], mentions: dict[str, set[str]]) -> set[str]:
+    seen: set[str] = set()
+    todo = list(start)
+    while todo:
+        local = todo.pop()
+        if local not in seen:
+            seen.add(local)
+            todo += mentions[local]
+    return seen

@@ -1,0 +1,85 @@
+"""The engine's stack text as frames of the original sources, and code frames.
+
+A realm evaluates everything under one file name, so a frame is told by its line: line 1 is the framework, and each script
+has a range of lines of its own. Frames that no source map knows are the compiler's helpers. Both are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from scripttest.compiler import Compiled
+from scripttest.errors import Location
+from scripttest.sourcemap import SourceMap
+
+_FRAME = re.compile(r"^\s*at (?:(?P<name>.*?) \()?(?:\(?<\w+>|<anonymous>):(?P<line>\d+):(?P<column>\d+)\)?$", re.MULTILINE)
+_GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
+
+MAX_FRAMES = 20
+
+
+class StackFrame(NamedTuple):
+    """One frame of the user's code."""
+
+    function: str
+    """Empty for anonymous code."""
+    location: Location
+
+
+class StackMapper:
+    """Maps stacks of one compiled module."""
+
+    def __init__(self, compiled: Compiled, root: Path) -> None:
+        self._scripts = compiled.scripts
+        self._root = root
+        self._maps: dict[int, SourceMap] = {}
+
+    def frames(self, stack: str) -> list[StackFrame]:
+        """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
+        frames: list[StackFrame] = []
+        for match in _FRAME.finditer(stack):
+            location = self._locate(int(match["line"]), int(match["column"]))
+            if location is not None:
+                name = match["name"] or ""
+                frames.append(StackFrame("" if name in _GENERIC_NAMES else name, location))
+                if len(frames) == MAX_FRAMES:
+                    break
+        return frames
+
+    def _locate(self, line: int, column: int) -> Location | None:
+        for number in range(len(self._scripts) - 1, -1, -1):
+            first = self._scripts[number].first_line
+            if line >= first:
+                if number not in self._maps:
+                    self._maps[number] = SourceMap(self._scripts[number].source_map)
+                position = self._maps[number].find(line - first + 1, column)
+                if position is None or position.source.startswith("yao-runtime:"):
+                    return None
+                file = (self._root / position.source).resolve() if not position.source.startswith("/") else Path(position.source)
+                return Location(str(file), position.line, position.column)
+        return None
+
+
+def code_frame(location: Location, around: int = 2) -> str:
+    """The lines around a place with a marker under it; empty when the file cannot be read."""
+    try:
+        with open(location.file, encoding="utf-8-sig", errors="replace", newline=None) as file:
+            lines = file.read().split("\n")
+    except OSError:
+        return ""
+    if not 1 <= location.line <= len(lines):
+        return ""
+    first = max(1, location.line - around)
+    last = min(len(lines), location.line + around)
+    width = len(str(last))
+    out = []
+    for number in range(first, last + 1):
+        text = lines[number - 1].rstrip("\r")[:200]
+        here = number == location.line
+        out.append(f"{'>' if here else ' '} {number:>{width}} | {text}".rstrip())
+        if here and location.column:
+            indent = "".join("\t" if c == "\t" else " " for c in text[: location.column - 1])
+            out.append(f"  {' ' * width} | {indent}{'^' * max(1, min(location.length, len(text) - len(indent)))}")
+    return "\n".join(out)

@@ -1,0 +1,91 @@
+"""Worker processes from outside: start, feed, watch the clock, kill and replace.
+
+A worker that hangs, crashes or is killed costs the test that it was running, never the run: what it had not started is
+run by another worker. Time is the wall clock of this process, because a script that loops cannot be asked anything.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from scripttest.errors import HostError
+from scripttest.process import LIFELINE, Child, spawn
+from scripttest.protocol import Frame, FrameReader, encode
+
+CHUNK = 1 << 18
+STDERR_LIMIT = 2000
+
+_BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.worker import main; main()"
+
+
+def worker_command(parts: Path) -> list[str]:
+    """The command line of a worker that takes the script half of the bindings from a folder. Raises HostError."""
+    engine = PathFinder.find_spec("_quickjs")
+    if engine is None or engine.origin is None:
+        raise HostError("Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng")
+    paths = [str(Path(__file__).parent.parent), str(Path(engine.origin).parent)]
+    return [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, str(parts), "0", "1", str(LIFELINE), *paths]
+
+
+class Worker:
+    """One worker process. Reading is left to the caller, who waits for `child.stdout` to have data."""
+
+    def __init__(self, command: list[str]) -> None:
+        """Starts the process. Raises HostError."""
+        try:
+            self.child: Child = spawn(command, {"PATH": os.defpath})
+        except OSError as error:
+            raise HostError(f"Cannot start a worker process: {error.strerror}") from error
+        self._reader = FrameReader()
+        self.module: str | None = None
+        """Key of the module that it has loaded."""
+        self.planned = False
+        """Whether it has the plan of that module."""
+        self.deadline: float | None = None
+        """Monotonic time at which it is to be killed."""
+
+    def send(self, *frames: bytes) -> None:
+        """Writes frames. A worker that is gone is noticed when its output ends."""
+        data = memoryview(b"".join(frames))
+        try:
+            while data:
+                data = data[os.write(self.child.stdin, data) :]
+        except BrokenPipeError:
+            return
+
+    def ask(self, kind: str, *parts: str) -> None:
+        """Writes one frame."""
+        self.send(encode(kind, *parts))
+
+    def read(self) -> Iterator[Frame] | None:
+        """The frames that have arrived; None when the worker is gone. Raises ValueError when it does not send frames."""
+        data = os.read(self.child.stdout, CHUNK)
+        if not data:
+            return None
+        return self._reader.feed(data)
+
+    def start_clock(self, seconds: float) -> None:
+        """Gives it so long from now."""
+        self.deadline = time.monotonic() + seconds
+
+    def end(self) -> str:
+        """Kills it if need be and says how it ended, for people."""
+        self.child.kill()
+        code = self.child.wait()
+        os.set_blocking(self.child.stderr, False)
+        try:
+            said = os.read(self.child.stderr, STDERR_LIMIT).decode(errors="replace").strip()
+        except BlockingIOError:
+            said = ""
+        self.child.close()
+        if code < 0:
+            ended = f"was killed by signal {-code} ({signal.Signals(-code).name})"
+        else:
+            ended = f"exited with code {code}"
+        return f"{ended}: {said}" if said else ended

@@ -1,0 +1,244 @@
+"""The worker process: reads frames on one descriptor, runs tests, writes frames on another.
+
+Started by the supervisor as `python -I -S -c ...` with nothing but the standard library and `_quickjs` on its path. The
+scripts run on a thread with a large stack; the main thread waits on a lifeline pipe and ends the process when the
+supervisor is gone, also while a script loops (the engine runs without the interpreter's lock).
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+import time
+
+from scripttest.engine import EngineError
+from scripttest.protocol import FrameReader, encode
+from scripttest.realm import Realm
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scripttest.protocol import Frame
+
+THREAD_STACK = 160 * 1024 * 1024
+"""Bytes of address space for the script thread: room for `DEPTH_LIMIT` realms inside each other."""
+DEPTH_LIMIT = 8
+"""How deep `Process("scripts...")` calls may nest."""
+CHUNK = 1 << 20
+
+
+def main() -> None:
+    """Entry point; `sys.argv` is the core's folder and the descriptors for frames in, frames out and the lifeline."""
+    folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
+    limit_resources()
+    _thread.stack_size(THREAD_STACK)
+    _thread.start_new_thread(run, (Worker(folder, incoming, outgoing),))
+    while os.read(lifeline, 1):
+        pass
+    os._exit(0)
+
+
+def limit_resources() -> None:
+    """No core dumps: a crash is reported, not stored."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def run(worker: Worker) -> None:
+    """The script thread: serves until the supervisor closes its end. Whatever breaks here ends the process."""
+    try:
+        worker.serve()
+    except BaseException as error:
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        os._exit(70)
+    os._exit(0)
+
+
+class Worker:
+    """Serves one supervisor."""
+
+    def __init__(self, folder: str, incoming: int, outgoing: int) -> None:
+        self._folder = folder
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._frames = self._read()
+        self._parts: dict[str, str] = {}
+        self._libraries: dict[str, list[str]] = {}
+        self._core = self._part("core")
+        self._realms: list[Realm] = []
+        self._listed: Realm | None = None
+        self._boot = ""
+        self._scripts: list[str] = []
+        self._lead = self._entry = self._base = ""
+
+    def serve(self) -> None:
+        """Handles frames until the supervisor hangs up."""
+        for kind, parts in self._frames:
+            if kind == "module":
+                self._module(parts)
+            elif kind == "discover":
+                self._discover()
+            elif kind == "plan":
+                self._base = parts[0]
+            elif kind == "run":
+                self._run(parts)
+
+    def _read(self) -> Iterator[Frame]:
+        reader = FrameReader()
+        while data := os.read(self._incoming, CHUNK):
+            yield from reader.feed(data)
+
+    def _send(self, kind: str, *parts: str) -> None:
+        self._write(encode(kind, *parts))
+
+    def _write(self, frames: bytes) -> None:
+        data = memoryview(frames)
+        while data:
+            data = data[os.write(self._outgoing, data) :]
+
+    def _ask(self, kind: str, *parts: str) -> list[str]:
+        self._send(kind, *parts)
+        _, answer = next(self._frames)
+        return answer
+
+    def _part(self, name: str) -> str:
+        text = self._parts.get(name)
+        if text is None:
+            with open(f"{self._folder}/{name}.js", encoding="utf-8") as file:
+                text = self._parts[name] = file.read()
+        return text
+
+    def _module(self, parts: list[str]) -> None:
+        self._listed = None
+        self._boot = parts[0]
+        self._scripts = ["\n" * (int(line) - 1) + code for line, code in zip(parts[1::2], parts[2::2], strict=True)]
+        self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]
+        self._base = ""
+
+    def _discover(self) -> None:
+        self._found: list[str] = []
+        realm = self._enter()
+        try:
+            realm.load(self._scripts)
+        except EngineError as error:
+            self._leave()
+            self._send("broken", self._why(str(error)))
+            return
+        realm.drive("tests")
+        self._leave()
+        self._listed = realm
+        self._send("tests", *self._found)
+
+    def _run(self, parts: list[str]) -> None:
+        done = b""
+        for index, plan, pieces in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
+            done += encode("start", index)
+            self._write(done)
+            done = encode("result", index, self._test(plan, pieces))
+        self._write(done + encode("idle"))
+
+    def _test(self, plan: str, pieces: str) -> str:
+        realm = self._listed
+        if realm is not None:
+            self._listed = None
+            self._realms.append(realm)
+        else:
+            realm = self._enter()
+            try:
+                realm.load(self._restored(pieces))
+            except EngineError as error:
+                self._leave()
+                return self._test(plan, "") if pieces else self._why(str(error))
+        try:
+            return realm.test(plan)
+        except EngineError as error:
+            return str(realm.drive("broken", str(error)))
+        finally:
+            self._leave()
+
+    def _restored(self, pieces: str) -> list[str]:
+        """The module's scripts, the last one cut down to what one test needs."""
+        if not pieces:
+            return self._scripts
+        base, full = self._base, self._entry
+        text, at = [self._lead], 0
+        for piece in pieces.split(","):
+            offset, skip, start, end = map(int, piece.split(":"))
+            text += [base[at:offset], full[start:end]]
+            at = offset + skip
+        return [*self._scripts[:-1], "".join(text) + base[at:]]
+
+    def _why(self, engine_text: str) -> str:
+        """The outcome of work that broke: the scripts are loaded again in a realm that can see what is thrown."""
+        realm = self._enter()
+        try:
+            for script in self._scripts:
+                if failure := realm.drive("load", script):
+                    return str(failure)
+            return str(realm.drive("broken", engine_text))
+        except EngineError as error:
+            return str(realm.drive("broken", str(error)))
+        finally:
+            self._leave()
+
+    def _enter(self, nested: bool = False) -> Realm:
+        boot = self._boot.replace('"nested":false', '"nested":true', 1) if nested else self._boot
+        realm = Realm(self._core, self._door, boot)
+        self._realms.append(realm)
+        return realm
+
+    def _leave(self) -> None:
+        self._realms.pop()
+
+    def _door(self, op: str, a: str, b: str) -> str:
+        """What `$host` does. Never raises: see `engine`."""
+        try:
+            if op == "log":
+                self._send("log", a, b)
+            elif op == "part":
+                return self._part(a)
+            elif op == "call":
+                return self._ask("call", a, b)[0]
+            elif op == "outer":
+                return str(self._realms[0].drive("host", a, b))
+            elif op == "script":
+                return self._script(a, b)
+            elif op == "found":
+                self._found += [a, b]
+            elif op == "sleep":
+                time.sleep(max(0.0, float(a)) / 1000)
+            return ""
+        except EngineError as error:
+            return failure_envelope(str(error))
+        except BaseException as error:
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            os._exit(70)
+
+    def _script(self, name: str, arguments: str) -> str:
+        """Runs a function of another script in a realm of its own."""
+        if len(self._realms) > DEPTH_LIMIT:
+            return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
+        script, _, function = name.rpartition(".")
+        scripts = self._libraries.get(script)
+        if scripts is None:
+            status, *answer = self._ask("library", script)
+            if status != "ok":
+                return failure_envelope(answer[0])
+            scripts = self._libraries[script] = answer
+        realm = self._enter(nested=True)
+        try:
+            realm.load(scripts)
+            return realm.call(function, arguments)
+        except EngineError as error:
+            return failure_envelope(f"Cannot call {name}: {str(error).partition(chr(10))[0]}")
+        finally:
+            self._leave()
+
+
+def failure_envelope(message: str) -> str:
+    """`{"error": {"message": ...}}` without the json module, which takes longer to load than this worker to start."""
+    escaped = "".join(c if " " <= c <= "~" and c not in '"\\' else f"\\u{ord(c):04x}" for c in message if ord(c) < 0x10000)
+    return f'{{"error":{{"message":"{escaped}"}}}}'
