@@ -102,6 +102,7 @@ class ScriptHost:
         workers: int,
         timeout: float,
         filter: tuple[str, ...] = (),
+        list_only: bool = False,
     ) -> None:
         """Starts the compiler and one worker at once, so that they load while the caller goes on preparing.
 
@@ -111,6 +112,7 @@ class ScriptHost:
             workers: how many worker processes at the most.
             timeout: seconds that one test, or the evaluation of one module, may take.
             filter: patterns for subtest names, one a level; the caller matches the first level by `Services.selects`.
+            list_only: list the tests of the modules and run none.
 
         Raises HostError.
         """
@@ -119,6 +121,7 @@ class ScriptHost:
         self._limit = workers
         self._timeout = timeout
         self._filter = filter
+        self.list_only = list_only
         self._command = worker_command(parts)
         self._compiler = Compiler(root)
         self._seats: list[_Seat] = []
@@ -164,12 +167,6 @@ class ScriptHost:
             if self._open:
                 self._assign()
                 self._wait()
-
-    def stop_module(self, key: str) -> None:
-        """Forgets what is left of a module; a test that is running goes on to its end, unreported."""
-        self._jobs = deque(job for job in self._jobs if job.key != key)
-        self._open.discard(key)
-        self._states.pop(key, None)
 
     # waiting
 
@@ -334,7 +331,7 @@ class ScriptHost:
         key = compiled.source.key
         self._out.append(Listed(key, state.names, len(slices.tests)))
         seat.job = None
-        if not tests:
+        if not tests or self.list_only:
             self._close_module(key, None)
             return
         chunks = [tuple(range(at, min(at + CHUNK, len(tests)))) for at in range(0, len(tests), CHUNK)]

@@ -155,6 +155,15 @@ def repair(text: str) -> Json:
     return value
 
 
+def repair_text(text: str) -> str:
+    """The JSON text of a broken one; a good one comes back in compact form."""
+    try:
+        value = decode_json(text)
+    except ValueError:
+        value = repair(text)
+    return encode_json(value, escape_html=False)
+
+
 def decode_yaml(text: str) -> Json:
     """The first document of a YAML text, as plain JSON values."""
     import yaml

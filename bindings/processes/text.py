@@ -89,6 +89,7 @@ _LANGUAGES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
 )
 """Languages in the order in which they are tried: how the text starts, or what its first five lines hold."""
 
+_SHEBANG = (("python", "python"), ("bash", "shell"), ("/sh", "shell"), ("node", "javascript"))
 _SQL = ("SELECT ", "INSERT ", "UPDATE ", "DELETE ", "CREATE ", "DROP ", "ALTER ")
 _CSS = ("margin:", "padding:", "display:", "color:", "background:", "font-")
 
@@ -103,7 +104,7 @@ def guess(text: str) -> str:
     if text.startswith("---"):
         return "yaml"
     if text.startswith("#!/"):
-        return next((name for mark, name in (("python", "python"), ("sh", "shell"), ("node", "javascript")) if mark in text), "shell")
+        return next((name for mark, name in _SHEBANG if mark in text), "shell")
     if text[:7].upper().startswith(_SQL):
         return "sql"
     if text.startswith("#include"):
@@ -130,7 +131,7 @@ def _guess_markup(text: str) -> str:
 
 
 def markdown_to_html(text: str) -> str:
-    """GitHub's Markdown with hard line breaks and heading ids, as XHTML. Raw HTML is shown as text; bare addresses stay text."""
+    """GitHub's Markdown, with hard line breaks and heading ids, as XHTML. Raw HTML and bare addresses stay text."""
     from markdown_it import MarkdownIt
 
     options = {"breaks": True, "html": False, "xhtmlOut": True}
@@ -160,7 +161,8 @@ def _mark_task(token: Any) -> None:
     if first is None or first.type != "text" or first.content[:4].lower() not in ("[ ] ", "[x] "):
         return
     box = type(first)("html_inline", "", 0)
-    box.content = '<input checked="" disabled="" type="checkbox" /> ' if first.content[1] != " " else '<input disabled="" type="checkbox" /> '
+    checked = "" if first.content[1] == " " else 'checked="" '
+    box.content = f'<input {checked}disabled="" type="checkbox" /> '
     first.content = first.content[4:]
     token.children.insert(0, box)
 

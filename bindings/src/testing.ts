@@ -173,7 +173,7 @@ export class T {
       const own = this.#outcome;
       own.steps[own.steps.length] = outcome.encode(t.name, kernel.now() - started);
       own.assertions += outcome.assertions;
-      if (outcome.failures.length) this.#fail("subtest", `subtest ${short} failed`, { subtest: t.name });
+      if (outcome.failures.length) this.#fail("fail", `subtest ${short} failed`, { phase: "subtest" });
       finish?.(!t.failed);
     });
     if (over) return !t.failed;

@@ -181,8 +181,8 @@ declare namespace agent {
     sandbox?: any;
 
     /**
-     * The messages sent through this context so far, oldest first, each as it stands after all changes. Exists in the test
-     * host only.
+     * The messages sent through this context so far, in the order they began, each as it stands after all changes. Exists
+     * in the test host only.
      *
      * @example
      * ```ts
@@ -191,7 +191,7 @@ declare namespace agent {
      * ctx.End(id);
      *
      * t.assert.Len(ctx.sent, 1);
-     * t.assert.Equal(ctx.sent[0]?.props?.content, "Thinking ... done");
+     * t.assert.Equal(ctx.sent[0]?.props.content, "Thinking ... done");
      * ```
      */
     readonly sent: SentMessage[];
@@ -230,17 +230,17 @@ declare namespace agent {
     SendStream(message: OutputMessage | string, block?: string): string;
 
     /**
-     * Appends to a message opened by `SendStream`.
+     * Appends to a message opened by `SendStream`: text to text, elements to a list.
      *
      * @param id Id of the message.
-     * @param content What is appended.
+     * @param content What is appended; of a message, its `props.content`.
      * @param path Where, with dots; `props.content` if not given.
      * @returns `id`.
      */
-    Append(id: string, content: OutputMessage | string, path?: string): string;
+    Append(id: string, content: any, path?: string): string;
 
     /**
-     * Replaces a message opened by `SendStream`; its id stays.
+     * Replaces a message opened by `SendStream`; its ids stay.
      *
      * @param id Id of the message.
      * @param message A message or text, as for `Send`.
@@ -249,11 +249,11 @@ declare namespace agent {
     Replace(id: string, message: OutputMessage | string): string;
 
     /**
-     * Merges fields into a message opened by `SendStream`. Fields that are not named stay.
+     * Merges fields into a message opened by `SendStream`, also into objects within. Fields that are not named stay.
      *
      * @param id Id of the message.
      * @param fields The fields.
-     * @param path Where, with dots: `props`.
+     * @param path Where, with dots; if not given, `props.content` when that is an object, else `props`.
      * @returns `id`.
      */
     Merge(id: string, fields: Record<string, any>, path?: string): string;
@@ -327,8 +327,12 @@ declare namespace agent {
 
   /** A message that was sent, as `ctx.sent` keeps it. */
   interface SentMessage extends OutputMessage {
+    /** What the client shows, `{}` if nothing. */
+    props: Record<string, any>;
     /** Id of the message. */
     message_id: string;
+    /** Of a message opened by `SendStream`: whether `End` has closed it. */
+    done?: boolean;
   }
 
   /** Part of a message that arrives while an agent or model answers, as `onChunk` is given it. */
@@ -356,7 +360,8 @@ declare namespace agent {
   }
 
   /**
-   * Four stores of values. Tests start with empty ones, unless they share a context file that fills them.
+   * Four stores of values, empty when a test begins and gone when it has ended. A store whose id is empty is undefined:
+   * there is no `user` after `ctx.User = null`.
    *
    * @example
    * ```ts
@@ -369,11 +374,11 @@ declare namespace agent {
    * ```
    */
   interface Memory {
-    /** Values of the user. They do not expire. */
+    /** Values of the user. Outside tests they are kept for good. */
     user: MemoryNamespace;
-    /** Values of the team. They do not expire. */
+    /** Values of the team. Outside tests they are kept for good. */
     team: MemoryNamespace;
-    /** Values of the chat, for 24 hours. */
+    /** Values of the chat. Outside tests they are kept for 24 hours. */
     chat: MemoryNamespace;
     /** Values of the request, until `ctx.Release()`. */
     context: MemoryNamespace;
@@ -407,15 +412,14 @@ declare namespace agent {
      *
      * @param key Its key.
      * @param value Anything that is JSON.
-     * @param ttl Seconds until it is forgotten; without it as long as the store keeps values. (Yao takes milliseconds here,
-     *   against its documentation.)
+     * @param ttl Seconds until it is forgotten. (Yao takes milliseconds here, against its documentation.)
      */
     Set(key: string, value: any, ttl?: number): void;
 
     /**
      * Removes a value. A key that is not there is no error.
      *
-     * @param key Its key; with `*` at the end, all keys that begin so.
+     * @param key Its key; `*` in it stands for any run of characters, `cache:*` for all keys that begin so.
      */
     Del(key: string): void;
 
@@ -527,10 +531,10 @@ declare namespace agent {
     ArrayGet(key: string, index: number): any;
 
     /**
-     * Replaces one element of a list.
+     * Replaces one element of a list. Throws when the list has none at that place.
      *
      * @param key Its key.
-     * @param index From 0; negative counts from the end.
+     * @param index From 0.
      * @param value The new element.
      */
     ArraySet(key: string, index: number, value: any): void;
@@ -538,11 +542,19 @@ declare namespace agent {
     /**
      * Part of a list.
      *
+     * @example
+     * ```ts
+     * ctx.memory.chat.Push("n", [1, 2, 3, 4]);
+     * t.assert.Equal(ctx.memory.chat.ArraySlice("n", 0, 2), [1, 2]);
+     * t.assert.Equal(ctx.memory.chat.ArraySlice("n", -2, -1), [3, 4]);
+     * ```
+     *
      * @param key Its key.
      * @param start Index of the first element, from 0; negative counts from the end.
-     * @param end Index after the last element; negative counts from the end.
+     * @param end Index after the last element; negative counts from the end and is the last element itself. Without it, to
+     *   the end of the list.
      */
-    ArraySlice(key: string, start: number, end: number): any[];
+    ArraySlice(key: string, start: number, end?: number): any[];
 
     /**
      * One page of a list.
@@ -594,6 +606,7 @@ declare namespace agent {
      * Begins steps that run side by side.
      *
      * @param steps One item per step.
+     * @returns One node per step.
      */
     Parallel(steps: { input: any; option: TraceOption }[]): TraceNode[];
 
@@ -656,19 +669,52 @@ declare namespace agent {
   }
 
   /** One step of a trace. */
-  interface TraceNode extends TraceScope {}
+  interface TraceNode extends TraceScope {
+    /** What the step works on. Exists in the test host only. */
+    readonly input: any;
+    /** How it is shown. Exists in the test host only. */
+    readonly option: TraceOption;
+  }
+
+  /** A call of a method of a trace or of one of its steps. */
+  interface TraceRecord {
+    /** Id of the step, null for the trace itself. */
+    node: string | null;
+    /** Name of the method. */
+    method: string;
+    /** Its arguments. */
+    args: any[];
+  }
+
+  /** A space that groups steps on the screen. It holds nothing in tests. */
+  interface TraceSpace {
+    /** Its id. */
+    readonly id: string;
+    /** Further members. */
+    [member: string]: any;
+  }
 
   /**
-   * Steps shown to the user while the agent works. Tracing is off in tests: every method is there and does nothing.
+   * Steps shown to the user while the agent works. Tracing is off in tests: every method is there, is recorded and has no
+   * effect.
    *
    * @example
    * ```ts
    * const step = ctx.trace.Add({ query: "flights" }, { label: "Search" });
    * step.Info("asking two providers").Complete({ found: 3 });
+   *
+   * t.assert.Equal(ctx.trace.nodes[0]?.option.label, "Search");
+   * t.assert.Equal(ctx.trace.records.map((record) => record.method), ["Add", "Info", "Complete"]);
    * t.assert.False(ctx.trace.IsComplete());
    * ```
    */
   interface Trace extends TraceScope {
+    /** All calls so far, oldest first. Exists in the test host only. */
+    readonly records: TraceRecord[];
+
+    /** All steps so far, oldest first. Exists in the test host only. */
+    readonly nodes: TraceNode[];
+
     /** Marks the whole trace as complete. */
     MarkComplete(): void;
 
@@ -680,14 +726,14 @@ declare namespace agent {
      *
      * @param option How it is shown; `ttl` in seconds.
      */
-    CreateSpace(option: { label: string; type?: string; icon?: string; description?: string; ttl?: number; metadata?: Record<string, any> }): any;
+    CreateSpace(option: { label: string; type?: string; icon?: string; description?: string; ttl?: number; metadata?: Record<string, any> }): TraceSpace;
 
     /**
      * Finds a space.
      *
      * @param id Its id.
      */
-    GetSpace(id: string): any;
+    GetSpace(id: string): TraceSpace;
 
     /** Frees what the trace holds. Handlers need not call it. */
     Release(): void;
@@ -772,7 +818,7 @@ declare namespace agent {
     CallTools(server: string, calls: MCPCall[]): any[];
 
     /**
-     * Calls several tools of a server at once.
+     * Calls several tools of a server at once; in tests one after another.
      *
      * @param server Id of the server.
      * @param calls The calls.
@@ -792,17 +838,17 @@ declare namespace agent {
      * Calls tools of several servers until one succeeds.
      *
      * @param requests The calls.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Any(requests: MCPRequest[]): MCPResult[];
+    Any(requests: MCPRequest[]): (MCPResult | null)[];
 
     /**
      * Calls tools of several servers until one ends, well or not.
      *
      * @param requests The calls.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Race(requests: MCPRequest[]): MCPResult[];
+    Race(requests: MCPRequest[]): (MCPResult | null)[];
 
     /**
      * Lists the resources of a server.
@@ -972,18 +1018,18 @@ declare namespace agent {
      *
      * @param requests The calls; invalid ones are dropped.
      * @param options For all of them.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Any(requests: AgentRequest[], options?: BatchOptions): AgentResult[];
+    Any(requests: AgentRequest[], options?: BatchOptions): (AgentResult | null)[];
 
     /**
      * Calls several agents until one ends, well or not.
      *
      * @param requests The calls; invalid ones are dropped.
      * @param options For all of them.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Race(requests: AgentRequest[], options?: BatchOptions): AgentResult[];
+    Race(requests: AgentRequest[], options?: BatchOptions): (AgentResult | null)[];
   }
 
   /** Options of `ctx.llm.Stream`. */
@@ -1072,18 +1118,18 @@ declare namespace agent {
      *
      * @param requests The calls.
      * @param options For all of them.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Any(requests: LLMRequest[], options?: BatchOptions): LLMResult[];
+    Any(requests: LLMRequest[], options?: BatchOptions): (LLMResult | null)[];
 
     /**
      * Calls several models until one ends, well or not.
      *
      * @param requests The calls.
      * @param options For all of them.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Race(requests: LLMRequest[], options?: BatchOptions): LLMResult[];
+    Race(requests: LLMRequest[], options?: BatchOptions): (LLMResult | null)[];
 
     /**
      * Makes an image.
@@ -1184,17 +1230,17 @@ declare namespace agent {
      * Searches in several places until one search finds something.
      *
      * @param requests The searches.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Any(requests: SearchRequest[]): SearchResult[];
+    Any(requests: SearchRequest[]): (SearchResult | null)[];
 
     /**
      * Searches in several places until one search ends, well or not.
      *
      * @param requests The searches.
-     * @returns One item per request; those not finished are empty.
+     * @returns One item per request, in that order; null for those not finished.
      */
-    Race(requests: SearchRequest[]): SearchResult[];
+    Race(requests: SearchRequest[]): (SearchResult | null)[];
   }
 
   /** A message of a conversation, in the format of OpenAI. */

@@ -48,6 +48,82 @@ interface Console {
    * @param data As for `log`.
    */
   error(...data: any[]): void;
+
+  /**
+   * Prints at trace level.
+   *
+   * @param data As for `log`.
+   */
+  trace(...data: any[]): void;
+
+  /**
+   * Prints at error level when the condition does not hold. Does not fail the test.
+   *
+   * @param condition What should hold.
+   * @param data As for `log`.
+   */
+  assert(condition?: boolean, ...data: any[]): void;
+
+  /**
+   * Prints a value with its structure.
+   *
+   * @param item The value.
+   */
+  dir(item?: any): void;
+
+  /**
+   * Prints rows as a table.
+   *
+   * @param data A list or object of rows.
+   * @param columns Only these columns.
+   */
+  table(data?: any, columns?: string[]): void;
+
+  /**
+   * Prints, and indents what follows until `groupEnd`.
+   *
+   * @param data As for `log`.
+   */
+  group(...data: any[]): void;
+
+  /** Ends the indent of `group`. */
+  groupEnd(): void;
+
+  /**
+   * Counts, and prints the count.
+   *
+   * @param label Which count, `default` if not given.
+   */
+  count(label?: string): void;
+
+  /**
+   * Sets a count to 0.
+   *
+   * @param label Which count, `default` if not given.
+   */
+  countReset(label?: string): void;
+
+  /**
+   * Starts a stopwatch.
+   *
+   * @param label Which one, `default` if not given.
+   */
+  time(label?: string): void;
+
+  /**
+   * Prints the milliseconds of a stopwatch.
+   *
+   * @param label Which one, `default` if not given.
+   * @param data Values to print after them.
+   */
+  timeLog(label?: string, ...data: any[]): void;
+
+  /**
+   * Prints the milliseconds of a stopwatch and removes it.
+   *
+   * @param label Which one, `default` if not given.
+   */
+  timeEnd(label?: string): void;
 }
 
 /**
@@ -74,7 +150,7 @@ declare var console: Console;
  * @param args Its arguments.
  * @returns For `clearTimeout`.
  */
-declare function setTimeout<A extends any[]>(handler: (...args: A) => void, timeout?: number, ...args: A): number;
+declare function setTimeout(handler: (...args: any[]) => void, timeout?: number, ...args: any[]): number;
 
 /**
  * Keeps `setTimeout` from calling its function.
@@ -105,7 +181,7 @@ declare function clearTimeout(id: number | undefined): void;
  * @param args Its arguments.
  * @returns For `clearInterval`.
  */
-declare function setInterval<A extends any[]>(handler: (...args: A) => void, timeout?: number, ...args: A): number;
+declare function setInterval(handler: (...args: any[]) => void, timeout?: number, ...args: any[]): number;
 
 /**
  * Ends `setInterval`.
@@ -113,6 +189,22 @@ declare function setInterval<A extends any[]>(handler: (...args: A) => void, tim
  * @param id What `setInterval` gave; anything else is ignored.
  */
 declare function clearInterval(id: number | undefined): void;
+
+/**
+ * Calls a function as soon as what runs now and its promises are done. Timers that are due run first.
+ *
+ * @param handler The function.
+ * @param args Its arguments.
+ * @returns For `clearImmediate`.
+ */
+declare function setImmediate(handler: (...args: any[]) => void, ...args: any[]): number;
+
+/**
+ * Keeps `setImmediate` from calling its function.
+ *
+ * @param id What `setImmediate` gave; anything else is ignored.
+ */
+declare function clearImmediate(id: number | undefined): void;
 
 /**
  * Calls a function before timers run and after the promises that are settled already.
@@ -133,9 +225,10 @@ declare function queueMicrotask(callback: () => void): void;
  * ```
  *
  * @param value The value.
- * @throws {DOMException} `DataCloneError` for functions and symbols.
+ * @param options `transfer`: buffers that are emptied afterwards.
+ * @throws {DOMException} `DataCloneError` for functions, symbols, promises and the like.
  */
-declare function structuredClone<T = any>(value: T): T;
+declare function structuredClone<T = any>(value: T, options?: { transfer?: ArrayBuffer[] }): T;
 
 /**
  * Decodes base64 text. The bytes are read as UTF-8, as in Yao; a browser makes one character of each byte.
@@ -158,10 +251,8 @@ declare function btoa(data: string): string;
 
 /** Time since the realm began. */
 interface Performance {
-  /** Milliseconds since `timeOrigin`, with fractions. `t.mock.now` does not change it. */
+  /** Milliseconds since the realm began, with fractions. `t.mock.now` does not change them. */
   now(): number;
-  /** When the realm began, in milliseconds since 1970. */
-  readonly timeOrigin: number;
 }
 
 /**
@@ -373,7 +464,7 @@ interface TextDecoder {
    * @param input The bytes, none if not given.
    * @param options `stream: true` keeps the beginning of a character for the next call.
    */
-  decode(input?: ArrayBuffer | ArrayBufferView | null, options?: { stream?: boolean }): string;
+  decode(input?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string;
 }
 
 /**
@@ -385,7 +476,7 @@ interface TextDecoder {
  * t.assert.Equal(new TextDecoder().decode(bytes), "é");
  * ```
  *
- * @param label `utf-8`, which is the default.
+ * @param label `utf-8`, which is the default, `utf-16le`, `utf-16be`, `latin1` or another name of these.
  * @param options `fatal: true` throws on wrong bytes; `ignoreBOM: true` keeps a byte order mark.
  */
 declare var TextDecoder: typeof globalThis extends { onmessage: any; TextDecoder: infer D }

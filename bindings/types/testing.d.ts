@@ -330,8 +330,8 @@ declare namespace testing {
     NotNil<V>(value: V, message?: string): value is NonNullable<V>;
 
     /**
-     * The string has the substring, the array or `Set` has the element, or the `Map` has the key. Elements are compared
-     * as by `Equal`.
+     * The string has the substring, the array, typed array or `Set` has the element, or the `Map` has the key. Elements are
+     * compared as by `Equal`.
      *
      * @example
      * ```ts
@@ -339,21 +339,21 @@ declare namespace testing {
      * t.assert.Contains([{ id: 1 }, { id: 2 }], { id: 2 });
      * ```
      *
-     * @param container A string, array, `Map` or `Set`; anything else fails.
-     * @param item What it should have.
+     * @param container A string, array, typed array, `Set` or `Map`; anything else fails.
+     * @param item What it should have; in a string, a string.
      * @param message Replaces the standard text.
      */
     Contains(container: unknown, item: unknown, message?: string): boolean;
 
     /**
-     * The string, array, `Map` or `Set` does not have the item, by the rules of `Contains`.
+     * The string, array, typed array, `Set` or `Map` does not have the item, by the rules of `Contains`.
      *
      * @example
      * ```ts
      * t.assert.NotContains("all is well", "error");
      * ```
      *
-     * @param container A string, array, `Map` or `Set`; anything else fails.
+     * @param container A string, array, typed array, `Set` or `Map`; anything else fails.
      * @param item What it should not have.
      * @param message Replaces the standard text.
      */
@@ -384,7 +384,7 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound, of the same type.
+     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     Greater(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -398,7 +398,7 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound, of the same type.
+     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     GreaterOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -412,7 +412,7 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound, of the same type.
+     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     Less(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -426,7 +426,7 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound, of the same type.
+     * @param b The bound: a number, bigint, string or `Date` like `a`. A mixture fails, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     LessOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -497,7 +497,7 @@ declare namespace testing {
      * t.assert.Match("2025-01-01", /^\d{4}-\d\d-\d\d$/);
      * ```
      *
-     * @param value The text.
+     * @param value The text. Of an error, its name and message; of another object, its JSON; null and undefined fail.
      * @param pattern A pattern in the syntax of Go (RE2), whose matching time is bounded, or a `RegExp`.
      * @param message Replaces the standard text.
      */
@@ -511,31 +511,33 @@ declare namespace testing {
      * t.assert.NotMatch("all is well", "(?i)error");
      * ```
      *
-     * @param value The text.
+     * @param value The text. Of an error, its name and message; of another object, its JSON; null and undefined fail.
      * @param pattern A pattern in the syntax of Go (RE2), whose matching time is bounded, or a `RegExp`.
      * @param message Replaces the standard text.
      */
     NotMatch(value: unknown, pattern: string | RegExp, message?: string): boolean;
 
     /**
-     * The value at a path equals the expected one, by the rules of `Equal`.
+     * The value at a path equals the expected one, by the rules of `Equal`. A path that leads nowhere equals null and undefined.
      *
      * @example
      * ```ts
      * const order = { items: [{ sku: "A", price: 3 }, { sku: "B", price: 5 }] };
      * t.assert.JSONPath(order, "$.items[0].sku", "A");
      * t.assert.JSONPath(order, "items[1].price", 5);
+     * t.assert.JSONPath(order, "$.items[*].price", [3, 5]);
+     * t.assert.JSONPath('{"state":"open"}', "state", ["open", "draft"]);
      * ```
      *
-     * @param value An object or array.
-     * @param path A JSONPath expression, or the short form without `$.`.
-     * @param expected The expected value.
+     * @param value An object, an array, or JSON text.
+     * @param path A JSONPath expression, or the short form without `$.`. When it matches several values, they are a list.
+     * @param expected The expected value; a list also means one of these, unless the path leads to a list.
      * @param message Replaces the standard text.
      */
     JSONPath(value: unknown, path: string, expected: unknown, message?: string): boolean;
 
     /**
-     * The value is of the kind named.
+     * The value is of the kind named. Arrays and null are not of type `object`.
      *
      * @example
      * ```ts
@@ -555,7 +557,7 @@ declare namespace testing {
      *
      * @example
      * ```ts
-     * t.mock.agent("workers.test.validator", { data: { passed: true } });
+     * t.mock.agent("workers.test.validator", { passed: true, reason: "It asks" });
      * t.assert.Agent("Shall I submit the claim?", "workers.test.validator", {
      *   criteria: "Asks for confirmation before it submits",
      * });
@@ -564,8 +566,9 @@ declare namespace testing {
      * @param response What is judged: text or a value.
      * @param agentId The validator, without the prefix `agents:`.
      * @param options What it is told.
+     * @param message Replaces its reason.
      */
-    Agent(response: unknown, agentId: string, options?: AgentOptions): boolean;
+    Agent(response: unknown, agentId: string, options?: AgentOptions, message?: string): boolean;
   }
 
   /**
@@ -585,30 +588,35 @@ declare namespace testing {
   interface Require extends Assert {}
 
   /**
-   * Stand-ins for what the code under test calls. They hold for calls from the test and from everything it calls, also from scripts
-   * and hooks; the newest that fits wins; all end with the test.
+   * Stand-ins for what the code under test calls. They hold for calls of the test and of everything it calls, scripts and hooks
+   * included. The newest that fits answers. All end with the test.
+   *
+   * A reply is a value, or a function that is given the arguments of the call. What the function throws, the caller sees. It must not
+   * be `async`, as such a call does not wait.
    */
   interface Mock {
     /**
-     * Answers calls of `Process`, also in the form of an object (`FS`, `http`, `Store`), by name.
+     * Answers processes by name. The objects of the runtime call processes, too: `fs.<volume>.<Method>`, `http.<Method>`,
+     * `stores.<id>.<Method>`, `query.<engine>.<Method>`, `mcp.CallTool`, `llm.Stream`, `search.Web` and so on.
      *
      * @example
      * ```ts
      * const users = t.mock.process("models.user.*", (id: number) => ({ id, name: "Ann" }));
      *
      * t.assert.Equal(Process("models.user.Find", 7, {}).name, "Ann");
-     * t.assert.Len(users.calls, 1);
+     *
+     * t.assert.Equal(users.count, 1);
+     * t.assert.Equal(users.last?.name, "models.user.Find");
      * t.assert.Equal(users.calls[0]?.args[0], 7);
      * ```
      *
-     * @param pattern A process name; `*` stands for any run of characters.
-     * @param reply The result, or a function that is given the arguments of the call and returns it. What the function throws, the
-     *   caller sees. Without it the result is null.
+     * @param pattern A name, upper and lower case alike; `*` stands for any run of characters.
+     * @param reply The result; null if not given.
      */
-    process(pattern: string, reply?: unknown): Recorder<ProcessCall>;
+    process(pattern: string, reply?: unknown): Recorder;
 
     /**
-     * Answers calls of an agent: `ctx.agent`, `Process("agents.<id>.Stream")`, delegation and `t.assert.Agent`.
+     * Answers calls of an agent: by `ctx.agent`, `Process("agents.<id>.Stream")`, delegation or `t.assert.Agent`.
      *
      * @example
      * ```ts
@@ -617,107 +625,143 @@ declare namespace testing {
      * const result = ctx.agent.Call("helpers.summary", [{ role: "user", content: "How is it?" }]);
      *
      * t.assert.Equal(result.content, "In short: fine.");
-     * t.assert.Equal(helper.calls[0]?.messages[0]?.content, "How is it?");
+     * t.assert.Equal(helper.last?.args[0][0]?.content, "How is it?");
      * ```
      *
      * @param id An agent id; `*` stands for any run of characters.
-     * @param reply The answer, or a function that returns it.
+     * @param reply The answer; an empty text if not given.
      */
-    agent(id: string, reply: AgentReply | ((messages: agent.Message[], options: agent.Options) => AgentReply)): Recorder<AgentCall>;
+    agent(id: string, reply?: AgentReply | ((messages: agent.Message[], options: agent.Options) => AgentReply)): Recorder<[messages: agent.Message[], options: agent.Options]>;
 
     /**
-     * Answers HTTP requests. A request that no mock fits needs `--allow-net`.
+     * Answers HTTP requests. A request that no mock fits needs `--allow-net`. When the reply throws, the connection fails.
      *
      * @example
      * ```ts
-     * const rates = t.mock.http("GET https://api.example.com/rates*", { data: { EUR: 1.1 } });
+     * const rates = t.mock.http("GET https://api.example.com/rates", { data: { EUR: 1.1 } });
      *
      * const result = http.Get("https://api.example.com/rates", { base: "USD" });
      *
      * t.assert.Equal(result.status, 200);
-     * t.assert.Equal(result.data.EUR, 1.1);
-     * t.assert.Contains(rates.calls[0]?.url, "base=USD");
+     * t.assert.Equal(result.data, { EUR: 1.1 });
+     * t.assert.Equal(rates.last?.args[0].query, { base: "USD" });
      * ```
      *
-     * @param pattern An address, or method and address; `*` stands for any run of characters.
-     * @param response The answer, or a function that is given the request and returns it.
+     * @param pattern An address, or method and address. `*` stands for any run of characters; the query may be left out.
+     * @param response The answer; text is its body. Status 200 without a body if not given.
      */
-    http(pattern: string, response: MockResponse | ((request: HttpCall) => MockResponse)): Recorder<HttpCall>;
+    http(pattern: string, response?: HttpReply | ((request: HttpRequest) => HttpReply)): Recorder<[request: HttpRequest]>;
 
     /**
-     * Stops the clock: `Date` and `Date.now()` give this time until it is set again. Timers, deadlines and durations in the
-     * report are not affected.
+     * Stops the clock: `Date` tells this time. Timers, `performance.now()`, times to live and durations in the report keep to the real
+     * time.
      *
      * @example
      * ```ts
-     * t.mock.now("2025-03-01T09:00:00Z");
+     * const clock = t.mock.now("2025-03-01T09:00:00Z");
      * t.assert.Equal(new Date().toISOString(), "2025-03-01T09:00:00.000Z");
+     *
+     * clock.advance(60_000);
+     * t.assert.Equal(new Date().getMinutes(), 1);
      * ```
      *
-     * @param time An ISO 8601 time.
+     * @param time An ISO 8601 time, a `Date`, or milliseconds since 1970; the present if not given.
      */
-    now(time: string): Recorder<never>;
+    now(time?: string | number | Date): Clock;
+
+    /** Ends all mocks of the test. */
+    restore(): void;
   }
 
   /** What a mock saw. */
-  interface Recorder<Call> {
+  interface Recorder<Args extends any[] = any[]> {
     /** The calls that the mock answered, oldest first. */
-    readonly calls: Call[];
+    readonly calls: Call<Args>[];
+
+    /** The number of calls. */
+    readonly count: number;
+
+    /** The newest call. */
+    readonly last: Call<Args> | undefined;
+
+    /** Forgets the calls so far. */
+    reset(): void;
+
+    /** Ends the mock. What it stood in for answers again. */
+    restore(): void;
   }
 
-  /** A call of a process. */
-  interface ProcessCall {
-    /** Name of the process. */
+  /** A clock that stands still. */
+  interface Clock extends Recorder<[]> {
+    /**
+     * Moves the clock. Timers do not run by that.
+     *
+     * @param ms Milliseconds; negative ones move it back.
+     */
+    advance(ms: number): void;
+  }
+
+  /** One call that a mock answered. */
+  interface Call<Args extends any[] = any[]> {
+    /** Name of the process, id of the agent, or method and address. */
     name: string;
-    /** Its arguments. */
-    args: any[];
+    /** The arguments, as they were then. */
+    args: Args;
+    /** What the mock replied. */
+    result?: any;
+    /** What the mock threw. */
+    error?: any;
   }
 
-  /** A call of an agent. */
-  interface AgentCall {
-    /** Id of the agent. */
-    id: string;
-    /** What it was sent. */
-    messages: agent.Message[];
-    /** Options of the call. */
-    options: agent.Options;
-  }
-
-  /** An HTTP request. */
-  interface HttpCall {
-    /** In capitals: `GET`. */
-    method: string;
-    /** The full address with its query. */
-    url: string;
-    /** Request headers. */
-    headers: Record<string, string>;
-    /** The payload, as it was given. */
-    body: any;
-  }
-
-  /** What a mocked agent answers: text, or more than that. */
+  /** The answer of a mocked agent: text, a judgement of a validator, parts of an answer, or any other value, which becomes its data. */
   type AgentReply =
     | string
+    | { passed: boolean; reason?: string; score?: number }
     | {
         /** Text of the answer. */
         content?: string;
-        /** What a `Next` hook would return as `data`. */
+        /** What its `Next` hook would return as `data`. */
         data?: any;
-        /** Tool calls with their results. */
+        /** Tools it called. */
         tools?: agent.ToolResult[];
+        /** The answer of its model, in place of `content`. */
+        completion?: agent.Completion;
         /** Makes the call fail with this text. */
         error?: string;
-      };
+      }
+    | Record<string, any>;
 
-  /** What a mocked address answers. */
-  interface MockResponse {
-    /** Status code, 200 if not given; 0 is a connection that failed. */
-    status?: number;
-    /** The body: a string as it is, anything else as JSON. */
-    data?: any;
-    /** Response headers. */
-    headers?: Record<string, string | string[]>;
+  /** An HTTP request, as a mock is given it. */
+  interface HttpRequest {
+    /** In capitals: `GET`. */
+    method: string;
+    /** The address with its query. */
+    url: string;
+    /** Query values given beside the address; a name given twice has a list. */
+    query: Record<string, any>;
+    /** Headers, as they were given. */
+    headers: Record<string, any>;
+    /** The payload, as it was given; null if there is none. */
+    data: any;
+    /** Files to be sent along. */
+    files?: any;
   }
+
+  /** The answer of a mocked address: text, which is its body, or its parts. */
+  type HttpReply =
+    | string
+    | {
+        /** Status code, 200 if not given; 0 is a connection that failed. */
+        status?: number;
+        /** The body, as the caller finds it in `data`. */
+        data?: any;
+        /** Headers. */
+        headers?: Record<string, string | string[]>;
+        /** The lines that `http.Stream` reads; without them those of `data`. */
+        lines?: string[];
+        /** What the caller finds in `message`. */
+        message?: string;
+      };
 
   /** A case of a case file, as `Before(ctx, case)` and `After(ctx, case, result, data)` are given it. */
   interface Case {

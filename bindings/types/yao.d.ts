@@ -73,7 +73,7 @@ declare var Exception: {
 };
 
 /**
- * The identity of the request that is running: the same fields as `ctx.authorized`.
+ * The identity of the request that is running: `ctx.authorized` without its empty fields.
  *
  * @example
  * ```ts
@@ -117,7 +117,7 @@ declare var time: yao.Time;
  *
  * t.assert.Equal(result.status, 201);
  * t.assert.Equal(result.data, { id: 7 });
- * t.assert.Equal(api.calls[0]?.body, { item: "pen" });
+ * t.assert.Equal(api.last?.args[0].data, { item: "pen" });
  * ```
  */
 declare var http: yao.Http;
@@ -161,7 +161,7 @@ declare function Use<I, R>(Class: new (...args: any[]) => I, arg: any, callback:
 declare function Use<I, R>(Class: new (...args: any[]) => I, arg1: any, arg2: any, callback: (instance: I) => R): R;
 
 /**
- * Runs several processes and waits for all.
+ * Runs several processes and waits for all. In tests they run one after another.
  *
  * @example
  * ```ts
@@ -182,7 +182,7 @@ declare function All(tasks: yao.Task[]): yao.TaskResult[];
  * Runs several processes until one succeeds.
  *
  * @param tasks The processes.
- * @returns One item per task, in that order; those not finished are empty.
+ * @returns One item per task, in that order; `data` is null for those not finished.
  */
 declare function Any(tasks: yao.Task[]): yao.TaskResult[];
 
@@ -190,7 +190,7 @@ declare function Any(tasks: yao.Task[]): yao.TaskResult[];
  * Runs several processes until one ends, well or not.
  *
  * @param tasks The processes.
- * @returns One item per task, in that order; those not finished are empty.
+ * @returns One item per task, in that order; `data` is null for those not finished.
  */
 declare function Race(tasks: yao.Task[]): yao.TaskResult[];
 
@@ -250,11 +250,11 @@ interface FS {
   ReadFileBase64(path: string): string;
 
   /**
-   * Opens a file for passing it to a process.
+   * Opens a file for reading it bit by bit.
    *
    * @param path Its path.
    */
-  ReadCloser(path: string): any;
+  ReadCloser(path: string): yao.Reader;
 
   /**
    * Writes text, in place of what the file holds. Missing folders are made.
@@ -377,9 +377,9 @@ interface FS {
    * Opens a file for passing it on as a download.
    *
    * @param path Its path.
-   * @returns The content and its MIME type.
+   * @returns Its MIME type and its content.
    */
-  Download(path: string): any;
+  Download(path: string): { type: string; content: yao.Reader };
 
   /**
    * Lists a folder.
@@ -550,7 +550,7 @@ declare var FS: {
   readonly prototype: FS;
 };
 
-/** Values by key. In a test in memory and empty at first. */
+/** Values by key. In a test a store needs no configuration, is empty at first and gone at the end. Values are JSON: what is read is a copy. */
 interface Store {
   /**
    * Gives a value.
@@ -604,7 +604,7 @@ interface Store {
   /**
    * Removes a value. A key that is not there is no error.
    *
-   * @param key Its key.
+   * @param key Its key; `*` in it stands for any run of characters.
    */
   Del(key: string): void;
 
@@ -619,6 +619,14 @@ interface Store {
 
   /**
    * Appends to a list, which is made if it is not there.
+   *
+   * @example
+   * ```ts
+   * const store = new Store("queue");
+   * store.Push("jobs", "a", "b", "c");
+   * t.assert.Equal(store.Pop("jobs", -1), "a");
+   * t.assert.Equal(store.ArrayAll("jobs"), ["b", "c"]);
+   * ```
    *
    * @param key Its key.
    * @param values The new elements.
@@ -674,7 +682,7 @@ interface Store {
   ArrayGet(key: string, index: number): any;
 
   /**
-   * Replaces one element of a list.
+   * Replaces one element of a list. Throws when the list has none at that place.
    *
    * @param key Its key.
    * @param index From 0.
@@ -718,7 +726,19 @@ declare var Store: {
   readonly prototype: Store;
 };
 
-/** Queries in Yao's query language. They need a database: in a test, mock the functions that make them. */
+/**
+ * Queries in Yao's query language. They need a database: in a test, mock the processes `query.<engine>.<method>`.
+ *
+ * @example
+ * ```ts
+ * const query = t.mock.process("query.default.Get", [{ id: 1, name: "Ann" }]);
+ *
+ * const users = new Query().Get({ select: ["id", "name"], from: "user" });
+ *
+ * t.assert.Equal(users, [{ id: 1, name: "Ann" }]);
+ * t.assert.JSONPath(query.calls[0]?.args[0], "from", "user");
+ * ```
+ */
 interface Query {
   /**
    * All records.
@@ -776,19 +796,19 @@ declare var Query: {
   readonly prototype: Query;
 };
 
-/** A process that runs in the background. */
+/** A process that runs in the background; in tests it has run when the constructor returns. */
 interface Job {
   /**
    * Waits until the process has ended.
    *
-   * @param callback Called again and again while it runs.
+   * @param callback Called again and again while it runs, so never in tests.
    */
   Pending(callback: () => void): void;
 
-  /** The result of the process. */
+  /** The result of the process; null when it failed. */
   Data(): any;
 
-  /** Stops the process. */
+  /** Stops the process, if it still runs. */
   Cancel(): void;
 }
 
@@ -810,19 +830,33 @@ declare var Job: {
   readonly prototype: Job;
 };
 
-/** Tasks in an order, with values they share. Tasks of the same order run side by side. */
+/**
+ * Tasks in an order, with values they share. Tasks of the same order run side by side; in tests one after another. Plans of
+ * the same id share all of that.
+ *
+ * @example
+ * ```ts
+ * const plan = new Plan("report");
+ * plan.Add("collect", 1, (planId, taskId) => [1, 2, 3]);
+ * plan.Add("encode", 2, "encoding.json.Encode", { total: 6 });
+ * plan.Run();
+ *
+ * t.assert.Equal(plan.Results(), { collect: [1, 2, 3], encode: '{"total":6}' });
+ * t.assert.Equal(plan.TaskStatus("encode"), "completed");
+ * ```
+ */
 interface Plan {
   /**
    * Adds a task.
    *
    * @param task Its id.
    * @param order Its place; lower ones run first.
-   * @param work Name of a process, or a function.
-   * @param args Arguments after the ids of the plan and the task.
+   * @param work Name of a process, called with `args`; or a function, called with the ids of the plan and the task, then `args`.
+   * @param args Arguments.
    */
   Add(task: string, order: number, work: string | ((plan: string, task: string, ...args: any[]) => any), ...args: any[]): void;
 
-  /** Runs all tasks and waits for them. Throws when one fails. */
+  /** Runs all tasks and waits for them. When one fails, tasks of a higher order do not run, and its error is thrown. */
   Run(): void;
 
   /** The state of the plan and of each task: `created`, `running`, `completed`, `failed` and others. */
@@ -836,7 +870,7 @@ interface Plan {
   TaskStatus(task: string): string;
 
   /**
-   * The result of a task.
+   * The result of a task; of one that failed, the text of its error.
    *
    * @param task Its id.
    * @param data Put in its place, if given.
@@ -847,10 +881,10 @@ interface Plan {
   Results(): Record<string, any>;
 
   /**
-   * Watches a shared value.
+   * Watches a shared value, or the tasks.
    *
-   * @param key Its key; a `*` watches several.
-   * @param handler Name of a process, or a function, called with the ids, the key and the value.
+   * @param key Its key; or `TaskStarted`, `TaskCompleted` or `TaskError`.
+   * @param handler Name of a process, or a function, called with the id of the plan, the key, the value and `args`.
    * @param args Further arguments for it.
    */
   Subscribe(key: string, handler: string | ((plan: string, key: string, value: any, ...args: any[]) => void), ...args: any[]): void;
@@ -864,7 +898,7 @@ interface Plan {
   Set(key: string, value: any): void;
 
   /**
-   * Gives a shared value.
+   * Gives a shared value. Throws when there is none.
    *
    * @param key Its key.
    */
@@ -994,7 +1028,7 @@ declare var MCP: {
   readonly prototype: MCP;
 };
 
-/** A trace of its own, with the methods of `ctx.trace`. Tracing is off in tests: every method is there and does nothing. */
+/** A trace of its own, with the members of `ctx.trace`. */
 interface Trace extends agent.Trace {}
 
 /**
@@ -1007,7 +1041,17 @@ declare var Trace: {
   readonly prototype: Trace;
 };
 
-/** A client of a web socket. With `"lib": ["dom"]` the browser's own is declared as well. */
+/**
+ * A client of a web socket. In a test, mock the process `websocket.Push`. With `"lib": ["dom"]` the browser's own members are
+ * declared as well.
+ *
+ * @example
+ * ```ts
+ * const pushed = t.mock.process("websocket.Push");
+ * new WebSocket("ws://localhost:5099/live").push("hello");
+ * t.assert.Equal(pushed.calls[0]?.args, ["ws://localhost:5099/live", "hello"]);
+ * ```
+ */
 interface WebSocket {
   /**
    * Sends a text.
@@ -1018,7 +1062,7 @@ interface WebSocket {
 }
 
 /**
- * Opens a web socket. Needs `--allow-net`.
+ * Opens a web socket.
  *
  * @param url Its address.
  * @param protocols Names of protocols.
@@ -1101,7 +1145,8 @@ declare namespace yao {
     Sleep(ms: number): void;
 
     /**
-     * Calls a process later.
+     * Calls a process later, while the script goes on; in tests it waits and calls the process before it returns. What the process
+     * throws is logged.
      *
      * @param ms Milliseconds from now.
      * @param process Name of the process.
@@ -1116,7 +1161,7 @@ declare namespace yao {
     process: string;
     /** Its arguments. */
     args?: any[];
-    /** Seconds until it is given up. */
+    /** Seconds until it is given up; has no effect in tests. */
     timeout?: number;
   }
 
@@ -1143,8 +1188,22 @@ declare namespace yao {
     data: any;
     /** Response headers; each may have several values. */
     headers: Record<string, string[]>;
-    /** What went wrong; empty when nothing did. */
+    /** What went wrong, or the text of the status. */
     message: string;
+  }
+
+  /** The content of a file, read bit by bit. */
+  interface Reader {
+    /**
+     * Reads on.
+     *
+     * @param size Bytes at most; without it, all that is left.
+     * @returns Null at the end.
+     */
+    read(size?: number): Uint8Array | null;
+
+    /** Ends reading. */
+    close(): void;
   }
 
   /** The global `http`. */
@@ -1216,12 +1275,12 @@ declare namespace yao {
      *
      * @param method `GET`, `POST` and others.
      * @param url Address.
-     * @param callback Called with each line: 1 to go on, 0 to stop, -1 to abort.
+     * @param callback Called with each line; returns 1 to go on, 0 to stop, -1 to abort.
      * @param payload The body.
      * @param query Query values, added to those in the address.
      * @param headers Request headers.
      */
-    Stream(method: string, url: string, callback: (line: string) => number, payload?: any, query?: HttpValues | null, headers?: HttpValues | null): any;
+    Stream(method: string, url: string, callback: (line: string) => number | void, payload?: any, query?: HttpValues | null, headers?: HttpValues | null): HttpResult;
   }
 
   /** A query: `select`, `from`, `wheres`, `orders`, `groups`, `joins`, `limit`, `page`, `pagesize`, `sql` and others. */

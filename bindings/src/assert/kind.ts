@@ -70,7 +70,3 @@ export function keysOf(std: Std, value: object): PropertyKey[] {
   }
   return keys;
 }
-
-export function isObject(value: unknown): value is Record<PropertyKey, unknown> {
-  return typeof value === "object" && value !== null;
-}

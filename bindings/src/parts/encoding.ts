@@ -123,7 +123,9 @@ export default function (kernel: Kernel) {
         const units = new Uint16Array(bytes.length >> 1);
         const [first, second] = this.encoding === "utf-16le" ? [0, 8] : [8, 0];
         for (let i = 0; i < units.length; i++) units[i] = (bytes[2 * i] << first) | (bytes[2 * i + 1] << second);
-        const text = unitsToText(units) + (bytes.length & 1 ? "\ufffd" : "");
+        // a half unit at the end is an error, and so is half a pair before it: the two count as one
+        const cut = bytes.length & 1 && (units[units.length - 1] & 0xfc00) !== 0xd800;
+        const text = unitsToText(units) + (cut ? "\ufffd" : "");
         if (this.fatal && (bytes.length & 1 || !text.isWellFormed())) throw new TypeError(`The bytes are not valid ${this.encoding}`);
         return text.toWellFormed();
       }

@@ -14,7 +14,8 @@
  * several objects recurse, a level for each nesting.
  */
 
-import { bytesOf, isObject, keysOf, kindOf, unbox } from "../assert/kind";
+import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
+import { isObject } from "../assert/support";
 import type { Kernel } from "../kernel";
 
 /** One comparison in progress. */

@@ -5,8 +5,9 @@
  * cycles, hostile class names) gets out of here.
  */
 
-import { bytesOf, isObject, keysOf, kindOf, unbox } from "../assert/kind";
-import type { Kernel } from "../kernel";
+import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
+import { isObject } from "../assert/support";
+import type { Explained, Kernel, Mismatch } from "../kernel";
 
 export interface InspectOptions {
   /** Levels of nesting that are opened; 6. */
@@ -27,6 +28,12 @@ export interface Explain {
   diff(expected: unknown, actual: unknown): string;
   /** The JSON text of a value of plain JSON, if it has at most 16 384 characters. */
   json(value: unknown): string | undefined;
+  /** The message of an error, or the printed form of anything else that was thrown. */
+  thrown(error: unknown): string;
+  /** A mismatch in the form that leaves the realm. */
+  mismatch(mismatch: Mismatch): Explained;
+  /** The sentence about an assertion that got too few or too many arguments. */
+  miscounted(name: string, params: readonly string[], count: number): string;
 }
 
 const width = 80;
@@ -101,10 +108,10 @@ export default function (kernel: Kernel): Explain {
       const parts: string[] = [];
       const open = depth <= depthLimit;
       let count = 0;
-      /** Adds an item if there is room; `items` of them when they have no text of their own. */
+      /** Adds a part if there is room; it stands for one item, or for several. */
       const add = (text: () => string, items = 1): void => {
         count += items;
-        if (!open || shown >= itemLimit || room <= 0) return;
+        if (!open || parts.length >= itemLimit || room <= 0) return;
         shown += items;
         room -= 2 * depth;
         parts[parts.length] = text();
@@ -177,7 +184,7 @@ export default function (kernel: Kernel): Explain {
       const scalar = size === undefined && kind !== "Object" && kind !== "Opaque";
       if (kind !== "View" && kind !== "ArrayBuffer" && kind !== "DataView") fields(it, kind, add, inner);
 
-      if (!open && count) return "[" + (head || (kind === "Array" ? "Array(" + size + ")" : "Object")) + "]";
+      if (!open && count) return scalar ? head : "[" + (head || (kind === "Array" ? "Array(" + size + ")" : "Object")) + "]";
       if (scalar && !count) return head;
       if (head) head += " ";
       const more = count > shown ? "... " + (count - shown) + " more" : "";
@@ -239,7 +246,7 @@ export default function (kernel: Kernel): Explain {
       const end = std.slice(brackets, 1);
       if (!parts.length) return start + more + end;
       let longest = 0;
-      let total = column + 2 + (more && more.length + 2);
+      let total = column + 2 + (more ? more.length + 2 : 0);
       for (let i = 0; i < parts.length; i++) {
         if (std.indexOf(parts[i], "\n") >= 0) total = width;
         longest = std.max(longest, parts[i].length);
@@ -256,7 +263,7 @@ export default function (kernel: Kernel): Explain {
 
     function errorText(it: object, name: string): string {
       const { name: title, message } = it as Error;
-      let text = typeof title === "string" && (title !== "Error" || name === "Object") ? title : name;
+      let text = typeof title === "string" && title !== "Error" ? title : name;
       if (typeof message === "string" && message) {
         text += ": " + (std.exec(control, message) ? quote(message) : cut(message, std.String));
       }
@@ -287,7 +294,7 @@ export default function (kernel: Kernel): Explain {
     return (std.slice(source, 0, 5) === "class" ? "[class" : "[Function") + (typeof name === "string" && name ? " " + name : "") + "]";
   }
 
-  /** Name of the nearest named constructor; empty for plain objects. */
+  /** Name of the object's class; empty for plain objects. */
   function className(it: object): string {
     let proto = std.getPrototypeOf(it) as object | null;
     if (proto === std.objectPrototype) return "";
@@ -295,7 +302,7 @@ export default function (kernel: Kernel): Explain {
       const constructor = std.descriptor(proto, "constructor")?.value as unknown;
       if (typeof constructor === "function") {
         const name = std.descriptor(constructor, "name")?.value as unknown;
-        if (typeof name === "string" && name) return name.length > 100 ? std.slice(name, 0, 100) + "..." : name;
+        return typeof name === "string" && name ? std.slice(name, 0, 100) : "(anonymous)";
       }
       proto = std.getPrototypeOf(proto) as object | null;
     }
@@ -308,10 +315,7 @@ export default function (kernel: Kernel): Explain {
 
   function diff(expected: unknown, actual: unknown): string {
     const lines: string[] = [];
-    const texts =
-      typeof expected === "string" &&
-      typeof actual === "string" &&
-      (std.indexOf(expected, "\n") >= 0 || std.indexOf(actual, "\n") >= 0);
+    const texts = typeof expected === "string" && typeof actual === "string" && (hasLines(expected) || hasLines(actual));
     const left = texts ? linesOf(expected) : std.split(inLines(expected), "\n");
     const right = texts ? linesOf(actual) : std.split(inLines(actual), "\n");
     compareLines(left, right, lines);
@@ -399,17 +403,27 @@ export default function (kernel: Kernel): Explain {
     } catch {
       // what was found so far has to do
     }
-    const left = inLines(at.expected);
-    const right = inLines(at.actual);
+    const { expected: x, actual: y } = at;
     const lines: string[] = [];
     if (at.path) lines[0] = "  first difference at " + at.path;
+    if (typeof x === "string" && typeof y === "string") {
+      let i = 0;
+      while (std.charCodeAt(x, i) === std.charCodeAt(y, i)) i++;
+      const from = std.max(i - 20, 0);
+      lines[lines.length] = "  first difference at character " + i;
+      lines[lines.length] = "- " + std.stringify(std.slice(x, from, i + 40));
+      lines[lines.length] = "+ " + std.stringify(std.slice(y, from, i + 40));
+      return lines;
+    }
+    const left = inLines(x);
+    const right = inLines(y);
     if (left !== right) compareLines(std.split(left, "\n"), std.split(right, "\n"), lines);
     else {
-      const what =
-        typeof at.expected === "function" ? "functions" : typeof at.expected === "symbol" ? "symbols" : classesDiffer(at) ? "classes" : "objects";
-      lines[lines.length] = "- " + inspect(at.expected, { depth: 1, items: 10, length: 500 });
-      lines[lines.length] = "+ " + inspect(at.actual, { depth: 1, items: 10, length: 500 });
-      lines[lines.length] = "  printed alike, but of two different " + what;
+      const short = { depth: 1, items: 10, length: 500 };
+      const what = isObject(x) && isObject(y) ? (std.getPrototypeOf(x) === std.getPrototypeOf(y) ? "object" : "classe") : typeof x;
+      lines[lines.length] = "- " + inspect(x, short);
+      lines[lines.length] = "+ " + inspect(y, short);
+      lines[lines.length] = "  printed alike, but two different " + what + "s";
     }
     return lines;
   }
@@ -451,10 +465,6 @@ export default function (kernel: Kernel): Explain {
     return found;
   }
 
-  function classesDiffer({ expected, actual }: { expected: unknown; actual: unknown }): boolean {
-    return isObject(expected) && isObject(actual) && std.getPrototypeOf(expected) !== std.getPrototypeOf(actual);
-  }
-
   function json(root: unknown): string | undefined {
     let room = jsonLimit;
     const spend = (text: string): string | undefined => ((room -= text.length) < 0 ? undefined : text);
@@ -466,6 +476,7 @@ export default function (kernel: Kernel): Explain {
       const proto = std.getPrototypeOf(value) as unknown;
       const list = std.isArray(value);
       if (list ? className(value) !== "Array" : proto !== null && proto !== std.objectPrototype) return undefined;
+      if (list && value.length > jsonLimit) return undefined;
       const keys = std.ownKeys(value);
       const length = keys.length - (list ? 1 : 0);
       if (list && length !== value.length) return undefined;
@@ -488,5 +499,42 @@ export default function (kernel: Kernel): Explain {
     }
   }
 
-  return { inspect, diff, json };
+  function thrown(error: unknown): string {
+    try {
+      const message = error instanceof std.Error && error.message;
+      if (message && typeof message === "string") return message;
+    } catch {
+      // a getter that throws
+    }
+    return inspect(error);
+  }
+
+  function mismatch(found: Mismatch): Explained {
+    const outcome: Explained = { reason: found.reason };
+    if (std.hasOwn(found, "bare") && found.bare) return outcome;
+    const { expected, actual } = found;
+    if (std.hasOwn(found, "actual")) {
+      outcome.actual_text = inspect(actual);
+      outcome.actual = json(actual) ?? std.stringify(outcome.actual_text);
+    }
+    if (std.hasOwn(found, "expected")) {
+      outcome.expected_text = inspect(expected);
+      outcome.expected = json(expected) ?? std.stringify(outcome.expected_text);
+    }
+    const several = isObject(expected) ? isObject(actual) : hasLines(expected) && hasLines(actual);
+    if (std.hasOwn(found, "diff") && (several || outcome.expected_text === outcome.actual_text)) {
+      outcome.diff = diff(expected, actual);
+    }
+    return outcome;
+  }
+
+  function hasLines(value: unknown): value is string {
+    return typeof value === "string" && std.indexOf(value, "\n") >= 0;
+  }
+
+  function miscounted(name: string, params: readonly string[], count: number): string {
+    return name + " takes (" + std.join(params, ", ") + ", message?), got " + (count || "no") + " argument" + (count === 1 ? "" : "s");
+  }
+
+  return { inspect, diff, json, thrown, mismatch, miscounted };
 }

@@ -432,13 +432,13 @@ export default function (_kernel: Kernel) {
         if (typeof url.path === "string") return;
         const special = isSpecial(url.scheme);
         const text = wellFormed(value).replace(/[\t\n\r]/g, "").split(special ? /[/\\?#]/ : /[/?#]/)[0];
-        const [, host, port] = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?/.exec(text)!;
+        const [, host, port] = (url.scheme === "file" ? /^([^]*)()??/ : /^(\[[^\]]*\]|[^:]*)(?::(\d*))?/).exec(text)!;
         if (!withPort && port !== undefined) return;
         if (!host && ((special && url.scheme !== "file") || port !== undefined || url.username || url.password || url.port)) return;
         const parsed = host && parseHost(host, special);
         if (parsed === undefined) return;
         url.host = url.scheme === "file" && parsed === "localhost" ? "" : parsed;
-        if (port && url.scheme !== "file") setPort(url, port);
+        if (port) setPort(url, port);
       }
 
       get port(): string {
@@ -457,7 +457,7 @@ export default function (_kernel: Kernel) {
       set pathname(value: unknown) {
         if (typeof this.#url.path === "string") return;
         this.#url.path = [];
-        addPath(this.#url, wellFormed(value).replace(/[\t\n\r]/g, ""));
+        addPath(this.#url, wellFormed(value).replace(/[\t\n\r]/g, "") || (this.#url.host === null ? "/" : ""));
       }
 
       get search(): string {

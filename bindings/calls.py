@@ -1,0 +1,90 @@
+"""HostCalls: answers what scripts ask of the host, on behalf of one run.
+
+Names go to, in this order: what this run adds (`providers`: snapshots, translations, and whatever a later caller brings),
+then the table of `bindings.processes`; what neither knows fails with an Exception that names the two ways out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scripttest import ScriptError
+
+if TYPE_CHECKING:
+    from bindings.policy import Policy
+
+Provider = Callable[[str, str, list[Any]], Any]
+"""(module id, test name, arguments) → JSON value; raises ProcessError."""
+
+
+class HostCalls:
+    """Implements `scripttest.Services`. `call` may be used from several threads."""
+
+    def __init__(self, app_root: Path, policy: Callable[[], Policy], find_script: Callable[[str], Path | None]) -> None:
+        self._app_root = app_root
+        self._policy = policy
+        self._find_script = find_script
+        self._sessions: dict[tuple[str, str], dict[str, Any]] = {}
+        self.context: Mapping[str, Any] = {}
+        """The fields of the run's context."""
+        self.selects: Callable[[str], bool] = lambda name: True
+        """Whether a test is to be run."""
+        self.providers: dict[str, Provider] = {}
+        """Process name → what answers it."""
+
+    def call(self, module: str, test: str, name: str, arguments: str) -> str:
+        """Answers one host call; see `scripttest.Services`."""
+        from bindings.services import ProcessError
+
+        try:
+            args = [_revived(value) for value in json.loads(arguments)]
+            return _envelope(self._answer(module, test, name, args))
+        except ProcessError as error:
+            return json.dumps({"error": {"message": error.message, "code": error.code}})
+        except Exception as error:
+            return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+
+    def library(self, module: str, script: str) -> Path:
+        """The file of a script; see `scripttest.Services`."""
+        path = self._find_script(script)
+        if path is None:
+            raise ScriptError(f'Process "{script}" does not exist: there is no such script')
+        return path
+
+    def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
+        from bindings import processes
+        from bindings.services import HostCall, ProcessError
+
+        provider = self.providers.get(name)
+        if provider is not None:
+            return provider(module, test, args)
+        if processes.find(name) is None and not processes.knows(name):
+            group = name.partition(".")[0]
+            raise ProcessError(
+                f'Process "{name}" is not available here: mock it with t.mock.process("{name}", ...), '
+                f"or run against a host that provides {group}.*",
+                404,
+            )
+        context = self.context
+        session = self._sessions.setdefault((module, test), {})
+        surroundings = HostCall(self._app_root, self._policy(), context["locale"], context["authorized"], session)
+        return processes.call(name, args, surroundings)
+
+
+def _revived(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("$bytes"), str):
+        from base64 import b64decode
+
+        return b64decode(value["$bytes"])
+    return value
+
+
+def _envelope(value: Any) -> str:
+    if isinstance(value, bytes):
+        from base64 import b64encode
+
+        return json.dumps({"bytes": b64encode(value).decode()})
+    return json.dumps({"ok": value})

@@ -1,0 +1,80 @@
+"""`session.`: values kept for one test, in `call.session`.
+
+Another session's id as the last argument reaches values of that session, also kept for the test. Lifetimes are accepted
+and have no effect.
+"""
+
+from __future__ import annotations
+
+from bindings.processes.arguments import Arguments, host_functions
+from bindings.services import HostCall, Json
+
+DEFAULT_ID = "test-session"
+
+
+def _id(given: Arguments, call: HostCall) -> Json:
+    return call.authorized.get("session_id") or DEFAULT_ID
+
+
+def _prefix(given: Arguments, call: HostCall, position: int) -> str:
+    """What the keys of the session named by an argument start with; nothing for the test's own session."""
+    own = str(_id(given, call))
+    other = given.string(position, own)
+    return "" if other == own else f"\0{other}\0"
+
+
+def _get(given: Arguments, call: HostCall) -> Json:
+    return call.session.get(_prefix(given, call, 2) + given.string(1))
+
+
+def _get_many(given: Arguments, call: HostCall) -> Json:
+    prefix = _prefix(given, call, 2)
+    return {name: call.session.get(prefix + name) for name in given.strings(1)}
+
+
+def _set(given: Arguments, call: HostCall) -> Json:
+    name, value = given.string(1), given.any(2)
+    given.integer(3, 0)
+    call.session[_prefix(given, call, 4) + name] = value
+    return None
+
+
+def _set_many(given: Arguments, call: HostCall) -> Json:
+    values = given.record(1)
+    given.integer(2, 0)
+    prefix = _prefix(given, call, 3)
+    call.session.update({prefix + name: value for name, value in values.items()})
+    return None
+
+
+def _del(given: Arguments, call: HostCall) -> Json:
+    call.session.pop(_prefix(given, call, 2) + given.string(1), None)
+    return None
+
+
+def _del_many(given: Arguments, call: HostCall) -> Json:
+    prefix = _prefix(given, call, 2)
+    for name in given.strings(1):
+        call.session.pop(prefix + name, None)
+    return None
+
+
+def _dump(given: Arguments, call: HostCall) -> Json:
+    prefix = _prefix(given, call, 1)
+    names = [name for name in call.session if name.startswith(prefix) and "\0" not in name[len(prefix) :]]
+    return {name[len(prefix) :]: call.session[name] for name in names}
+
+
+FUNCTIONS = host_functions(
+    "session",
+    {
+        "ID": _id,
+        "Get": _get,
+        "GetMany": _get_many,
+        "Set": _set,
+        "SetMany": _set_many,
+        "Del": _del,
+        "DelMany": _del_many,
+        "Dump": _dump,
+    },
+)

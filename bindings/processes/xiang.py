@@ -1,0 +1,49 @@
+"""`xiang.`: names from before Yao 0.10, for processes that are now in `utils.`."""
+
+from __future__ import annotations
+
+from bindings.processes import records, tokens, utils
+from bindings.processes.arguments import host_functions
+
+FUNCTIONS = host_functions(
+    "xiang",
+    {
+        "helper.ArrayGet": records.array_get,
+        "helper.ArrayIndexes": records.array_indexes,
+        "helper.ArrayPluck": records.array_pluck,
+        "helper.ArraySplit": records.array_split,
+        "helper.ArrayColumn": records.array_column,
+        "helper.ArrayKeep": records.array_keep,
+        "helper.ArrayTree": records.array_tree,
+        "helper.ArrayUnique": records.array_unique,
+        "helper.ArrayMapSet": records.array_map_set,
+        "helper.MapKeys": records.map_keys,
+        "helper.MapValues": records.map_values,
+        "helper.MapToArray": records.map_array,
+        "helper.MapGet": records.map_get,
+        "helper.MapSet": records.map_set,
+        "helper.MapDel": records.map_delete,
+        "helper.MapMultiDel": records.map_delete_many,
+        "helper.StrConcat": utils.concat,
+        "helper.HexToString": utils.to_hex,
+        "helper.EnvGet": utils.env_get,
+        "helper.EnvSet": utils.env_set,
+        "helper.EnvMultiGet": utils.env_get_many,
+        "helper.EnvMultiSet": utils.env_set_many,
+        "helper.JwtMake": tokens.make_jwt,
+        "helper.JwtValidate": tokens.verify_jwt,
+        "helper.PasswordValidate": tokens.verify_password,
+        "helper.Print": utils.print_values,
+        "helper.Throw": utils.throw,
+        "helper.Return": utils.return_values,
+        "env.Get": utils.env_get,
+        "env.Set": utils.env_set,
+        "env.MultiGet": utils.env_get_many,
+        "env.MultiSet": utils.env_set_many,
+        "flow.Sleep": utils.sleep,
+        "flow.Throw": utils.throw,
+        "flow.Return": utils.return_values,
+        "sys.Sleep": utils.sleep,
+        "sys.Print": utils.print_values,
+    },
+)

@@ -1,0 +1,32 @@
+import type { Check } from "../kernel";
+import { explain, isObject, refuse } from "./support";
+
+/**
+ * `Agent(response, agentId, {criteria, metadata, connector})`: the validator agent finds that the response passes. Fails
+ * with the agent's reason, and when it cannot be asked or answers something else than a judgement.
+ */
+export const agent: Check = {
+  params: ["response", "agentId", "options?"],
+  test(kernel, args) {
+    const { std } = kernel;
+    const output = args[0];
+    const id = args[1];
+    const options = args[2] ?? {};
+    if (typeof id !== "string") return refuse(kernel, "The id of a validator is a text", id);
+    if (!isObject(options)) return refuse(kernel, "The options are an object", options);
+    const { criteria, metadata, connector } = options;
+    const validator = "The validator " + std.stringify(id);
+    let answer: unknown;
+    try {
+      answer = kernel.call("agent.Validate", [{ agent: id, output, criteria, metadata, connector }]);
+    } catch (error) {
+      return { reason: validator + " could not be asked: " + explain(kernel).thrown(error), bare: true };
+    }
+    if (!isObject(answer) || !std.hasOwn(answer, "passed") || typeof answer.passed !== "boolean") {
+      return { reason: validator + " did not answer whether the response passes", actual: answer };
+    }
+    if (answer.passed) return undefined;
+    const reason = typeof answer.reason === "string" && answer.reason;
+    return { reason: reason || validator + " did not accept the response", actual: output };
+  },
+};

@@ -1,0 +1,39 @@
+import type { Check, Kernel, Mismatch } from "../kernel";
+import { refuse } from "./support";
+
+/** What a call came to: what it threw, or what it returned. */
+export interface Attempt {
+  threw: boolean;
+  value: unknown;
+}
+
+function isThenable(value: unknown): boolean {
+  return (
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    typeof (value as { then?: unknown }).then === "function"
+  );
+}
+
+/** A check that calls its argument without arguments, awaits a thenable that it returns, and judges the attempt. */
+export function ofCall(judge: (attempt: Attempt) => Mismatch | undefined): Check {
+  const failed = (value: unknown) => judge({ threw: true, value });
+  const done = (value: unknown) => judge({ threw: false, value });
+  return {
+    params: ["fn"],
+    test(kernel: Kernel, args) {
+      const { std } = kernel;
+      const target = args[0];
+      if (typeof target !== "function") return refuse(kernel, "Only a function can be tried", target);
+      let value: unknown;
+      let waits: boolean;
+      try {
+        value = std.apply(target, undefined, []);
+        waits = isThenable(value);
+      } catch (error) {
+        return failed(error);
+      }
+      if (!waits) return done(value);
+      return std.then(new std.Promise((resolve) => resolve(value)), done, failed) as Promise<Mismatch | undefined>;
+    },
+  };
+}

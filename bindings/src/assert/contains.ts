@@ -1,0 +1,32 @@
+import type { Kernel, Mismatch } from "../kernel";
+import { equal, refuse, search } from "./support";
+
+/**
+ * Whether a text has the substring, an array, set or typed array a deeply equal item, or a map a deeply equal key.
+ * A mismatch when it is none of these.
+ */
+export function contains(kernel: Kernel, value: unknown, item: unknown): boolean | Mismatch {
+  const { std } = kernel;
+  if (typeof value === "string") {
+    return typeof item === "string" ? std.indexOf(value, item) >= 0 : refuse(kernel, "A text can only contain a text", item);
+  }
+  let found = false;
+  const visit = (candidate: unknown): void => {
+    found ||= equal(kernel, candidate, item);
+  };
+  if (value instanceof std.Set) {
+    if (!(found = std.setHas(value, item))) std.setForEach(value, visit);
+  } else if (value instanceof std.Map) {
+    if (!(found = std.mapHas(value, item))) std.mapForEach(value, (_value, key) => visit(key));
+  } else if (std.isArray(value) || (std.isView(value) && !(value instanceof std.DataView))) {
+    const list = value as unknown[];
+    const length = std.isArray(value) ? list.length : std.viewLength(list);
+    for (let i = 0; i < length && !found; i++) visit(list[i]);
+  } else {
+    return refuse(kernel, "Only a text, an array, a typed array, a Set or a Map can contain an item", value);
+  }
+  return found;
+}
+
+/** `Contains(value, item)`: the value has the item, as `contains` decides. */
+export const containsItem = search("item", "Should contain the item", true, contains);

@@ -1,0 +1,9 @@
+import type { Check } from "../kernel";
+import { differ, equal as isEqual } from "./support";
+
+/** `Equal(actual, expected)`: the two are deeply equal, as `parts/equal.ts` defines it. */
+export const equal: Check = {
+  params: ["actual", "expected"],
+  test: (kernel, args) =>
+    isEqual(kernel, args[0], args[1]) ? undefined : { ...differ("Not equal", args), diff: true },
+};

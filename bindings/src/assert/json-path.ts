@@ -1,0 +1,64 @@
+import type { Check, Kernel } from "../kernel";
+import { equal, explain, isObject, refuse } from "./support";
+
+/** One step of a simple path, such as `.name` or `[0]`. */
+const step = /\.([\w$\-\u0080-\uffff]+)|\[(\d+)]/y;
+const rooted = /^\$([.[]|$)/;
+const relative = /^[.[]/;
+
+/** The keys of a path of the forms `a.b[0].c`, `$.a`, `[0]` and `$`; undefined for any other. */
+function simpleKeys({ std }: Kernel, path: string): string[] | undefined {
+  const rest = std.exec(rooted, path) ? std.slice(path, 1) : std.exec(relative, path) ? path : "." + path;
+  const keys: string[] = [];
+  step.lastIndex = 0;
+  while (step.lastIndex < rest.length) {
+    const found = std.exec(step, rest);
+    if (!found) return undefined;
+    keys[keys.length] = found[1] ?? found[2];
+  }
+  return keys;
+}
+
+/** What a path leads to: one value, or a list of the values that a query matches; undefined when there is nothing. */
+function find(kernel: Kernel, root: unknown, path: string): unknown {
+  const { std } = kernel;
+  const keys = simpleKeys(kernel, path);
+  if (keys) {
+    for (let i = 0; i < keys.length; i++) {
+      root = isObject(root) && std.hasOwn(root, keys[i]) ? root[keys[i]] : undefined;
+    }
+    return root;
+  }
+  const matches = kernel.host("jsonpath.Find", [root, path]) as unknown[];
+  return matches.length > 1 ? matches : matches[0];
+}
+
+/**
+ * `JSONPath(obj, path, expected)`: what the path leads to in an object, or in a JSON text, equals the expected value. A
+ * list of expected values also means "one of these" when the path leads to something else than a list. A path that
+ * leads nowhere equals null and undefined.
+ */
+export const jsonPath: Check = {
+  params: ["obj", "path", "expected"],
+  test(kernel, args) {
+    const { std } = kernel;
+    let root = args[0];
+    const path = args[1];
+    const expected = args[2];
+    if (typeof path !== "string") return refuse(kernel, "A path is a text", path);
+    if (typeof root === "string") {
+      try {
+        root = std.parse(root);
+      } catch (error) {
+        return { reason: "Not a JSON text: " + explain(kernel).thrown(error), actual: root };
+      }
+    }
+    const actual = find(kernel, root, path);
+    const agrees = (value: unknown): boolean => (actual === undefined && value === null) || equal(kernel, actual, value);
+    let holds = agrees(expected);
+    if (std.isArray(expected) && !std.isArray(actual)) {
+      for (let i = 0; i < expected.length && !holds; i++) holds = agrees(expected[i]);
+    }
+    return holds ? undefined : { reason: "Not equal at " + path, expected, actual, diff: true };
+  },
+};

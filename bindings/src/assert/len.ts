@@ -1,0 +1,24 @@
+import type { Check, Kernel } from "../kernel";
+import { isObject, refuse } from "./support";
+
+/** The number of characters, items, or keys of a plain object; undefined for a value that has none. */
+function lengthOf({ std }: Kernel, value: unknown): number | undefined {
+  if (typeof value === "string") return value.length;
+  if (!isObject(value)) return undefined;
+  if (value instanceof std.Map) return std.mapSize(value);
+  if (value instanceof std.Set) return std.setSize(value);
+  if (typeof value.length === "number") return value.length;
+  if (typeof value.size === "number") return value.size;
+  const proto = std.getPrototypeOf(value) as unknown;
+  return proto === null || proto === std.objectPrototype ? std.keys(value).length : undefined;
+}
+
+/** `Len(value, length)`: a text, an object with a numeric `length` or `size`, or a plain object has that many items. */
+export const len: Check = {
+  params: ["value", "length"],
+  test(kernel, args) {
+    const actual = lengthOf(kernel, args[0]);
+    if (actual === undefined) return refuse(kernel, "Only a text, or an object with a length or a size, has a length", args[0]);
+    return actual === args[1] ? undefined : { reason: "Wrong length", expected: args[1], actual };
+  },
+};

@@ -1,0 +1,5 @@
+import { contains } from "./contains";
+import { search } from "./support";
+
+/** `NotContains(value, item)`: the value does not have the item, as `contains` decides. */
+export const notContains = search("item", "Should not contain the item", false, contains);

@@ -1,0 +1,51 @@
+/**
+ * Runs the assertions of `t.assert` and `t.require`: counts the arguments, asks the check, and has a mismatch explained.
+ * Whatever goes wrong on the way is a failure, never a pass.
+ */
+
+import { checks } from "../assert";
+import { explain } from "../assert/support";
+import type { Explained, Kernel, Mismatch } from "../kernel";
+
+/** The result of one assertion; it holds when there is no outcome. */
+export interface Checked {
+  /** The message that the script gave, when the assertion failed. */
+  message?: string;
+  outcome: Explained | undefined;
+}
+
+export interface Assertions {
+  /** The names of all assertions. */
+  names: string[];
+  /** Runs one; answers with a promise only when the check is asynchronous. */
+  check(name: string, args: readonly unknown[]): Checked | Promise<Checked>;
+}
+
+export default function (kernel: Kernel): Assertions {
+  const { std } = kernel;
+
+  function check(name: string, args: readonly unknown[]): Checked | Promise<Checked> {
+    const { params, test } = checks[name];
+    const count = args.length;
+    const most = params.length;
+    const fail = (outcome: Explained): Checked => {
+      const message = count > most ? args[most] : undefined;
+      return { message: message === undefined || typeof message === "string" ? message : explain(kernel).inspect(message), outcome };
+    };
+    const finish = (mismatch: Mismatch | undefined): Checked =>
+      mismatch ? fail(explain(kernel).mismatch(mismatch)) : { outcome: undefined };
+    const broken = (error: unknown): Checked => fail({ reason: name + " could not be evaluated: " + explain(kernel).thrown(error) });
+
+    let least = 0;
+    while (least < most && std.slice(params[least], -1) !== "?") least++;
+    if (count < least || count > most + 1) return fail({ reason: explain(kernel).miscounted(name, params, count) });
+    try {
+      const result = test(kernel, args);
+      return result instanceof std.Promise ? (std.then(result, finish as never, broken) as Promise<Checked>) : finish(result);
+    } catch (error) {
+      return broken(error);
+    }
+  }
+
+  return { names: std.keys(checks), check };
+}

@@ -1,0 +1,123 @@
+"""One run, from options to exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bindings.calls import HostCalls
+from bindings.snapshots import Snapshots
+from runner import exit_codes
+from runner.application import Application, TestModule
+from runner.context import build_context
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.events import RunEnd, RunError, RunStart, RunStatus
+from runner.execution import Execution
+from runner.filters import levels_of, matcher
+from runner.inputs import resolve_application, resolve_inputs
+from runner.options import DEFAULT_SCRIPT_TIMEOUT, RunOptions, absolute
+from runner.reporters import file_reporter, reporter_by_id
+from runner.reporters.console import ConsoleReporter
+from runner.reporters.multiplexer import Multiplexer, describe
+from runner.reporters.ordered import Ordered
+from runner.scripts import host_module, run_scripts, suite_of
+from runner.version import VERSION
+from scripttest import HostError, ScriptHost
+
+if TYPE_CHECKING:
+    from bindings.policy import Policy
+    from runner.reporters.base import Reporter
+
+SCRIPT_PARTS = Path(__file__).resolve().parent.parent / "bindings" / "js"
+
+
+def run(options: RunOptions, environment: Environment) -> int:
+    """Runs what the options name and reports it; the exit code. Raises ConfigurationError before anything ran, HostError
+    when the host cannot start."""
+    started = environment.monotonic()
+    levels = levels_of(options.run) if options.run else ("",)
+    selects = matcher(levels[0])
+    application = resolve_application(options, environment.directory)
+    calls = HostCalls(application.root, lambda: _policy(options, application, environment), application.script)
+    calls.selects = selects
+    host = ScriptHost(
+        application.root,
+        SCRIPT_PARTS,
+        calls,
+        workers=options.parallel or environment.cpus,
+        timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
+        filter=levels[1:],
+        list_only=options.dry_run,
+    )
+    with host:
+        modules = resolve_inputs(options, application, environment.directory)
+        context = build_context(options, environment.directory)
+        calls.context = context
+        stream = Multiplexer(_reporters(options, environment))
+        snapshots = Snapshots({m.id: m.test for m in modules}, options.update_snapshots, environment.ci)
+        calls.providers["snapshot.Match"] = snapshots.match
+        who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
+        suites = tuple(suite_of(module) for module in modules)
+        stream.send(RunStart(environment.now(), VERSION, suites, {**who, "locale": context["locale"]}))
+        interrupted = False
+        try:
+            run_scripts(host, [host_module(module, context) for module in modules], stream, options.fail_fast)
+            snapshots.save()
+        except KeyboardInterrupt:
+            interrupted = True
+        except HostError as error:
+            stream.send(RunError(error.message, error.hint))
+        except OSError as error:
+            stream.send(RunError(f"Cannot store the snapshots: {describe(error)}"))
+        seconds = environment.monotonic() - started
+        stream.send(RunEnd(_status(stream.execution, interrupted), seconds, environment.now()))
+        stream.close()
+    return _exit_code(stream.execution, options, environment)
+
+
+def _reporters(options: RunOptions, environment: Environment) -> list[Reporter]:
+    """Console first; files are opened now, so that a path that cannot be written is said before the run."""
+    reporters: list[Reporter] = []
+    if environment.terminal and not options.quiet:
+        from runner.reporters.progress import Progress
+
+        progress = Progress(environment.stdout)
+        reporters.append(progress)
+        write = progress.write
+    else:
+        write = environment.stdout.write
+    reporters.append(Ordered(ConsoleReporter(options, environment, write)))
+    if options.reporter and not options.outputs:
+        raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")
+    for output in options.outputs:
+        path = absolute(output, environment.directory)
+        reporters.append(reporter_by_id(options.reporter, path) if options.reporter else file_reporter(path))
+    return reporters
+
+
+def _policy(options: RunOptions, application: Application, environment: Environment) -> Policy:
+    from bindings.policy import Policy
+
+    return Policy(allow_net=options.allow_net or None, environment=dict(environment.variables))
+
+
+def _status(run: Execution, interrupted: bool) -> RunStatus:
+    if interrupted:
+        return "interrupted"
+    if run.errors:
+        return "error"
+    return "failed" if run.counts.failed else "passed"
+
+
+def _exit_code(run: Execution, options: RunOptions, environment: Environment) -> int:
+    assert run.end is not None
+    codes = {"interrupted": exit_codes.INTERRUPTED, "error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
+    if run.end.status in codes:
+        return codes[run.end.status]
+    if not any(suite.total for suite in run.listed.values()):
+        environment.stderr.write("Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n")
+        return exit_codes.CONFIGURATION
+    if not run.counts.total and not options.dry_run:
+        environment.stderr.write(f"Warning: no test matches --run {options.run}\n")
+    return exit_codes.PASSED

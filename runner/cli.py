@@ -1,0 +1,121 @@
+"""The command line: flags to options, errors to text, status to exit code.
+
+The quick reader of `flags` serves plain command lines; click, which costs more to load than a small run, serves the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner import exit_codes
+from runner.environment import Environment, from_process
+from runner.errors import RunnerError
+from runner.flags import FLAGS, read
+
+if TYPE_CHECKING:
+    import click
+
+COMMANDS = {
+    "types": "runner.commands.types:types",
+}
+"""First argument → module and function of another command."""
+
+
+def main() -> None:
+    """Entry point of `yao-test`; ends the process."""
+    environment = from_process()
+    code = run_command(sys.argv[1:], environment)
+    try:
+        environment.stdout.flush()
+        environment.stderr.flush()
+    except OSError:
+        code = code or exit_codes.RUNTIME
+    os._exit(code)
+
+
+def run_command(arguments: Sequence[str], environment: Environment) -> int:
+    """Runs a command line to its exit code; every error becomes text on standard error."""
+    arguments = list(arguments)
+    verbose = arguments.count("-v") + 2 * arguments.count("-vv") + arguments.count("--verbose")
+    try:
+        values = read(arguments) or _through_click(arguments, environment)
+        if isinstance(values, int):
+            return values
+        from runner.app import run
+        from runner.options import options_from
+
+        return run(options_from(values), environment)
+    except RunnerError as error:
+        return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
+    except KeyboardInterrupt:
+        return exit_codes.INTERRUPTED
+    except BrokenPipeError:
+        return exit_codes.RUNTIME
+    except Exception as error:
+        hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
+        message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
+        return _say(environment, message, hint, exit_codes.RUNTIME, verbose)
+
+
+def _say(environment: Environment, message: str, hint: str | None, code: int, verbose: int) -> int:
+    if verbose > 1:
+        import traceback
+
+        environment.stderr.write(traceback.format_exc())
+    environment.stderr.write(f"Error: {message}\n" + (f"Hint: {hint}\n" if hint else ""))
+    return code
+
+
+def _through_click(arguments: list[str], environment: Environment) -> dict[str, Any] | int:
+    """Values of the flags, or an exit code when click has answered or another command has run."""
+    import click
+
+    if arguments and arguments[0] in COMMANDS:
+        from importlib import import_module
+
+        module, _, name = COMMANDS[arguments[0]].partition(":")
+        command = getattr(import_module(module), name)
+        arguments = arguments[1:]
+    else:
+        command = _click_command(click)
+    try:
+        result = command.main(arguments or ["--help"], prog_name="yao-test", standalone_mode=False, obj=environment)
+    except click.UsageError as error:
+        environment.stderr.write(f"Error: {error.format_message()}\nHint: yao-test --help lists the flags\n")
+        return exit_codes.CONFIGURATION
+    except click.ClickException as error:
+        environment.stderr.write(f"Error: {error.format_message()}\n")
+        return error.exit_code
+    return result if isinstance(result, dict) else int(result or 0)
+
+
+def _click_command(click: Any) -> click.Command:
+    from runner.version import VERSION
+
+    parameters = []
+    for flag in FLAGS:
+        kinds: dict[str, dict[str, Any]] = {
+            "text": {"metavar": flag.metavar},
+            "repeated": {"metavar": flag.metavar, "multiple": True},
+            "switch": {"is_flag": True, "default": False},
+            "count": {"count": True},
+        }
+        parameters.append(click.Option([*flag.spellings, flag.key], help=flag.help, **kinds[flag.kind]))
+    command = click.Command(
+        "yao-test",
+        params=parameters,
+        callback=lambda **values: values,
+        help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
+        epilog="Other commands: yao-test types installs the TypeScript declarations into an application. "
+        "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
+    return version
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Readers of the formats that an application is written in."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ConfigurationError
+
+_SKIP = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[\]}])', re.DOTALL)
+
+
+def read_json(path: Path, purpose: str) -> Any:
+    """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the position."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is not UTF-8 text") from error
+    try:
+        return json.loads(_SKIP.sub(_blank, text))
+    except json.JSONDecodeError as error:
+        message = f"Cannot read {purpose} {path}:{error.lineno}:{error.colno}: {error.msg}"
+        raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Strings stay; comments and trailing commas become spaces, so that positions stay true."""
+    text = match[0]
+    return text if text.startswith('"') else re.sub(r"[^\n]", " ", text)

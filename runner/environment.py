@@ -1,0 +1,50 @@
+"""The world outside: the only reader of `os.environ` and the standard streams."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+
+class Environment(NamedTuple):
+    """Everything a run takes from the process it lives in; tests hand in their own."""
+
+    directory: Path
+    """Absolute path of the working directory."""
+    variables: Mapping[str, str]
+    stdout: TextIO
+    stderr: TextIO
+    cpus: int
+
+    @property
+    def terminal(self) -> bool:
+        """Whether a person watches the output."""
+        return self.stdout.isatty() and not self.ci and self.variables.get("TERM") != "dumb"
+
+    @property
+    def ci(self) -> bool:
+        """Whether this is a continuous-integration job."""
+        return self.variables.get("CI", "") not in ("", "0", "false")
+
+    @property
+    def colors(self) -> bool:
+        """Whether colours are wanted, before `--no-color`."""
+        return self.terminal and not self.variables.get("NO_COLOR")
+
+    def now(self) -> str:
+        """The time, UTC, RFC 3339."""
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that only goes forward."""
+        return time.monotonic()
+
+
+def from_process() -> Environment:
+    """The environment of this process."""
+    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Environment(Path.cwd(), os.environ, sys.stdout, sys.stderr, cpus)

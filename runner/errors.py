@@ -1,0 +1,30 @@
+"""What can go wrong before and around a run.
+
+    RunnerError                 base: a message that starts with what was being done, and a hint
+    └── ConfigurationError      the user's input cannot be used: exit code 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class RunnerError(Exception):
+    """Base of the tree; `hint` says what to do about it."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigurationError(RunnerError):
+    """A flag, a file or a name that cannot be used."""
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """A hint with the closest of the candidates, if one is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    return f'Did you mean "{close[0]}"?' if close else None

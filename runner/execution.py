@@ -1,0 +1,65 @@
+"""Folds the event stream into what reporters and the exit code need; the only place that counts."""
+
+from __future__ import annotations
+
+from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart
+
+
+class Counts:
+    """Results by status, and the time they took."""
+
+    __slots__ = ("failed", "milliseconds", "passed", "skipped")
+
+    def __init__(self) -> None:
+        self.passed = self.failed = self.skipped = 0
+        self.milliseconds = 0.0
+
+    @property
+    def total(self) -> int:
+        """All results."""
+        return self.passed + self.failed + self.skipped
+
+    def add(self, result: TestResult) -> None:
+        """Counts one result."""
+        status = result.outcome.status
+        setattr(self, status, getattr(self, status) + 1)
+        self.milliseconds += result.outcome.milliseconds
+
+
+class Execution:
+    """The run so far."""
+
+    def __init__(self) -> None:
+        self.start: RunStart | None = None
+        self.suites: dict[str, Suite] = {}
+        self.counts = Counts()
+        self.of_suite: dict[str, Counts] = {}
+        self.listed: dict[str, SuiteStart] = {}
+        self.running: dict[tuple[str, int], str] = {}
+        """Names of the tests under way, by suite and index."""
+        self.ended: set[str] = set()
+        """Suites that have ended."""
+        self.errors: list[RunError] = []
+        self.end: RunEnd | None = None
+
+    def add(self, event: Event) -> None:
+        """Folds one event in."""
+        if isinstance(event, TestEnd):
+            result = event.result
+            self.running.pop((result.suite, result.index), None)
+            self.counts.add(result)
+            self.of_suite[result.suite].add(result)
+        elif isinstance(event, TestStart):
+            self.running[event.suite, event.index] = event.name
+        elif isinstance(event, SuiteStart):
+            self.listed[event.suite] = event
+        elif isinstance(event, SuiteEnd):
+            self.ended.add(event.suite)
+        elif isinstance(event, RunStart):
+            self.start = event
+            self.suites = {suite.id: suite for suite in event.suites}
+            self.of_suite = {suite.id: Counts() for suite in event.suites}
+        elif isinstance(event, RunError):
+            self.errors.append(event)
+        else:
+            self.end = event

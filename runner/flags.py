@@ -1,0 +1,83 @@
+"""The flags of the command: one table, read by click, and by a quick reader for command lines without surprises.
+
+Importing click costs more than running a small test module, so `read` handles what it is sure of and answers None for
+everything else (help, mistakes, abbreviations), which `cli` then gives to click.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Flag(NamedTuple):
+    """One option of the command."""
+
+    name: str
+    """Long spelling without dashes; its underscored form names the value."""
+    help: str
+    short: str | None = None
+    kind: str = "text"
+    """text, repeated, switch or count."""
+    metavar: str = "TEXT"
+    aliases: tuple[str, ...] = ()
+    """Further spellings, with dashes."""
+
+    @property
+    def key(self) -> str:
+        """Name of the value."""
+        return self.name.replace("-", "_")
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """All spellings, with dashes."""
+        short = (f"-{self.short}",) if self.short else ()
+        return (*short, f"--{self.name}", *self.aliases)
+
+
+FLAGS = (
+    Flag("input", "What to test: scripts.<agent>.<module>, a glob of these, a test file or a folder. Repeatable.", "i", "repeated"),
+    Flag("name", "Agent id of the context. Default: the agent that the tests belong to.", "n", metavar="ID"),
+    Flag("output", "Report file; .json or .jsonl decides the format. Repeatable.", "o", "repeated", "FILE"),
+    Flag("app", "Application root. Default: found upward from here.", "a", metavar="DIR"),
+    Flag("user", "Test user. Default: test-user.", "u", metavar="ID"),
+    Flag("team", "Test team. Default: test-team.", "t", metavar="ID"),
+    Flag("ctx", "JSON file with the context; it wins over --user and --team.", metavar="FILE"),
+    Flag("reporter", "Built-in reporter: report.json or report.summary.", "r", metavar="ID"),
+    Flag("run", "Run only tests whose name matches; a slash separates subtest levels, as in go test.", None, "text", "REGEX", ("-run",)),
+    Flag("timeout", "Time that one test may take, such as 500ms, 30s, 1m30s. Default: 30s.", metavar="DURATION"),
+    Flag("parallel", "Worker processes. Default: the number of CPUs.", metavar="N"),
+    Flag("allow-net", "Let scripts reach a host, such as api.example.com or localhost:8080; * is every host. Repeatable.", None, "repeated", "HOST"),
+    Flag("update-snapshots", "Store what t.snapshot sees instead of comparing.", None, "switch"),
+    Flag("dry-run", "List the tests and run nothing.", None, "switch"),
+    Flag("fail-fast", "Stop at the first failure.", None, "switch"),
+    Flag("verbose", "Show the output of passing tests too; twice: tracebacks of this tool.", "v", "count"),
+    Flag("quiet", "Show failures and the summary only.", "q", "switch"),
+    Flag("no-color", "No colours. NO_COLOR in the environment does the same.", None, "switch"),
+)  # fmt: skip
+
+
+def read(arguments: list[str]) -> dict[str, Any] | None:
+    """Values by key, as click would give them; None when the command line is not plain."""
+    by_spelling = {spelling: flag for flag in FLAGS for spelling in flag.spellings}
+    values: dict[str, Any] = {}
+    for flag in FLAGS:
+        values[flag.key] = {"repeated": (), "switch": False, "count": 0}.get(flag.kind)
+    rest = iter(arguments)
+    for argument in rest:
+        spelling, equals, value = argument.partition("=")
+        found = by_spelling.get(spelling)
+        if found is None or (equals and not spelling.startswith("--")):
+            return None
+        key = found.key
+        if found.kind in ("switch", "count"):
+            if equals:
+                return None
+            values[key] = True if found.kind == "switch" else values[key] + 1
+            continue
+        if not equals:
+            following = next(rest, None)
+            if following is None or following.startswith("-"):
+                return None
+            value = following
+        values[key] = (*values[key], value) if found.kind == "repeated" else value
+    return values

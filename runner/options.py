@@ -1,0 +1,75 @@
+"""The options of one run, checked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.errors import ConfigurationError
+
+DEFAULT_SCRIPT_TIMEOUT = 30.0
+"""Seconds."""
+
+
+class RunOptions(NamedTuple):
+    """What the flags say; paths are as the user wrote them."""
+
+    inputs: tuple[str, ...]
+    name: str | None = None
+    outputs: tuple[str, ...] = ()
+    app: str | None = None
+    user: str | None = None
+    team: str | None = None
+    ctx: str | None = None
+    reporter: str | None = None
+    run: str | None = None
+    timeout: float | None = None
+    """Seconds."""
+    parallel: int | None = None
+    allow_net: tuple[str, ...] = ()
+    update_snapshots: bool = False
+    dry_run: bool = False
+    fail_fast: bool = False
+    verbose: int = 0
+    quiet: bool = False
+    no_color: bool = False
+
+
+def options_from(values: dict[str, Any]) -> RunOptions:
+    """Options from the values of the flags. Raises ConfigurationError."""
+    inputs = values.pop("input")
+    if not inputs:
+        raise ConfigurationError("Nothing to test: -i is missing", "Try: yao-test -i scripts.expense.setup -v")
+    if values["timeout"] is not None:
+        values["timeout"] = duration(values["timeout"], "--timeout")
+    if values["parallel"] is not None:
+        values["parallel"] = _count(values["parallel"], "--parallel")
+    if values["quiet"] and values["verbose"]:
+        raise ConfigurationError("--quiet and --verbose exclude each other")
+    return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)
+
+
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(text: str, where: str) -> float:
+    """Seconds of `30s`, `1m30s`, `500ms`, `2h`. Raises ConfigurationError naming `where`."""
+    if not _DURATION.fullmatch(text):
+        raise ConfigurationError(f'Cannot read {where} "{text}": not a duration', "Write it as 500ms, 30s, 1m30s or 2h")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in re.findall(r"([\d.]+)(ms|h|m|s)", text))
+    if seconds <= 0:
+        raise ConfigurationError(f'Cannot use {where} "{text}": it must be longer than nothing')
+    return seconds
+
+
+def _count(text: str, where: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a whole number from 1 up')
+    return int(text)
+
+
+def absolute(path: str, directory: Path) -> Path:
+    """A path that the user wrote, from the working directory."""
+    return (directory / Path(path).expanduser()).resolve()

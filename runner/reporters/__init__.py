@@ -1,0 +1,56 @@
+"""Reporters: consumers of the event stream. A new one is a module here and a line in this table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ConfigurationError, did_you_mean
+from runner.reporters.base import Reporter
+
+FILE_REPORTERS = {
+    ".json": "json_report:JsonReporter",
+    ".jsonl": "jsonl:JsonlReporter",
+}
+"""Extension of `-o` → module and class, made with the path."""
+
+
+BUILT_IN = {
+    "report.json": "json_report:JsonReporter",
+    "report.summary": "summary:SummaryReporter",
+}
+"""Id of `-r` → module and class, made with the path of `-o`."""
+
+
+def file_reporter(path: Path) -> Reporter:
+    """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown or the file cannot be
+    written."""
+    entry = FILE_REPORTERS.get(path.suffix.lower())
+    if entry is None:
+        hint = did_you_mean(path.suffix, FILE_REPORTERS) or f"The extensions are {', '.join(FILE_REPORTERS)}"
+        raise ConfigurationError(f'Cannot write a report to {path}: no format for the extension "{path.suffix}"', hint)
+    return _make(entry, path)
+
+
+def reporter_by_id(id: str, path: Path) -> Reporter:
+    """A built-in reporter that writes to a file. Raises ConfigurationError as `file_reporter` does."""
+    entry = BUILT_IN.get(id)
+    if entry is None:
+        hint = did_you_mean(id, BUILT_IN) or f"The built-in ones are {', '.join(BUILT_IN)}"
+        raise ConfigurationError(f'Cannot use --reporter "{id}": there is no such reporter', hint)
+    return _make(entry, path)
+
+
+def _make(entry: str, path: Path) -> Reporter:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write a report to {path}: {error.strerror}") from error
+    module, _, name = entry.partition(":")
+    make: Callable[[Path], Any] = getattr(import_module(f"runner.reporters.{module}"), name)
+    reporter: Reporter = make(path)
+    return reporter

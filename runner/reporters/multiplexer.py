@@ -1,0 +1,43 @@
+"""One stream to many reporters; one that breaks is dropped, said to the others, and the run does not pass."""
+
+from __future__ import annotations
+
+from runner.events import Event, RunError
+from runner.execution import Execution
+from runner.reporters.base import Reporter
+
+
+class Multiplexer:
+    """Folds events and hands them on."""
+
+    def __init__(self, reporters: list[Reporter]) -> None:
+        self.execution = Execution()
+        self._reporters = list(reporters)
+
+    def send(self, event: Event) -> None:
+        """Folds one event into `execution` and gives it to every reporter that still works."""
+        self.execution.add(event)
+        broken: list[RunError] = []
+        for reporter in list(self._reporters):
+            try:
+                reporter.on_event(event, self.execution)
+            except Exception as error:
+                self._reporters.remove(reporter)
+                broken.append(RunError(f"Reporter {type(reporter).__name__} broke: {describe(error)}"))
+        for problem in broken:
+            self.send(problem)
+
+    def close(self) -> None:
+        """Closes every reporter that still works."""
+        for reporter in self._reporters:
+            try:
+                reporter.close()
+            except Exception as error:
+                self.execution.add(RunError(f"Reporter {type(reporter).__name__} broke: {describe(error)}"))
+
+
+def describe(error: BaseException) -> str:
+    """An exception as one line for people."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return f"{type(error).__name__}: {error}"

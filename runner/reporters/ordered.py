@@ -1,0 +1,87 @@
+"""Puts a stream into the order of the suites and their tests, for reporters whose output is read from top to bottom.
+
+Suites run in parallel and end in any order. Events of a suite are held back until every suite before it has ended, and
+`TestEnd` events until every test before them has ended. `TestStart` passes at once: it says what is running now.
+"""
+
+from __future__ import annotations
+
+from runner.events import Event, RunEnd, RunStart, SuiteEnd, SuiteStart, TestEnd
+from runner.execution import Execution
+from runner.reporters.base import Reporter
+
+
+class Ordered:
+    """A reporter around a reporter."""
+
+    def __init__(self, inner: Reporter) -> None:
+        self._inner = inner
+        self._so_far = Execution()
+        self._order: list[str] = []
+        self._at = 0
+        self._next = 0
+        self._held: dict[str, dict[int, TestEnd]] = {}
+        self._started: dict[str, SuiteStart] = {}
+        self._ended: set[str] = set()
+        self._open = False
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Passes on what is due."""
+        if isinstance(event, TestEnd):
+            self._held.setdefault(event.result.suite, {})[event.result.index] = event
+        elif isinstance(event, SuiteStart):
+            self._started[event.suite] = event
+        elif isinstance(event, SuiteEnd):
+            self._ended.add(event.suite)
+        else:
+            if isinstance(event, RunStart):
+                self._order = [suite.id for suite in event.suites]
+            elif isinstance(event, RunEnd):
+                self._release_all()
+            self._pass(event)
+            return
+        self._release()
+
+    def close(self) -> None:
+        """Closes the inner reporter."""
+        self._inner.close()
+
+    def _pass(self, event: Event) -> None:
+        self._so_far.add(event)
+        self._inner.on_event(event, self._so_far)
+
+    def _release(self) -> None:
+        while self._at < len(self._order):
+            suite = self._order[self._at]
+            if not self._open:
+                if suite not in self._started:
+                    if suite not in self._ended:
+                        return
+                else:
+                    self._pass(self._started.pop(suite))
+                self._open = True
+                self._next = 0
+            held = self._held.get(suite, {})
+            while self._next in held:
+                self._pass(held.pop(self._next))
+                self._next += 1
+            if suite not in self._ended:
+                return
+            self._finish(suite)
+
+    def _finish(self, suite: str) -> None:
+        for _, event in sorted(self._held.pop(suite, {}).items()):
+            self._pass(event)
+        self._pass(SuiteEnd(suite))
+        self._at += 1
+        self._open = False
+
+    def _release_all(self) -> None:
+        """At the end of a run that was cut short: everything that ended, with gaps."""
+        for suite in self._order[self._at :]:
+            if not self._open and suite in self._started:
+                self._pass(self._started.pop(suite))
+            self._open = False
+            if suite in self._held:
+                for _, event in sorted(self._held.pop(suite).items()):
+                    self._pass(event)

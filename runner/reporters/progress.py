@@ -1,0 +1,73 @@
+"""The live line at the bottom of a terminal; it appears only when a run takes longer than a blink."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, TextIO
+
+from runner.events import Event
+from runner.execution import Execution
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+DELAY = 0.4
+"""Seconds before it appears; until then nothing of it is loaded."""
+
+
+class Progress:
+    """A reporter that shows what is running, and the way in which other reporters write to the terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._live: Live | None = None
+        self._run = Execution()
+        self._closed = False
+        self._timer = threading.Timer(DELAY, self._appear)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def write(self, text: str) -> None:
+        """Writes text above the live line."""
+        with self._lock:
+            if self._live is None:
+                self._stream.write(text)
+                self._stream.flush()
+            else:
+                from rich.text import Text
+
+                self._live.console.print(Text.from_ansi(text), end="", soft_wrap=True, highlight=False)
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Remembers the state; the display reads it on its own clock."""
+        self._run = so_far
+
+    def close(self) -> None:
+        """Takes the line away."""
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._live is not None:
+                self._live.stop()
+                self._live = None
+
+    def _appear(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        with self._lock:
+            if self._closed:
+                return
+            console = Console(file=self._stream, force_terminal=True)
+            self._live = Live(get_renderable=self._line, console=console, refresh_per_second=8, transient=True)
+            self._live.start()
+
+    def _line(self) -> str:
+        run = self._run
+        counts = run.counts
+        listed = sum(len(start.tests) for start in list(run.listed.values()))
+        running = list(run.running.values())
+        names = ", ".join(running[:3]) + (" ..." if len(running) > 3 else "")
+        failed = f", [red]{counts.failed} failed[/red]" if counts.failed else ""
+        return f"{counts.total} of {listed} done{failed}  [dim]{names}[/dim]"

@@ -1,0 +1,76 @@
+"""Results as the JSON records of seed 004 ("Script Test Report Format")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.events import RunEnd, RunStart, TestResult
+from runner.execution import Counts
+from scripttest import Failure, Outcome
+
+
+def result_record(result: TestResult) -> dict[str, Any]:
+    """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, steps?, logs}`; the optional
+    keys are there when they have something to say."""
+    record = _outcome_record(result.outcome)
+    record["logs"] = [text if level == "info" else f"[{level}] {text}" for level, text in result.logs]
+    return record
+
+
+def _outcome_record(outcome: Outcome) -> dict[str, Any]:
+    record: dict[str, Any] = {"name": outcome.name, "status": outcome.status, "duration_ms": round(outcome.milliseconds)}
+    if outcome.failures:
+        first = outcome.failures[0]
+        record["error"] = error_text(first)
+        record["cause"] = first.cause
+        assertion = next((failure for failure in outcome.failures if failure.type), None)
+        if assertion is not None:
+            record["assertion"] = assertion_record(assertion)
+        if first.frames:
+            record["location"] = place(first)
+            record["stack_trace"] = "\n".join(
+                f"at {frame.function or '<anonymous>'} ({frame.location.file}:{frame.location.line}:{frame.location.column})"
+                for frame in first.frames
+            )
+        if len(outcome.failures) > 1:
+            record["errors"] = [error_text(failure) for failure in outcome.failures]
+    if outcome.skip_reason is not None:
+        record["skip_reason"] = outcome.skip_reason
+    if outcome.steps:
+        record["steps"] = [_outcome_record(step) for step in outcome.steps]
+    return record
+
+
+def assertion_record(failure: Failure) -> dict[str, Any]:
+    """`{type, expected, actual, message}`."""
+    return {"type": failure.type, "expected": failure.expected, "actual": failure.actual, "message": failure.message}
+
+
+def error_text(failure: Failure) -> str:
+    """One line that says what failed: `assertion failed: ...` for a check, else the message."""
+    where = f" (in {failure.phase})" if failure.phase and failure.phase not in ("deadlock", "load") else ""
+    prefix = "assertion failed: " if failure.type else ""
+    return f"{prefix}{failure.message}{where}"
+
+
+def place(failure: Failure) -> str | None:
+    """`file:line:column` with an absolute path."""
+    location = failure.location
+    return f"{location.file}:{location.line}:{location.column}" if location else None
+
+
+def summary_record(counts: Counts, milliseconds: float) -> dict[str, int]:
+    """`{total, passed, failed, skipped, duration_ms}`."""
+    return {
+        "total": counts.total,
+        "passed": counts.passed,
+        "failed": counts.failed,
+        "skipped": counts.skipped,
+        "duration_ms": round(milliseconds),
+    }
+
+
+def metadata_record(start: RunStart, end: RunEnd | None) -> dict[str, Any]:
+    """`{started_at, completed_at, version}`."""
+    completed = end.completed_at if end else None
+    return {"started_at": start.started_at, "completed_at": completed, "version": start.version}

@@ -1,0 +1,67 @@
+"""A realm that holds single parts of the bindings and a fake kernel."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import _quickjs
+
+TESTS = Path(__file__).parent
+BINDINGS = TESTS.parent.parent / "bindings"
+ESBUILD = BINDINGS / "node_modules/@esbuild/linux-x64/bin/esbuild"
+PARTS = (
+    "bytes clone console context encoding fs http memory messages mock mocked plan printf services store table timers trace url yao"
+).split()
+
+
+@cache
+def bundles() -> dict[str, str]:
+    """Minified source by part name, and the fake kernel's as `fake_kernel`."""
+    sources = [*(BINDINGS / f"src/parts/{name}.ts" for name in PARTS), TESTS / "fake_kernel.ts"]
+    with tempfile.TemporaryDirectory() as out:
+        command = [str(ESBUILD), *map(str, sources), "--bundle", "--minify", "--format=iife", "--global-name=P", "--charset=utf8"]
+        subprocess.run([*command, f"--outdir={out}", "--entry-names=[name]", "--log-level=error"], check=True)
+        return {file.stem: file.read_text() for file in Path(out).glob("*.js")}
+
+
+@cache
+def prelude() -> str:
+    texts = {name: f"(()=>{{{text};return P.default}})()" for name, text in bundles().items()}
+    kernel = bundles()["fake_kernel"]
+    return f"globalThis.$parts = {json.dumps(texts)};\n{kernel}"
+
+
+class Realm:
+    """One context; `run` evaluates the body of a function and gives what it returns, by way of JSON."""
+
+    def __init__(self, *globals_of: str) -> None:
+        self.context = _quickjs.Context()
+        self.context.eval(prelude())
+        for part in globals_of:
+            source = f"part({part!r})"
+            source = f"{source}.globals" if part == "timers" else source
+            self.context.eval(f"Object.defineProperties(globalThis, Object.getOwnPropertyDescriptors({source}))")
+
+    def run(self, body: str) -> Any:
+        script = f"""
+            (() => {{
+                const body = () => {{ {body} }};
+                try {{
+                    const value = body();
+                    return JSON.stringify({{ value: value === undefined ? "undefined" : value }});
+                }} catch (error) {{
+                    return JSON.stringify({{ value: `${{error?.name}}: ${{error?.message ?? error}}` }});
+                }}
+            }})()
+        """
+        return json.loads(self.context.eval(script))["value"]
+
+
+def evaluate(expression: str, *globals_of: str) -> Any:
+    """The value of an expression in a fresh realm; `"undefined"`, or `"Name: message"` of what it throws."""
+    return Realm(*globals_of).run(f"return ({expression});")

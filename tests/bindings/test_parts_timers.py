@@ -1,0 +1,47 @@
+"""Timers."""
+
+from __future__ import annotations
+
+import pytest
+from parts_realm import evaluate
+
+# `at(ms)` sets the clock, `run()` polls once, `all()` polls until nothing is due
+SETUP = """
+    const { poll } = part("timers");
+    const seen = [];
+    const see = (name) => () => seen.push(name);
+    const base = clock.now;
+    const at = (ms) => (clock.now = base + ms);
+    const run = () => poll(clock.now);
+    const all = () => { while (run() === 0); return seen.join(" "); };
+"""
+
+TIMERS = [
+    ("order of due time, then of creation", "setTimeout(see('c'), 20); setTimeout(see('a'), 10); setTimeout(see('b'), 10); at(20); return all()", "a b c"),
+    ("nothing runs early", "setTimeout(see('a'), 10); at(9); return [run(), seen]", [1, []]),
+    ("one at a time", "setTimeout(see('a')); setTimeout(see('b')); return [run(), seen.length, run(), seen.length]", [0, 1, -1, 2]),
+    ("nothing left", "return run()", -1),
+    ("extra arguments", "setTimeout((...args) => seen.push(...args), 0, 1, 'x'); run(); return seen", [1, "x"]),
+    ("a delay that is no number", "setTimeout(see('a'), 'x'); setTimeout(see('b'), -5); setTimeout(see('c'), Infinity); setTimeout(see('d'), 1e10); return all()", "a b c"),
+    ("a text as delay", "setTimeout(see('a'), '10'); return run()", 10),
+    ("clear before", "clearTimeout(setTimeout(see('a'))); return [run(), seen]", [-1, []]),
+    ("clear of another one while running", "let b; setTimeout(() => clearTimeout(b)); b = setTimeout(see('b')); return [run(), run(), seen]", [-1, -1, []]),
+    ("clear of anything", "clearTimeout(); clearInterval(99); clearTimeout('x'); clearTimeout(null); return run()", -1),
+    ("one set while running comes after", "setTimeout(() => { seen.push('a'); setTimeout(see('c')) }); setTimeout(see('b')); return all()", "a b c"),
+    ("interval", "setInterval(see('i'), 10); at(10); const first = run(); at(20); run(); return [first, seen.length, run()]", [10, 2, 10]),
+    ("an interval clears itself", "const id = setInterval(() => { seen.push('i'); clearInterval(id) }, 5); at(5); return [run(), seen]", [-1, ["i"]]),
+    ("shortest interval", "setInterval(see('i'), 0); return [run(), seen]", [1, []]),
+    ("an interval goes on after a throw", "setInterval(() => { throw new Error('x') }, 5); at(5); try { run() } catch (e) { seen.push(e.message) } return [run(), seen]", [5, ["x"]]),
+    ("what a callback throws", "setTimeout(() => { throw new RangeError('boom') }); return run()", "RangeError: boom"),
+    ("the rest runs after a throw", "setTimeout(() => { throw 1 }); setTimeout(see('b')); try { run() } catch {} return [run(), seen]", [-1, ["b"]]),
+    ("time spent in a callback counts", "setTimeout(() => at(30)); setTimeout(see('b'), 20); return run()", 0),
+    ("setImmediate", "setImmediate(see('a')); clearImmediate(setImmediate(see('b'))); return all()", "a"),
+    ("ids are numbers", "return [typeof setTimeout(see('a')), typeof setInterval(see('b'))]", ["number", "number"]),
+    ("a text as handler", "return setTimeout('alert(1)')", "TypeError: setTimeout takes a function as its first argument, not string"),
+    ("many timers", "for (let i = 0; i < 2000; i++) setTimeout(see(i), (i * 7919) % 101); at(101); all(); return [seen.length, seen[0], seen.every((n, i) => !i || (seen[i - 1] * 7919) % 101 <= (n * 7919) % 101)]", [2000, 0, True]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in TIMERS], ids=[row[0] for row in TIMERS])
+def test_timers(body: str, expected: object) -> None:
+    assert evaluate(f"(() => {{ {SETUP} {body} }})()", "timers") == expected
