@@ -96,7 +96,7 @@ def bundle() -> None:
 
 def as_expression(module: str, name: str) -> str:
     """Text of an expression whose value is the default export of a bundled module."""
-    match = re.search(r"export\{([\w$]+) as default\};?\s*$", module)
+    match = re.search(r"export\{(?:[^}]*,)?([\w$]+) as default(?:,[^}]*)?\};?\s*$", module)
     if match is None:
         raise SystemExit(f"{name} has no default export")
     text = f"(function(){{{module[: match.start()]}return {match[1]}}})()"

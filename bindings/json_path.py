@@ -26,7 +26,6 @@ _STEP = re.compile(
     """,
     re.VERBOSE,
 )
-_NAMED = ("name", "single", "double")
 
 
 class JsonPathError(ValueError):
@@ -65,8 +64,8 @@ def _plain_steps(path: str) -> list[str | int] | None:
         match = _STEP.match(path, at)
         if match is None:
             return None
-        index = match["index"]
-        steps.append(int(index) if index is not None else next(match[name] for name in _NAMED if match[name] is not None))
+        kind = match.lastgroup or ""
+        steps.append(int(match[kind]) if kind == "index" else match[kind])
         at = match.end()
     return steps or None
 
@@ -105,7 +104,7 @@ def _find_with_library(value: Json, path: str) -> list[Json]:
 
 def _library() -> Any:
     from jsonpath_ng.ext import filter as filters
-    from jsonpath_ng.ext import parse
+    from jsonpath_ng.ext.parser import parse
 
     filters.OPERATOR_MAP["=~"] = _matches  # the library's own has no time bound
     return parse

@@ -23,6 +23,7 @@ from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed,
 from scripttest.slicing import Slices, slice_module
 from scripttest.stack import StackMapper, code_frame
 from scripttest.supervisor import Worker, worker_command
+from scripttest.tampering import may_tamper
 
 CHUNK = 40
 """Tests that a worker is given at once."""
@@ -49,7 +50,7 @@ class Module(NamedTuple):
 
     source: Source
     boot: str
-    """JSON of `Boot` in `bindings/src/core.ts`."""
+    """JSON of `Boot` in `bindings/src/core.ts`, without `guarded`, as `json.dumps(..., separators=(",", ":"))` writes it."""
 
 
 class _State:
@@ -67,7 +68,8 @@ class _State:
 
     @property
     def frames(self) -> bytes:
-        parts = [self.module.boot]
+        guarded = any(may_tamper(script.code) for script in self.compiled.scripts)
+        parts = [f'{{"guarded":{str(guarded).lower()},{self.module.boot[1:]}']
         for script in self.compiled.scripts:
             parts += [str(script.first_line), script.code]
         return encode("module", *parts)

@@ -47,6 +47,11 @@ def find(name: str) -> HostFunction | None:
     return None if functions is None else functions.get(rest)
 
 
+def knows(name: str) -> bool:
+    """Whether the namespace of a process is one of those here, be there such a process or not."""
+    return name.lower().partition(".")[0] in NAMESPACES
+
+
 def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
     """Runs a process and waits for its result.
 

@@ -120,8 +120,8 @@ def _rsa(given: Arguments, *, private: bool) -> tuple[Any, Any, Any]:
         from cryptography.hazmat.primitives.asymmetric import padding, rsa
     except ImportError as error:
         raise given.needs("cryptography", "crypto") from error
-    algorithm = getattr(hashes, name.upper().replace("-", "_"), None) if name.upper().startswith(("SHA", "MD5")) else None
-    if algorithm is None:
+    algorithm = getattr(hashes, name.upper().replace("-", "_"), None)
+    if algorithm is None or name.upper() not in _ALGORITHMS or name.upper().startswith("BLAKE"):
         raise given.error(f'algorithm "{name}" is not supported for RSA')
     wanted: type[Any] = rsa.RSAPrivateKey if private else rsa.RSAPublicKey
     try:

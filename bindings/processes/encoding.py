@@ -86,7 +86,7 @@ def _xml_value(value: Json) -> Json:
 
 
 def _decode_xml(given: Arguments, call: HostCall) -> Json:
-    from xml.parsers.expat import ExpatError, ErrorString
+    from xml.parsers.expat import ErrorString, ExpatError
 
     text = given.string(1)
     xmltodict = _xmltodict(given)

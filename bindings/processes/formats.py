@@ -150,7 +150,7 @@ def repair(text: str) -> Json:
         if "top-level" in str(error):
             raise ValueError("text after the JSON value") from error
         value = json_repair.loads(text, skip_json_loads=True)  # a doubled key, a missing value
-    if not isinstance(value, expected):
+    if type(value) is not expected:
         raise ValueError("cannot be repaired to JSON")
     return value
 
@@ -201,7 +201,7 @@ def _yaml_loader(base: Any) -> Any:
     if base not in _loaders:
         import re
 
-        loader = type("_Loader", (base,), {})
+        loader: Any = type("_Loader", (base,), {})
         ours = {f"tag:yaml.org,2002:{name}": (re.compile(pattern), first) for name, pattern, first in _SCALARS}
         loader.yaml_implicit_resolvers = {
             first: [(tag, pattern) for tag, pattern in resolvers if tag not in ours]
@@ -303,15 +303,16 @@ def _validator(schema: Json) -> Any:
 
     if isinstance(schema, (str, bytes)):
         schema = decode_json(schema if isinstance(schema, str) else schema.decode())
-    if not isinstance(schema, (dict, bool)):
+    if type(schema) not in (dict, bool):
         raise ValueError("a schema is an object, true or false")
-    base = validator_for(schema, default=jsonschema.Draft202012Validator)
+    base: Any = validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
         base.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
     except jsonschema.SchemaError as error:
         raise ValueError(f"{_place(error.absolute_path)}: {error.message}") from error
     keywords = {"pattern": _pattern, "patternProperties": _pattern_properties}
-    return extend(base, keywords)(schema, registry=Registry())
+    extended: Any = extend  # untyped
+    return extended(base, keywords)(schema, registry=Registry())
 
 
 def _pattern(validator: Any, pattern: str, value: Json, schema: Any) -> Iterator[Any]:

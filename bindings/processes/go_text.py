@@ -59,7 +59,7 @@ def _verb(flags: str, width: str, precision: str | None, verb: str, value: Json)
     if verb == "d" and isinstance(value, int) and number:
         return f"{spec}d" % value
     if verb in "eEfFgG" and number:
-        return f"{spec}{verb}" % value
+        return str(f"{spec}{verb}" % value)
     if verb in "xX" and isinstance(value, (str, bytes)):
         text = (value.encode() if isinstance(value, str) else value).hex()
         return f"{spec}s" % (text.upper() if verb == "X" else text)

@@ -93,7 +93,9 @@ def _where(name: str, value: Json) -> Json:
 
 def _order(text: str) -> Json:
     column, _, option = text.rpartition(".")
-    return {"column": column, "option": option} if option in ("asc", "desc") and column else {"column": text, "option": "asc"}
+    if option not in ("asc", "desc") or not column:
+        column, option = text, "asc"
+    return {"column": column, "option": option}
 
 
 def _list(text: str) -> list[str]:

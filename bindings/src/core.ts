@@ -1,362 +1,321 @@
 /**
- * The eager half of a realm: everything a plain test needs, and getters for the rest.
+ * The eager part of a realm: enough for a synchronous test that passes. Everything else is a part, loaded on first use.
  *
- * Evaluated once in each realm, before any script. The value of the bundle is one function, `(op, a, b) => result`,
- * through which the worker drives the realm; scripts never see it. The worker supplies `$host(op, a, b)`, text in and
- * text out, which is taken away from the global object here.
+ * Parsing costs about 90 us a kilobyte in each realm, so this file is small on purpose. It is evaluated before any script;
+ * its value is `drive(op, a, b)`, through which the worker drives the realm and which scripts never see. The worker
+ * supplies `$host(op, a, b)`, text in and text out, which is taken off the global object here.
  *
  * | op | a, b | answer |
  * | --- | --- | --- |
  * | boot | JSON of `Boot` | - |
- * | tests | - | each candidate is passed to `$host("found", name, source)` |
  * | start | JSON of `Plan` | - |
- * | poll | - | -1 when the test has ended, else milliseconds until there is something to do; NaN for a deadlock |
- * | abandon | reason | ends a test that cannot end by itself |
- * | uncaught | message | records an exception that reached the worker |
+ * | poll | - | -1: ended; milliseconds until there is something to do; NaN: a deadlock |
  * | result | - | JSON of the outcome |
-| load | code | evaluates it; "" or, when it throws, JSON of an outcome that says what |
-| broken | engine text | JSON of an outcome that says it |
- * | call | function name, JSON arguments | JSON envelope; `poll` must be asked until -1 first when it answers "" |
- * | host | process name, JSON arguments | JSON envelope: a call from a nested realm |
+ * | others | see `parts/operations.ts` | |
  */
 
-import { createContext } from "./context";
-import { encode, Raw } from "./encode";
 import { globalsOfPart } from "./globals";
 import type { ContextData, Kernel, Mocks } from "./kernel";
-import { takeUnhandled, TrackedPromise } from "./promise";
-import { std } from "./std";
-import { describeError, drive, Outcome, type Stage, T } from "./testing";
+import type { Std } from "./std";
 
 type HostDoor = (op: string, a: string, b: string) => string;
 
-interface Boot {
+export interface Boot {
   context: ContextData;
   /** true in a realm that serves one `Process("scripts...")` call */
   nested: boolean;
+  /** true when the scripts could overwrite intrinsics: those that verdicts need are taken now */
+  guarded: boolean;
 }
 
-interface Plan {
+export interface Plan {
   name: string;
   /** global name of the function; differs from `name` when the compiler renamed it */
   entry: string;
+  /** patterns for subtest names, one a level */
   filter: string[];
 }
 
-type Envelope = { ok?: unknown; bytes?: string; error?: { message: string; code?: number } };
+/** What one test or subtest leaves behind. */
+export interface Outcome {
+  failures: { [key: string]: unknown }[];
+  assertions: number;
+  skipped: boolean;
+  skipReason?: string;
+  /** JSON texts of the subtests */
+  steps: string[];
+}
+
+/** The state that core and parts share; scripts never see it. */
+export interface Core extends Kernel {
+  boot: Boot;
+  plan: Plan;
+  door: HostDoor;
+  globals: Record<string, unknown>;
+  evaluate(source: string): unknown;
+  T: typeof T;
+  /** The T of the running test itself, and the innermost one. */
+  root: T;
+  current: T;
+  outcomeOf(t: T): Outcome;
+  newOutcome(): Outcome;
+  ctx: unknown;
+  ended: boolean;
+  began: number;
+  milliseconds: number;
+  /** Milliseconds on the realm's own clock. */
+  clock(): number;
+  /** A function that the script declared. */
+  declared(name: string): ((...args: unknown[]) => unknown) | undefined;
+}
 
 const globals = globalThis as unknown as Record<string, unknown>;
-const host = globals.$host as HostDoor;
+const { parse } = JSON;
+const { defineProperty, getPrototypeOf } = Object;
+const { ownKeys, apply } = Reflect;
+const { isArray } = Array;
+const hasOwn = Object.prototype.hasOwnProperty;
+const { slice, split, includes } = String.prototype;
+declare const performance: { now(): number };
+const clock = performance.now.bind(performance);
+const evaluate = globals.eval as (source: string) => unknown;
+const started = Date.now() - clock();
+const $host = globals.$host as HostDoor;
 delete globals.$host;
 
 /** Long strings made by `+` are ropes, which the border refuses; a slice is flat. */
-const flat = (text: string) => std.slice(text, 0);
-const door: HostDoor = (op, a, b) => host(op, flat(a), flat(b));
-
-globals.Promise = TrackedPromise;
-const evaluate = globals.eval as (source: string) => unknown;
-
-class Exception extends std.Error {
-  static { std.define(this, "name", { value: "Exception", configurable: true }); }
-  code: number;
-  constructor(message: unknown, code: number = 500) {
-    super(std.String(message));
-    this.code = code;
-    this.name = "Exception|" + code;
-  }
-}
-
-declare const performance: { now(): number };
-const now = performance.now.bind(performance);
-const started = std.now() - now();
+const flat = (text: string): string => apply(slice, text, [0]);
+const words = (text: string): string[] => apply(split, text, [" "]);
 const parts: Record<string, unknown> = { __proto__: null };
-const mocks: Mocks = { process: [], agent: [], http: [] };
-let boot: Boot;
-let current: T | undefined;
-let root: T | undefined;
-let captured = 0;
+const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
 
-const outputLimit = 1_000_000;
-const lineLimit = 64_000;
-const argumentLimit = 32_000_000;
-
-const kernel: Kernel = {
-  std,
-  mocks,
-  Exception,
+const core = {
+  mocks: { process: [], agent: [], http: [] } as Mocks,
+  globals,
+  evaluate,
+  clock,
+  ended: true,
+  get std() {
+    return core.part<Std>("std");
+  },
   get context() {
-    return boot.context;
+    return core.boot.context;
   },
-  testName: () => current?.name ?? "",
-  part<T>(name: string): T {
-    return (parts[name] ??= (evaluate(door("part", name, "")) as (kernel: Kernel) => unknown)(kernel)) as T;
+  get Exception() {
+    return core.part<{ Exception: never }>("process").Exception;
   },
-  call,
-  host: (name, args) => open(door(boot.nested ? "outer" : "call", name, argumentText(name, args))),
-  log(level, text) {
-    if (captured > outputLimit) return;
-    captured += text.length + 1;
-    if (captured > outputLimit) text = `output is cut here: a test may print ${outputLimit} characters`;
-    else if (text.length > lineLimit) text = std.slice(text, 0, lineLimit) + ` ... (${text.length} characters)`;
-    door("log", level, std.stringify(text));
-  },
-  sleep: (milliseconds) => void door("sleep", std.String(+milliseconds || 0), ""),
-  now: () => started + now(),
-};
+  testName: () => core.current?.name ?? "",
+  part: (name: string) => (parts[name] ??= (evaluate($host("part", name, "")) as (kernel: Kernel) => unknown)(core)),
+  door: (op: string, a: string, b: string) => $host(op, flat(a), flat(b)),
+  call: (name: string, args: readonly unknown[]) => core.part<Kernel>("process").call(name, args),
+  host: (name: string, args: readonly unknown[]) => core.part<Kernel>("process").host(name, args),
+  log: (level: string, text: string) => core.part<Kernel>("process").log(level, text),
+  sleep: (milliseconds: number) => void core.door("sleep", `${+milliseconds || 0}`, ""),
+  now: () => started + clock(),
+  outcomeOf: (t: T) => t.outcome(core),
+  newOutcome: (): Outcome => ({ failures: [], assertions: 0, skipped: false, steps: [] }),
+  declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
+} as unknown as Core;
 
-/** Names of the processes that this realm answers itself. */
-function call(name: string, args: readonly unknown[]): unknown {
-  if (typeof name !== "string" || name.length > 1000 || !std.isWellFormed(name) || std.indexOf(name, "\0") >= 0) {
-    throw new Exception("Process takes a name as its first argument", 400);
-  }
-  if (boot.nested) return kernel.host(name, args);
-  const mocked = kernel.mocks.process.length || kernel.mocks.agent.length || kernel.mocks.http.length;
-  if (mocked) {
-    const found = kernel.part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked").find(name, args);
-    if (found) return found() ?? null;
-  }
-  const group = std.slice(name, 0, std.indexOf(name, "."));
-  if (group === "stores") {
-    const method = std.join(std.split(name, ".").slice(-1), "");
-    const id = std.slice(name, 7, name.length - method.length - 1);
-    return kernel.part<(id: string, method: string, args: readonly unknown[]) => unknown>("store")(id, method, args);
-  }
-  if (group === "scripts" || group === "services") return open(door("script", name, argumentText(name, args)));
-  return kernel.host(name, args);
-}
-
-function base64(): { toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array } {
-  return kernel.part("bytes");
-}
-
-function argumentText(name: string, args: readonly unknown[]): string {
-  const list: unknown[] = [];
-  for (let i = 0; i < args.length; i++) {
-    const value = args[i];
-    list[i] = value instanceof Uint8Array ? { $bytes: base64().toBase64(value) } : value;
-  }
-  let text: string;
-  try {
-    text = std.stringify(list);
-  } catch (error) {
-    throw new Exception(`Cannot call ${name}: its arguments are not JSON: ${describeError(kernel, error).message}`, 400);
-  }
-  if (text.length > argumentLimit) {
-    throw new Exception(`Cannot call ${name}: its arguments take ${text.length} characters as JSON, the limit is ${argumentLimit}`, 413);
-  }
-  return text;
-}
-
-function open(text: string): unknown {
-  const { ok, bytes, error } = std.parse(text) as Envelope;
-  if (error) throw new Exception(error.message, error.code);
-  return bytes === undefined ? ok : base64().fromBase64(bytes);
-}
-
-function install(name: string, get: () => unknown): void {
-  const set = (value: unknown) => std.define(globals, name, { value, writable: true, configurable: true });
-  std.define(globals, name, {
+/** A property that is made when it is first read; assigning replaces it. */
+function lazy(target: object, name: string, make: (self: object) => unknown, enumerable = false): void {
+  const set = function (this: object, value: unknown) {
+    defineProperty(this ?? target, name, { value, writable: true, enumerable, configurable: true });
+  };
+  defineProperty(target, name, {
     configurable: true,
+    enumerable,
     set,
-    get() {
-      const value = get();
-      set(value);
+    get(this: object) {
+      const value = make(this);
+      apply(set, this, [value]);
       return value;
     },
   });
 }
 
-for (const part in globalsOfPart) {
-  const names = std.split(globalsOfPart[part], " ");
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i];
-    install(name, () => globalsOf(kernel.part(part), part)[name]);
+/** Verdicts that need no part: true means that the check certainly holds, false means look closer. */
+const certain: Record<string, (a: never, b: never) => boolean> = {
+  __proto__: null as never,
+  True: (a) => !!a,
+  False: (a) => !a,
+  Equal: (a, b) => same(a, b, 8),
+  Nil: (a) => a == null,
+  NotNil: (a) => a != null,
+  Contains: (a: unknown, b) => typeof a === "string" && typeof b === "string" && apply(includes, a, [b]),
+  Len: (a: string, b) => (typeof a === "string" || isArray(a)) && a.length === b,
+};
+
+/** Equal values of plain JSON shape, to a bounded depth. */
+function same(a: unknown, b: unknown, depth: number): boolean {
+  if (a === b) return true;
+  if (!depth || typeof a !== "object" || typeof b !== "object" || !a || !b) return false;
+  const proto = getPrototypeOf(a) as object | null;
+  if (proto !== getPrototypeOf(b) || (proto !== plain && proto !== list)) return false;
+  const keys = ownKeys(a);
+  if (keys.length !== ownKeys(b).length) return false;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as keyof object;
+    if (!own(b, key) || !same(a[key], b[key], depth - 1)) return false;
+  }
+  return true;
+}
+const plain = getPrototypeOf({}) as object;
+const list = getPrototypeOf([]) as object;
+
+const assertions = words(
+  "True False Equal NotEqual Nil NotNil Contains NotContains Len Greater GreaterOrEqual Less LessOrEqual Error NoError Panic NoPanic Match NotMatch JSONPath Type Agent",
+);
+
+/** `testing.T`; its other members come with part "testing". */
+export class T {
+  readonly name: string;
+  #outcome: Outcome;
+
+  constructor(name: string, outcome: Outcome) {
+    this.name = name;
+    this.#outcome = outcome;
+  }
+
+  get failed(): boolean {
+    return this.#outcome.failures.length > 0;
+  }
+
+  /** For core and parts only: they alone have the key. */
+  outcome(key: Core): Outcome {
+    if (key !== core) throw new TypeError("t.outcome is not part of testing.T");
+    return this.#outcome;
   }
 }
-globals.Exception = Exception;
-globals.Process = (name: string, ...args: unknown[]) => call(name, args);
+core.T = T;
 
-function globalsOf(value: unknown, part: string): Record<string, unknown> {
-  return (part === "timers" ? (value as Timers).globals : value) as Record<string, unknown>;
+function checks(t: T, required: boolean): object {
+  const outcome = t.outcome(core);
+  const made: Record<string, unknown> = {};
+  for (let i = 0; i < assertions.length; i++) {
+    const name = assertions[i];
+    const sure = certain[name] as ((a: unknown, b: unknown) => boolean) | undefined;
+    const least = sure ? sure.length : 9;
+    made[name] = (...args: unknown[]) => {
+      outcome.assertions++;
+      const count = args.length;
+      if (count >= least && count <= least + 1 && sure!(args[0], args[1])) return true;
+      return core.part<{ check(t: T, name: string, args: unknown[], required: boolean): unknown }>("testing").check(t, name, args, required);
+    };
+  }
+  return made;
 }
-
-interface Timers {
-  globals: object;
-  poll(now: number): number;
-}
-
-let plan: Plan;
-let outcome: Outcome;
-let began = 0;
-let milliseconds = 0;
-let ended = true;
-
-/** A function declared by the script, or undefined. */
-function declared(name: string): ((...args: unknown[]) => unknown) | undefined {
-  const value = std.hasOwn(globals, name) ? globals[name] : undefined;
-  return typeof value === "function" ? (value as (...args: unknown[]) => unknown) : undefined;
-}
-
-function start(next: Plan): void {
-  plan = next;
-  boot.context.chat_id ||= "script-test-" + plan.name;
-  outcome = new Outcome();
-  captured = 0;
-  ended = false;
-  began = now();
-  const stage: Stage = {
-    kernel,
-    context: createContext(kernel, boot.context),
-    filter: plan.filter,
-    enter: (test) => (current = test ?? root),
-  };
-  root = new T(stage, plan.name, outcome);
-  drive(world(root, stage.context), () => {
-    ended = true;
-    milliseconds = now() - began;
+lazy(T.prototype, "assert", (t) => checks(t as T, false));
+lazy(T.prototype, "require", (t) => checks(t as T, true));
+const others = words("log error skip fail fatal cleanup run snapshot mock");
+for (let i = 0; i < others.length; i++) {
+  const name = others[i] as keyof T;
+  defineProperty(T.prototype, name, {
+    configurable: true,
+    get(this: T) {
+      core.part("testing");
+      return this[name];
+    },
   });
 }
 
-/** One test with everything around it: TestMain, BeforeAll, BeforeEach, the test, AfterEach, cleanups, AfterAll. */
-function* world(t: T, ctx: unknown): Generator<unknown, void> {
-  const main = declared("TestMain");
-  const body = declared(plan.entry);
-  if (!body) return t.thrown(new std.TypeError(`${plan.name} is not a function any more`));
-  let ran = false;
-  const inner = function* (): Generator<unknown, number> {
-    ran = true;
-    const before = ["BeforeAll", "BeforeEach"];
-    let ready = true;
-    for (let i = 0; ready && i < 2; i++) {
-      const hook = declared(before[i]);
-      if (hook) ready = yield* t.guard(() => (i ? hook(t, ctx) : hook(ctx)), before[i]);
+for (const part in globalsOfPart) {
+  const names = words(globalsOfPart[part]);
+  for (let i = 0; i < names.length; i++) {
+    lazy(globals, names[i], () => {
+      const value = core.part<Record<string, unknown>>(part);
+      return ((value.globals as typeof value) ?? value)[names[i]];
+    });
+  }
+}
+
+const traps: Record<PropertyKey, unknown> = {};
+for (const name of ownKeys(Reflect)) traps[name] = Reflect[name as keyof typeof Reflect];
+
+/** `ctx`: a plain object once anything looks at it; most tests never do. */
+function createContext(): object {
+  const target = {};
+  let blank = true;
+  return new Proxy(
+    target,
+    new Proxy(traps, {
+      get(_, trap) {
+        if (blank) {
+          blank = false;
+          core.part<{ fill(target: object): void }>("fields").fill(target);
+        }
+        return traps[trap];
+      },
+    }),
+  );
+}
+
+const hooks = words("TestMain BeforeAll BeforeEach AfterEach AfterAll");
+
+function start(plan: Plan): void {
+  core.plan = plan;
+  core.boot.context.chat_id ||= "script-test-" + plan.name;
+  core.ctx = createContext();
+  const t = (core.root = core.current = new T(plan.name, core.newOutcome()));
+  const body = core.declared(plan.entry);
+  core.ended = false;
+  core.began = clock();
+  let simple = body !== undefined;
+  for (let i = 0; i < hooks.length; i++) if (core.declared(hooks[i])) simple = false;
+  if (simple) {
+    let result: { then?: unknown } | undefined;
+    try {
+      result = body!(t, core.ctx) as typeof result;
+      if (!parts.testing && (result === undefined || result === null || typeof result.then !== "function")) return finish();
+    } catch (error) {
+      return core.part<World>("testing").thrown(t, error);
     }
-    const afterEach = declared("AfterEach");
-    const tail = function* () {
-      if (afterEach) yield* t.guard(() => afterEach(t, ctx), "AfterEach");
-    };
-    yield* t.runBody(ready ? (body as never) : () => undefined, tail);
-    const afterAll = declared("AfterAll");
-    if (afterAll) yield* t.guard(() => afterAll(ctx), "AfterAll");
-    return t.failed ? 1 : 0;
-  };
-  if (!main) return void (yield* inner());
-  const run = () => {
-    if (ran) throw new std.Error("m.Run() may be called once");
-    let code: number | undefined;
-    let finish: ((code: number) => void) | undefined;
-    drive(
-      (function* () {
-        code = yield* inner();
-      })(),
-      () => finish?.(code as number),
-    );
-    return code ?? new std.Promise<number>((resolve) => (finish = resolve));
-  };
-  yield* t.guard(() => main({ Run: run }, ctx), "TestMain");
-  if (!ran && !t.failed) t.thrown(new std.Error("TestMain did not call m.Run(), so the test did not run"), "TestMain");
+    return core.part<World>("testing").settle(t, result);
+  }
+  core.part<World>("testing").world(t, body);
+}
+
+interface World {
+  world(t: T, body: unknown): void;
+  settle(t: T, result: unknown): void;
+  thrown(t: T, error: unknown): void;
+}
+
+function finish(): void {
+  core.ended = true;
+  core.milliseconds = clock() - core.began;
 }
 
 function poll(): number {
-  const unhandled = takeUnhandled();
-  for (let i = 0; i < unhandled.length; i++) root?.thrown(unhandled[i], "unhandled rejection");
-  if (ended) return -1;
-  const timers = parts.timers as Timers | undefined;
-  const wait = timers ? timers.poll(kernel.now()) : -1;
-  return wait < 0 ? (ended ? 0 : NaN) : wait;
+  if (parts.promise) core.part<{ report(): void }>("promise").report();
+  if (core.ended) return -1;
+  const wait = parts.timers ? core.part<{ poll(now: number): number }>("timers").poll(core.now()) : -1;
+  return wait < 0 ? (core.ended ? 0 : NaN) : wait;
 }
 
-function abandon(reason: string): void {
-  ended = true;
-  milliseconds = now() - began;
-  root?.thrown(new std.Error(reason), "deadlock");
-}
-
-let answer = "";
-
-/** Calls a function of the script for another realm; its answer is ready when `poll` says -1. */
-function serve(name: string, args: string): void {
-  answer = "";
-  ended = false;
-  const work = function* (): Generator<unknown, void> {
-    try {
-      const target = declared(name);
-      if (!target) throw new Exception(`it has no function ${name}`, 404);
-      const list = std.parse(args) as unknown[];
-      answer = envelope(yield std.apply(target, undefined, list));
-    } catch (error) {
-      answer = failure(error);
-    }
-  };
-  drive(work(), () => (ended = true));
-}
-
-function envelope(value: unknown): string {
-  if (value instanceof Uint8Array) return encode({ bytes: base64().toBase64(value) });
-  return encode({ ok: new Raw(std.stringify(value) ?? "null") });
-}
-
-function failure(error: unknown): string {
-  const { message } = describeError(kernel, error);
-  return encode({ error: { message, code: error instanceof Exception ? error.code : undefined } });
-}
-
-const ops: Record<string, (a: string, b: string) => string | number | void> = {
-  __proto__: null as never,
-  boot(a) {
-    boot = std.parse(a) as Boot;
-  },
-  tests() {
-    const names = std.ownKeys(globals);
-    for (let i = 0; i < names.length; i++) {
-      const name = names[i];
-      if (typeof name !== "string" || std.slice(name, 0, 4) !== "Test" || name === "TestMain") continue;
-      const value = std.descriptor(globals, name)?.value as unknown;
-      if (typeof value === "function") door("found", name, std.functionText(value));
-    }
-  },
-  start: (a) => start(std.parse(a) as Plan),
-  poll,
-  abandon,
-  uncaught: (a) => root?.thrown(new std.Error(a)),
-  load(code) {
-    outcome = new Outcome();
-    const t = new T({ kernel, context: undefined, filter: [], enter() {} }, "", outcome);
-    try {
-      evaluate(code);
-      return "";
-    } catch (error) {
-      t.thrown(error, "load");
-      return outcome.encode("", 0).text;
-    }
-  },
-  broken(text) {
-    const end = std.indexOf(text, "\n");
-    const message = end < 0 ? text : std.slice(text, 0, end);
-    const stack = end < 0 ? undefined : std.slice(text, end + 1);
-    return encode({ name: "", status: "failed", failures: [{ kind: "error", message, stack, phase: "load" }], steps: [] });
-  },
-  result: () => outcome.encode(plan.name, milliseconds).text,
-  call: serve,
-  answer: () => answer,
-  host(name, args) {
-    try {
-      return envelope(call(name, reviveBytes(std.parse(args) as unknown[])));
-    } catch (error) {
-      return failure(error);
-    }
-  },
-};
-
-function reviveBytes(args: unknown[]): unknown[] {
-  for (let i = 0; i < args.length; i++) {
-    const value = args[i] as { $bytes?: string } | null;
-    if (value && typeof value.$bytes === "string") args[i] = base64().fromBase64(value.$bytes);
+function result(): string {
+  const { failures, assertions, skipped, steps } = core.outcomeOf(core.root);
+  if (failures.length || skipped || steps.length) {
+    return core.part<{ encodeOutcome(): string }>("testing").encodeOutcome();
   }
-  return args;
+  return `{"status":"passed","duration_ms":${core.milliseconds},"assertions":${assertions},"failures":[],"steps":[]}`;
 }
 
-export default (op: string, a: string, b: string): string | number | void => {
-  const answer = ops[op](a, b);
-  return typeof answer === "string" ? flat(answer) : answer;
+export default (op: string, a: string, b: string): unknown => {
+  switch (op) {
+    case "boot":
+      core.boot = parse(a) as Boot;
+      if (core.boot.guarded) core.part("std");
+      return;
+    case "start":
+      return start(parse(a) as Plan);
+    case "poll":
+      return poll();
+    case "result":
+      return flat(result());
+    default: {
+      const answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);
+      return typeof answer === "string" ? flat(answer) : answer;
+    }
+  }
 };

@@ -4,26 +4,24 @@
  * JSON text already.
  */
 
-import { std } from "./std";
+import type { Std } from "./std";
 
 export class Raw {
   constructor(readonly text: string) {}
 }
 
-export type Encodable = undefined | string | number | boolean | Raw | Encodable[] | { [key: string]: Encodable };
-
-export function encode(value: Encodable): string {
-  if (typeof value !== "object") return std.stringify(value) ?? "null";
+export function encode(std: Std, value: unknown): string {
   if (value instanceof Raw) return value.text;
+  if (typeof value !== "object" || value === null) return std.stringify(value) ?? "null";
   let text = "";
   if (std.isArray(value)) {
-    for (let i = 0; i < value.length; i++) text += (i ? "," : "") + encode(value[i]);
+    for (let i = 0; i < value.length; i++) text += (i ? "," : "") + encode(std, value[i]);
     return "[" + text + "]";
   }
   const keys = std.keys(value);
   for (let i = 0; i < keys.length; i++) {
-    const item = value[keys[i]];
-    if (item !== undefined) text += (text ? "," : "") + std.stringify(keys[i]) + ":" + encode(item);
+    const item = (value as Record<string, unknown>)[keys[i]];
+    if (item !== undefined) text += (text ? "," : "") + std.stringify(keys[i]) + ":" + encode(std, item);
   }
   return "{" + text + "}";
 }

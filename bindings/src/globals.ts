@@ -1,5 +1,7 @@
 /** Which part supplies which global name. A part is evaluated when one of its names is first used. */
 export const globalsOfPart: Record<string, string> = {
+  process: "Process Exception",
+  promise: "Promise",
   url: "URL URLSearchParams",
   encoding: "TextEncoder TextDecoder atob btoa",
   clone: "structuredClone",

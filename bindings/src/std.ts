@@ -15,6 +15,9 @@ const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const getter = (proto: object, key: PropertyKey): ((self: unknown) => unknown) =>
   uncurry(Object.getOwnPropertyDescriptor(proto, key)!.get as () => unknown);
 
+/** The engine's own: the global one is replaced by a subclass that tracks rejections, see `parts/promise.ts`. */
+const NativePromise = (async () => {})().constructor as PromiseConstructor;
+
 export const std = {
   parse: JSON.parse,
   stringify: JSON.stringify,
@@ -42,7 +45,7 @@ export const std = {
   DataView,
   Uint8Array,
   WeakSet,
-  Promise,
+  Promise: NativePromise,
   objectPrototype: Object.prototype,
   isView: ArrayBuffer.isView,
   min: Math.min,
@@ -53,12 +56,14 @@ export const std = {
   /** `"[object Date]"` and the like; a class with `Symbol.toStringTag` can lie here. */
   tag: uncurry(Object.prototype.toString) as (self: unknown) => string,
   functionText: uncurry(Function.prototype.toString) as (self: unknown) => string,
-  then: uncurry(Promise.prototype.then) as (
+  then: uncurry(NativePromise.prototype.then) as (
     self: unknown,
     done?: (value: unknown) => unknown,
     failed?: (reason: unknown) => unknown,
   ) => Promise<unknown>,
   slice: uncurry(String.prototype.slice) as (self: string, start?: number, end?: number) => string,
+  weakHas: uncurry(WeakSet.prototype.has) as (self: unknown, value: object) => boolean,
+  weakAdd: uncurry(WeakSet.prototype.add) as (self: unknown, value: object) => unknown,
   isWellFormed: uncurry(String.prototype.isWellFormed) as (self: string) => boolean,
   indexOf: uncurry(String.prototype.indexOf) as (self: string, text: string, from?: number) => number,
   split: uncurry(String.prototype.split as (separator: string) => string[]),

@@ -181,8 +181,8 @@ declare namespace agent {
     sandbox?: any;
 
     /**
-     * The messages sent through this context so far, in the order they began, each as it stands after all changes. Exists
-     * in the test host only.
+     * The messages sent through this context so far, in the order they began, each as it stands after all changes.
+     * Exists in the test host only.
      *
      * @example
      * ```ts
@@ -551,8 +551,8 @@ declare namespace agent {
      *
      * @param key Its key.
      * @param start Index of the first element, from 0; negative counts from the end.
-     * @param end Index after the last element; negative counts from the end and is the last element itself. Without it, to
-     *   the end of the list.
+     * @param end Index after the last element; negative counts from the end and is the last element itself. Without it,
+     *   to the end of the list.
      */
     ArraySlice(key: string, start: number, end?: number): any[];
 
@@ -695,8 +695,8 @@ declare namespace agent {
   }
 
   /**
-   * Steps shown to the user while the agent works. Tracing is off in tests: every method is there, is recorded and has no
-   * effect.
+   * Steps shown to the user while the agent works. Tracing is off in tests: every method is there, is recorded and has
+   * no effect.
    *
    * @example
    * ```ts
@@ -726,7 +726,14 @@ declare namespace agent {
      *
      * @param option How it is shown; `ttl` in seconds.
      */
-    CreateSpace(option: { label: string; type?: string; icon?: string; description?: string; ttl?: number; metadata?: Record<string, any> }): TraceSpace;
+    CreateSpace(option: {
+      label: string;
+      type?: string;
+      icon?: string;
+      description?: string;
+      ttl?: number;
+      metadata?: Record<string, any>;
+    }): TraceSpace;
 
     /**
      * Finds a space.
@@ -783,6 +790,52 @@ declare namespace agent {
     index: number;
   }
 
+  /** Examples of calls. */
+  interface MCPSamples {
+    /** The examples. */
+    samples: MCPSample[];
+    /** Their number. */
+    total: number;
+  }
+
+  /** Tools of a server. */
+  interface MCPTools {
+    /** The tools; `inputSchema` is the JSON Schema of their arguments. */
+    tools: { name: string; description?: string; inputSchema?: any; [field: string]: any }[];
+    /** Where the list goes on, if it does. */
+    nextCursor?: string;
+  }
+
+  /** Resources of a server. */
+  interface MCPResources {
+    /** The resources. */
+    resources: { uri: string; name: string; description?: string; mimeType?: string; [field: string]: any }[];
+    /** Where the list goes on, if it does. */
+    nextCursor?: string;
+  }
+
+  /** The content of a resource. */
+  interface MCPContents {
+    /** Its parts: text, or base64 in `blob`. */
+    contents: { uri: string; mimeType?: string; text?: string; blob?: string; [field: string]: any }[];
+  }
+
+  /** Prompts of a server. */
+  interface MCPPrompts {
+    /** The prompts, with the variables they take. */
+    prompts: { name: string; description?: string; arguments?: any[]; [field: string]: any }[];
+    /** Where the list goes on, if it does. */
+    nextCursor?: string;
+  }
+
+  /** A prompt with its variables filled in. */
+  interface MCPPrompt {
+    /** What it is for. */
+    description?: string;
+    /** Its messages. */
+    messages: { role: string; content: any }[];
+  }
+
   /**
    * Calls of MCP servers. An unknown server or tool throws.
    *
@@ -796,7 +849,7 @@ declare namespace agent {
      * @param server Id of the server.
      * @param cursor Where to go on, from `nextCursor` of the list before.
      */
-    ListTools(server: string, cursor?: string): { tools: { name: string; description?: string; inputSchema?: any }[]; nextCursor?: string };
+    ListTools(server: string, cursor?: string): MCPTools;
 
     /**
      * Calls a tool.
@@ -856,7 +909,7 @@ declare namespace agent {
      * @param server Id of the server.
      * @param cursor Where to go on, from `nextCursor` of the list before.
      */
-    ListResources(server: string, cursor?: string): { resources: { uri: string; name: string; description?: string; mimeType?: string }[]; nextCursor?: string };
+    ListResources(server: string, cursor?: string): MCPResources;
 
     /**
      * Reads a resource.
@@ -864,7 +917,7 @@ declare namespace agent {
      * @param server Id of the server.
      * @param uri Address of the resource.
      */
-    ReadResource(server: string, uri: string): { contents: { uri: string; mimeType?: string; text?: string; blob?: string }[] };
+    ReadResource(server: string, uri: string): MCPContents;
 
     /**
      * Lists the prompts of a server.
@@ -872,7 +925,7 @@ declare namespace agent {
      * @param server Id of the server.
      * @param cursor Where to go on, from `nextCursor` of the list before.
      */
-    ListPrompts(server: string, cursor?: string): { prompts: { name: string; description?: string; arguments?: any[] }[]; nextCursor?: string };
+    ListPrompts(server: string, cursor?: string): MCPPrompts;
 
     /**
      * Fills in a prompt.
@@ -881,7 +934,7 @@ declare namespace agent {
      * @param name Name of the prompt.
      * @param args Values of its variables.
      */
-    GetPrompt(server: string, name: string, args?: Record<string, any>): { description?: string; messages: { role: string; content: any }[] };
+    GetPrompt(server: string, name: string, args?: Record<string, any>): MCPPrompt;
 
     /**
      * Lists examples of calls.
@@ -890,7 +943,7 @@ declare namespace agent {
      * @param type Of what.
      * @param name Name of the tool or resource.
      */
-    ListSamples(server: string, type: "tool" | "resource", name: string): { samples: MCPSample[]; total: number };
+    ListSamples(server: string, type: "tool" | "resource", name: string): MCPSamples;
 
     /**
      * Gives one example of a call.
@@ -1093,6 +1146,18 @@ declare namespace agent {
     error?: string;
   }
 
+  /** What came of making an image. */
+  interface ImageResult {
+    /** Id of the connector. */
+    connector: string;
+    /** The image, as base64 or as an address. */
+    image?: string;
+    /** `png`, `jpeg` and others. */
+    format?: string;
+    /** Why the call failed. */
+    error?: string;
+  }
+
   /** Calls of models, without an agent around them. What goes wrong is in `error`. */
   interface LLM {
     /**
@@ -1137,9 +1202,8 @@ declare namespace agent {
      * @param connector Id of the connector.
      * @param prompt What the image shows.
      * @param options Options of the model.
-     * @returns The image as base64 or address, and its format.
      */
-    GenerateImage(connector: string, prompt: string, options?: Record<string, any>): { connector: string; image?: string; format?: string; error?: string };
+    GenerateImage(connector: string, prompt: string, options?: Record<string, any>): ImageResult;
   }
 
   /** One search among several. */
@@ -1373,6 +1437,20 @@ declare namespace agent {
     options?: Options;
   }
 
+  /** Whether and how to search. */
+  interface SearchIntent {
+    /** Whether to search. */
+    need_search?: boolean;
+    /** Where: `web`, `kb`, `db`. */
+    search_types?: string[];
+    /** How sure that is, 0 to 1. */
+    confidence?: number;
+    /** Why. */
+    reason?: string;
+    /** Further fields. */
+    [option: string]: any;
+  }
+
   /** What the `Create` hook changes about the request. A field that is absent changes nothing. */
   interface CreateResult {
     /** Sent to the model in place of the conversation; prompts stay. An empty list is ignored. */
@@ -1395,7 +1473,10 @@ declare namespace agent {
     route?: string;
     /** Merged into `ctx.metadata`, key by key. */
     metadata?: Record<string, any>;
-    /** Prompts to use in place of the default ones: `task` for `prompts/task.yml`, `chat.friendly` for `prompts/chat/friendly.yml`. */
+    /**
+     * Prompts to use in place of the default ones: `task` for `prompts/task.yml`, `chat.friendly` for
+     * `prompts/chat/friendly.yml`.
+     */
     prompt_preset?: string;
     /** Leaves out the global prompts. */
     disable_global_prompts?: boolean;
@@ -1406,8 +1487,10 @@ declare namespace agent {
     /** Uses them even if the model could do the work itself. */
     force_uses?: boolean;
     /** Whether and how to search. */
-    search?: boolean | { need_search?: boolean; search_types?: string[]; confidence?: number; reason?: string; [option: string]: any };
-    /** Hands the request over at once: neither the model nor `Next` is called, the other agent's answer is the answer. */
+    search?: boolean | SearchIntent;
+    /**
+     * Hands the request over at once: neither the model nor `Next` is called, the other agent's answer is the answer.
+     */
     delegate?: Delegate;
   }
 

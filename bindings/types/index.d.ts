@@ -21,14 +21,17 @@
  *     "moduleResolution": "bundler",
  *     "moduleDetection": "force",
  *     "strict": true,
- *     "noEmit": true
+ *     "noEmit": true,
+ *     "paths": { "@scripts/*": ["./scripts/*"] }
  *   },
- *   "include": ["types", "assistants", "scripts"]
+ *   "include": ["types/yao-test", "assistants", "scripts"]
  * }
  * ```
  *
- * - `"lib": ["es2024", "dom"]` compiles too, but then names that no script has, such as `fetch`, look as if they were there.
- * - `"types": []` keeps `@types/node` out, whose names no script has either.
+ * - `"lib": ["es2024", "dom"]` compiles too, but then names that no script has, such as `fetch`, look as if they were
+ *   there.
+ * - `"types": []` keeps `@types/node` out, whose names no script has either. Where it must be in, set
+ *   `"skipLibCheck": true`.
  * - `moduleDetection: "force"` makes each file a module, so that two agents may both have a function `Create`. A test
  *   file then imports what it tests (`import { Setup } from "./setup"`, where `setup.ts` exports it). A test file that
  *   uses the functions beside it without an import runs all the same; put `// @ts-nocheck` on its first line.

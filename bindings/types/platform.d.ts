@@ -415,7 +415,7 @@ interface URLSearchParams {
 declare var URLSearchParams: typeof globalThis extends { onmessage: any; URLSearchParams: infer P }
   ? P
   : {
-      new (init?: string | Iterable<[string, string]> | string[][] | Record<string, string> | URLSearchParams): URLSearchParams;
+      new (init?: string | Iterable<[string, string]> | string[][] | Record<string, string>): URLSearchParams;
       readonly prototype: URLSearchParams;
     };
 

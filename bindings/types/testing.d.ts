@@ -29,7 +29,7 @@
  * | --- | --- |
  * | `TestMain(m: testing.M, ctx: agent.Context)` | around everything else; must call `m.Run()` |
  * | `BeforeAll(ctx: agent.Context)` | first; when it throws, the test fails without being run |
- * | `BeforeEach(t: testing.T, ctx: agent.Context)` | next, with the `t` of the test; when it throws, the test fails without being run |
+ * | `BeforeEach(t: testing.T, ctx: agent.Context)` | next, with the `t` of the test; throwing does the same |
  * | `AfterEach(t: testing.T, ctx: agent.Context)` | after the test, also after one that failed; `t.failed` tells |
  * | `AfterAll(ctx: agent.Context)` | last, after the functions given to `t.cleanup` |
  *
@@ -51,7 +51,13 @@ declare namespace testing {
   type Context = agent.Context;
 
   /** `Promise<boolean>` where the function it belongs to returns a promise, else `boolean`. */
-  type Verdict<R> = 0 extends 1 & R ? boolean : [R] extends [never] ? boolean : R extends PromiseLike<unknown> ? Promise<boolean> : boolean;
+  type Verdict<R> = 0 extends 1 & R
+    ? boolean
+    : [R] extends [never]
+      ? boolean
+      : R extends PromiseLike<unknown>
+        ? Promise<boolean>
+        : boolean;
 
   /** The test that is running: checks, log, mocks and control. */
   interface T {
@@ -171,7 +177,8 @@ declare namespace testing {
     cleanup(fn: () => unknown): void;
 
     /**
-     * Compares a value, in its printed form, with the one stored by an earlier run. The first run stores it and passes.
+     * Compares a value, in its printed form, with the one stored by an earlier run in `__snapshots__` beside the test
+     * file. When there is none it is stored, but in CI that is a failure. `--update-snapshots` stores all anew.
      *
      * @example
      * ```ts
@@ -210,16 +217,25 @@ declare namespace testing {
 
   /** What `Type` calls the kinds of values, and the types they stand for. */
   interface Types {
+    /** Text. */
     string: string;
+    /** A number, also `NaN`. */
     number: number;
+    /** `true` or `false`. */
     boolean: boolean;
     /** An object that is neither null, an array nor a function. */
     object: object;
+    /** An array. */
     array: any[];
+    /** A function or class. */
     function: (...args: any[]) => any;
+    /** `null`. */
     null: null;
+    /** `undefined`. */
     undefined: undefined;
+    /** A whole number of any size, such as `1n`. */
     bigint: bigint;
+    /** A symbol. */
     symbol: symbol;
   }
 
@@ -271,9 +287,9 @@ declare namespace testing {
     False(value: unknown, message?: string): boolean;
 
     /**
-     * Both values are deeply equal. Covers `Map`, `Set`, `Date`, `RegExp`, typed arrays, `BigInt` and cycles. `NaN` equals
-     * `NaN`, `-0` equals `0`, a property that is undefined equals one that is absent; the order of keys does not matter.
-     * A failure shows the difference.
+     * Both values are deeply equal. Covers `Map`, `Set`, `Date`, `RegExp`, typed arrays, `BigInt` and cycles. `NaN`
+     * equals `NaN`, `-0` equals `0`, a property that is undefined equals one that is absent; the order of keys does not
+     * matter. A failure shows the difference.
      *
      * @example
      * ```ts
@@ -330,8 +346,8 @@ declare namespace testing {
     NotNil<V>(value: V, message?: string): value is NonNullable<V>;
 
     /**
-     * The string has the substring, the array, typed array or `Set` has the element, or the `Map` has the key. Elements are
-     * compared as by `Equal`.
+     * The string has the substring, the array, typed array or `Set` has the element, or the `Map` has the key. Elements
+     * are compared as by `Equal`.
      *
      * @example
      * ```ts
@@ -360,8 +376,8 @@ declare namespace testing {
     NotContains(container: unknown, item: unknown, message?: string): boolean;
 
     /**
-     * The value has the length: of a string, array or anything with `length`, the `size` of a `Map` or `Set`, the number of keys
-     * of a plain object.
+     * The value has the length: of a string, array or anything with `length`, the `size` of a `Map` or `Set`, the
+     * number of keys of a plain object.
      *
      * @example
      * ```ts
@@ -518,7 +534,8 @@ declare namespace testing {
     NotMatch(value: unknown, pattern: string | RegExp, message?: string): boolean;
 
     /**
-     * The value at a path equals the expected one, by the rules of `Equal`. A path that leads nowhere equals null and undefined.
+     * The value at a path equals the expected one, by the rules of `Equal`. A path that leads nowhere equals null and
+     * undefined.
      *
      * @example
      * ```ts
@@ -530,7 +547,8 @@ declare namespace testing {
      * ```
      *
      * @param value An object, an array, or JSON text.
-     * @param path A JSONPath expression, or the short form without `$.`. When it matches several values, they are a list.
+     * @param path A JSONPath expression, or the short form without `$.`. When it matches several values, they are a
+     *   list.
      * @param expected The expected value; a list also means one of these, unless the path leads to a list.
      * @param message Replaces the standard text.
      */
@@ -552,8 +570,8 @@ declare namespace testing {
     Type<N extends keyof Types>(value: unknown, typeName: N, message?: string): value is Types[N];
 
     /**
-     * A validator agent finds that the response meets the criteria. The agent is really run, unless it is mocked; its reason is
-     * the text of a failure. Blocks until the agent has answered.
+     * A validator agent finds that the response meets the criteria. The agent is really run, unless it is mocked; its
+     * reason is the text of a failure. Blocks until the agent has answered.
      *
      * @example
      * ```ts
@@ -588,16 +606,17 @@ declare namespace testing {
   interface Require extends Assert {}
 
   /**
-   * Stand-ins for what the code under test calls. They hold for calls of the test and of everything it calls, scripts and hooks
-   * included. The newest that fits answers. All end with the test.
+   * Stand-ins for what the code under test calls. They hold for calls of the test and of everything it calls, scripts
+   * and hooks included. The newest that fits answers. All end with the test.
    *
-   * A reply is a value, or a function that is given the arguments of the call. What the function throws, the caller sees. It must not
-   * be `async`, as such a call does not wait.
+   * A reply is a value, or a function that is given the arguments of the call. What the function throws, the caller
+   * sees. It must not be `async`, as such a call does not wait.
    */
   interface Mock {
     /**
-     * Answers processes by name. The objects of the runtime call processes, too: `fs.<volume>.<Method>`, `http.<Method>`,
-     * `stores.<id>.<Method>`, `query.<engine>.<Method>`, `mcp.CallTool`, `llm.Stream`, `search.Web` and so on.
+     * Answers processes by name. The objects of the runtime call processes, too: `fs.<volume>.<Method>`,
+     * `http.<Method>`, `stores.<id>.<Method>`, `query.<engine>.<Method>`, `mcp.CallTool`, `llm.Stream`, `search.Web`
+     * and so on.
      *
      * @example
      * ```ts
@@ -631,10 +650,14 @@ declare namespace testing {
      * @param id An agent id; `*` stands for any run of characters.
      * @param reply The answer; an empty text if not given.
      */
-    agent(id: string, reply?: AgentReply | ((messages: agent.Message[], options: agent.Options) => AgentReply)): Recorder<[messages: agent.Message[], options: agent.Options]>;
+    agent(
+      id: string,
+      reply?: AgentReply | ((messages: agent.Message[], options: agent.Options) => AgentReply),
+    ): Recorder<[messages: agent.Message[], options: agent.Options]>;
 
     /**
-     * Answers HTTP requests. A request that no mock fits needs `--allow-net`. When the reply throws, the connection fails.
+     * Answers HTTP requests. A request that no mock fits needs `--allow-net`. When the reply throws, the connection
+     * fails.
      *
      * @example
      * ```ts
@@ -647,14 +670,18 @@ declare namespace testing {
      * t.assert.Equal(rates.last?.args[0].query, { base: "USD" });
      * ```
      *
-     * @param pattern An address, or method and address. `*` stands for any run of characters; the query may be left out.
+     * @param pattern An address, or method and address. `*` stands for any run of characters; the query may be left
+     *   out.
      * @param response The answer; text is its body. Status 200 without a body if not given.
      */
-    http(pattern: string, response?: HttpReply | ((request: HttpRequest) => HttpReply)): Recorder<[request: HttpRequest]>;
+    http(
+      pattern: string,
+      response?: HttpReply | ((request: HttpRequest) => HttpReply),
+    ): Recorder<[request: HttpRequest]>;
 
     /**
-     * Stops the clock: `Date` tells this time. Timers, `performance.now()`, times to live and durations in the report keep to the real
-     * time.
+     * Stops the clock: `Date` tells this time. Timers, `performance.now()`, times to live and durations in the report
+     * keep to the real time.
      *
      * @example
      * ```ts
@@ -713,7 +740,10 @@ declare namespace testing {
     error?: any;
   }
 
-  /** The answer of a mocked agent: text, a judgement of a validator, parts of an answer, or any other value, which becomes its data. */
+  /**
+   * The answer of a mocked agent: text, a judgement of a validator, parts of an answer, or any other value, which
+   * becomes its data.
+   */
   type AgentReply =
     | string
     | { passed: boolean; reason?: string; score?: number }

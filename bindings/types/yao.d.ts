@@ -22,9 +22,10 @@
  */
 
 /**
- * Calls a process: a function of the host, of a script (`scripts.<file>.<function>`), of an agent (`agents.<id>.Stream`) or
- * whatever `t.mock.process` stands in for. Groups that work offline are `text`, `encoding`, `json`, `crypto`, `utils`, `fs`,
- * `stores`, `session`, `scripts` and `agents`; `http` needs a mock or `--allow-net`; `models`, `flows` and `schemas` need a mock.
+ * Calls a process: a function of the host, of a script (`scripts.<file>.<function>`), of an agent
+ * (`agents.<id>.Stream`) or whatever `t.mock.process` stands in for. Groups that work offline are `text`, `encoding`,
+ * `json`, `crypto`, `utils`, `fs`, `stores`, `session`, `scripts` and `agents`; `http` needs a mock or `--allow-net`;
+ * `models`, `flows` and `schemas` need a mock.
  *
  * @example
  * ```ts
@@ -153,8 +154,8 @@ declare function Eval<T = any>(source: string, ...args: any[]): T;
  * ```
  *
  * @param Class The class.
- * @param args Arguments of its constructor, and last the function.
- * @returns What the function returns.
+ * @param callback The function, as the last argument; before it the arguments of the constructor.
+ * @returns What the function returns, after the object is released. A promise is waited for first.
  */
 declare function Use<I, R>(Class: new (...args: any[]) => I, callback: (instance: I) => R): R;
 declare function Use<I, R>(Class: new (...args: any[]) => I, arg: any, callback: (instance: I) => R): R;
@@ -195,7 +196,8 @@ declare function Any(tasks: yao.Task[]): yao.TaskResult[];
 declare function Race(tasks: yao.Task[]): yao.TaskResult[];
 
 /**
- * Files of one volume. Paths are rooted in it: `/a/b.txt` and `a/b.txt` are the same file, and nothing outside can be reached.
+ * Files of one volume. Paths are rooted in it: `/a/b.txt` and `a/b.txt` are the same file, and nothing outside can be
+ * reached.
  *
  * Except where noted, a method throws when it fails.
  */
@@ -360,7 +362,7 @@ interface FS {
   InsertBase64(path: string, offset: number, base64: string, perm?: number): number;
 
   /**
-   * Removes a file or an empty folder.
+   * Removes a file or an empty folder. One that is not there is no error.
    *
    * @param path Its path.
    */
@@ -409,8 +411,8 @@ interface FS {
   /**
    * Makes a folder with a new name.
    *
-   * @param dir The folder above it.
-   * @param pattern Its name; `*` stands for what makes it new.
+   * @param dir The folder above it, `/tmp` in the volume if not given.
+   * @param pattern Its name; what makes it new takes the place of `*`, or follows.
    * @param perm Permissions, as `0o755`.
    * @returns Its path.
    */
@@ -474,7 +476,7 @@ interface FS {
   ModTime(path: string): number;
 
   /**
-   * Moves a file or folder.
+   * Moves a file or folder. Missing folders are made.
    *
    * @param from Its path.
    * @param to Its new path.
@@ -507,7 +509,7 @@ interface FS {
   MoveInsert(from: string, to: string, offset: number): void;
 
   /**
-   * The absolute path in the volume.
+   * The path from the root of the volume: `/a/b.txt` for `a/b.txt`.
    *
    * @param path The path; need not exist.
    */
@@ -533,7 +535,7 @@ interface FS {
   /**
    * Finds files by pattern.
    *
-   * @param pattern A path; `*` and `?` match within a name.
+   * @param pattern A path; `*` and `?` match within a name, `**` any folders.
    * @returns Paths within the volume.
    */
   Glob(pattern: string): string[];
@@ -542,15 +544,18 @@ interface FS {
 /**
  * Opens a volume.
  *
- * @param name `data` or `system`: the folder `data` of the application, also the default; `app`, `seed`, `dsl`, `script`: parts of the
- *   application, for reading only in tests.
+ * @param name `data` or `system`: the folder `data` of the application, also the default; `app`, `seed`, `dsl`,
+ *   `script`: parts of the application, for reading only in tests.
  */
 declare var FS: {
   new (name?: string): FS;
   readonly prototype: FS;
 };
 
-/** Values by key. In a test a store needs no configuration, is empty at first and gone at the end. Values are JSON: what is read is a copy. */
+/**
+ * Values by key. In a test a store needs no configuration, is empty at first and gone at the end. Values are JSON: what
+ * is read is a copy.
+ */
 interface Store {
   /**
    * Gives a value.
@@ -831,8 +836,8 @@ declare var Job: {
 };
 
 /**
- * Tasks in an order, with values they share. Tasks of the same order run side by side; in tests one after another. Plans of
- * the same id share all of that.
+ * Tasks in an order, with values they share. Tasks of the same order run side by side; in tests one after another.
+ * Plans of the same id share all of that.
  *
  * @example
  * ```ts
@@ -851,10 +856,16 @@ interface Plan {
    *
    * @param task Its id.
    * @param order Its place; lower ones run first.
-   * @param work Name of a process, called with `args`; or a function, called with the ids of the plan and the task, then `args`.
+   * @param work Name of a process, called with `args`; or a function, called with the ids of the plan and the task,
+   *   then `args`.
    * @param args Arguments.
    */
-  Add(task: string, order: number, work: string | ((plan: string, task: string, ...args: any[]) => any), ...args: any[]): void;
+  Add(
+    task: string,
+    order: number,
+    work: string | ((plan: string, task: string, ...args: any[]) => any),
+    ...args: any[]
+  ): void;
 
   /** Runs all tasks and waits for them. When one fails, tasks of a higher order do not run, and its error is thrown. */
   Run(): void;
@@ -887,7 +898,11 @@ interface Plan {
    * @param handler Name of a process, or a function, called with the id of the plan, the key, the value and `args`.
    * @param args Further arguments for it.
    */
-  Subscribe(key: string, handler: string | ((plan: string, key: string, value: any, ...args: any[]) => void), ...args: any[]): void;
+  Subscribe(
+    key: string,
+    handler: string | ((plan: string, key: string, value: any, ...args: any[]) => void),
+    ...args: any[]
+  ): void;
 
   /**
    * Shares a value among the tasks.
@@ -941,7 +956,7 @@ interface MCP {
    *
    * @param cursor Where to go on, from `nextCursor` of the list before.
    */
-  ListTools(cursor?: string): { tools: any[]; nextCursor?: string };
+  ListTools(cursor?: string): agent.MCPTools;
 
   /**
    * Calls a tool.
@@ -973,21 +988,21 @@ interface MCP {
    *
    * @param cursor Where to go on, from `nextCursor` of the list before.
    */
-  ListResources(cursor?: string): { resources: any[]; nextCursor?: string };
+  ListResources(cursor?: string): agent.MCPResources;
 
   /**
    * Reads a resource.
    *
    * @param uri Its address.
    */
-  ReadResource(uri: string): { contents: any[] };
+  ReadResource(uri: string): agent.MCPContents;
 
   /**
    * Lists its prompts.
    *
    * @param cursor Where to go on, from `nextCursor` of the list before.
    */
-  ListPrompts(cursor?: string): { prompts: any[]; nextCursor?: string };
+  ListPrompts(cursor?: string): agent.MCPPrompts;
 
   /**
    * Fills in a prompt.
@@ -995,7 +1010,7 @@ interface MCP {
    * @param name Its name.
    * @param args Values of its variables.
    */
-  GetPrompt(name: string, args?: Record<string, any>): { description?: string; messages: any[] };
+  GetPrompt(name: string, args?: Record<string, any>): agent.MCPPrompt;
 
   /**
    * Lists examples of calls.
@@ -1003,7 +1018,7 @@ interface MCP {
    * @param type Of what.
    * @param name Name of the tool or resource.
    */
-  ListSamples(type: "tool" | "resource", name: string): { samples: agent.MCPSample[]; total: number };
+  ListSamples(type: "tool" | "resource", name: string): agent.MCPSamples;
 
   /**
    * Gives one example of a call.
@@ -1042,8 +1057,8 @@ declare var Trace: {
 };
 
 /**
- * A client of a web socket. In a test, mock the process `websocket.Push`. With `"lib": ["dom"]` the browser's own members are
- * declared as well.
+ * A client of a web socket. In a test, mock the process `websocket.Push`. With `"lib": ["dom"]` the browser's own
+ * members are declared as well.
  *
  * @example
  * ```ts
@@ -1145,8 +1160,8 @@ declare namespace yao {
     Sleep(ms: number): void;
 
     /**
-     * Calls a process later, while the script goes on; in tests it waits and calls the process before it returns. What the process
-     * throws is logged.
+     * Calls a process later, while the script goes on; in tests it waits and calls the process before it returns. What
+     * the process throws is logged.
      *
      * @param ms Milliseconds from now.
      * @param process Name of the process.
@@ -1188,7 +1203,7 @@ declare namespace yao {
     data: any;
     /** Response headers; each may have several values. */
     headers: Record<string, string[]>;
-    /** What went wrong, or the text of the status. */
+    /** Why the connection failed, or the field `message` of a JSON body; else empty. */
     message: string;
   }
 
@@ -1222,11 +1237,17 @@ declare namespace yao {
      *
      * @param url Address.
      * @param payload The body.
-     * @param files Files to send along, as multipart form.
+     * @param files Files to send along as a multipart form: name of the field to path in the volume `data`.
      * @param query Query values, added to those in the address.
      * @param headers Request headers.
      */
-    Post(url: string, payload?: any, files?: any, query?: HttpValues | null, headers?: HttpValues | null): HttpResult;
+    Post(
+      url: string,
+      payload?: any,
+      files?: Record<string, string> | null,
+      query?: HttpValues | null,
+      headers?: HttpValues | null,
+    ): HttpResult;
 
     /**
      * A PUT request, as JSON unless a header says otherwise.
@@ -1265,10 +1286,17 @@ declare namespace yao {
      * @param url Address.
      * @param payload The body.
      * @param query Query values, added to those in the address.
-     * @param headers Request headers; without a content type, none is sent.
-     * @param files Files to send along, as multipart form.
+     * @param headers Request headers; without a content type, the body is sent as text.
+     * @param files Files to send along as a multipart form; `data` is base64.
      */
-    Send(method: string, url: string, payload?: any, query?: HttpValues | null, headers?: HttpValues | null, files?: any): HttpResult;
+    Send(
+      method: string,
+      url: string,
+      payload?: any,
+      query?: HttpValues | null,
+      headers?: HttpValues | null,
+      files?: { name: string; path: string; data: string }[] | null,
+    ): HttpResult;
 
     /**
      * A request whose answer is read line by line.
@@ -1280,10 +1308,19 @@ declare namespace yao {
      * @param query Query values, added to those in the address.
      * @param headers Request headers.
      */
-    Stream(method: string, url: string, callback: (line: string) => number | void, payload?: any, query?: HttpValues | null, headers?: HttpValues | null): HttpResult;
+    Stream(
+      method: string,
+      url: string,
+      callback: (line: string) => number | void,
+      payload?: any,
+      query?: HttpValues | null,
+      headers?: HttpValues | null,
+    ): HttpResult;
   }
 
-  /** A query: `select`, `from`, `wheres`, `orders`, `groups`, `joins`, `limit`, `page`, `pagesize`, `sql` and others. */
+  /**
+   * A query: `select`, `from`, `wheres`, `orders`, `groups`, `joins`, `limit`, `page`, `pagesize`, `sql` and others.
+   */
   type QueryDSL = Record<string, any>;
 
   /** One page of records. */
@@ -1352,13 +1389,21 @@ declare module "@yao/runtime" {
   export import WebSocket = globalThis.WebSocket;
   export import yao = globalThis.yao;
 
+  /** The context of a request. */
   export type Context = globalThis.agent.Context;
+  /** Part of a message. */
   export type ContentPart = globalThis.agent.ContentPart;
+  /** What a `Create` hook returns. */
   export type CreateResult = globalThis.agent.CreateResult;
+  /** A message of a conversation. */
   export type Message = globalThis.agent.Message;
+  /** What a `Next` hook is given. */
   export type NextPayload = globalThis.agent.NextPayload;
+  /** What a `Next` hook returns. */
   export type NextResult = globalThis.agent.NextResult;
+  /** Options of a call of an agent. */
   export type Options = globalThis.agent.Options;
+  /** The test that is running. */
   export type TestingT = globalThis.testing.T;
 }
 

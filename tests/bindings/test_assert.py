@@ -328,3 +328,528 @@ def test_equal_values(realm: Realm, row: str) -> None:
 def test_values_that_are_not_equal(realm: Realm, row: str) -> None:
     left, right = row.split(" | ")
     assert realm.run(f"$.equal({left}, {right})") == [False, False]
+
+
+PASS = """
+True: true | 1 | 'a' | [] | {}
+False: false | 0 | '' | null | undefined | NaN
+Equal: 1, 1 | {a: [1]}, {a: [1]} | 1, 1, 'message' | NaN, NaN | new Date(1), new Date(1), undefined
+NotEqual: 1, 2 | {a: 1}, {a: 2} | null, undefined | 1, '1'
+Nil: null | undefined | undefined, 'message'
+NotNil: 0 | '' | false | {} | NaN
+Contains: 'hello', 'ell' | 'hello', '' | [1, {a: [2]}], {a: [2]} | [NaN], NaN | new Set([{a: 1}]), {a: 1} | new Set([1]), 1
+Contains: new Map([[{a: 1}, 2]]), {a: 1} | new Map([['a', 2]]), 'a' | new Uint8Array([1, 2]), 2 | new BigInt64Array([1n]), 1n
+Contains: new Money([['eur', 1]]), 'eur' | (function () { return [...arguments] })(1), 1 | [ , 1], undefined
+NotContains: 'hello', 'x' | [1, 2], 3 | [1], '1' | new Set([1]), 2 | new Map([['a', 'b']]), 'b' | new Uint8Array([1]), 1n | [], undefined
+Len: 'abc', 3 | '', 0 | [1, 2], 2 | new Set([1]), 1 | new Map([[1, 1]]), 1 | {a: 1, b: 2}, 2 | {}, 0 | new Uint8Array(4), 4
+Len: {length: 7}, 7 | {size: 8}, 8 | {length: 'x', size: 'y'}, 2 | Object.create(null), 0 | new String('ab'), 2 | '😀', 2
+Greater: 2, 1 | 2n, 1n | 'b', 'a' | new Date(2), new Date(1) | Infinity, 1
+GreaterOrEqual: 2, 2 | 2n, 2n | 'a', 'a' | new Date(1), new Date(1) | 3, 2 | -0, 0
+Less: 1, 2 | 1n, 2n | 'a', 'b' | new Date(1), new Date(2) | -Infinity, 0
+LessOrEqual: 1, 1 | 1n, 2n | '', '' | new Date(1), new Date(1)
+Error: new Error('x') | 'text' | {} | 0 | false
+NoError: null | undefined | null, 'message'
+Panic: () => { throw new Error('x') } | () => { throw undefined } | async () => { throw 1 } | () => Promise.reject(null)
+Panic: () => ({ then(done, failed) { failed(1) } }) | () => ({ get then() { throw 1 } }) | () => f.x.y
+NoPanic: () => 1 | async () => 1 | () => ({ then(done) { done(1) } }) | () => new Promise((done) => done()) | () => ({ then: 1 })
+Match: 'hello', '^h.*o$' | 'Hello', '(?i)hello' | 'hello', /L/i | 123, '^123$' | 12n, /12/ | true, /true/ | {a: 1}, '"a":1' | [1, 2], /1,2/
+Match: new TypeError('boom'), /^TypeError: boom$/ | Object.assign(/a/g, {lastIndex: 5}), /a/ | 'aa', Object.assign(/a/g, {lastIndex: 2})
+Match: 'a', Object.assign(/a/y, {lastIndex: 1}) | new Error('x'), 'Error' | s, /Symbol\\(s\\)/
+NotMatch: 'hello', '^x' | 'hello', /x/ | 5, '6' | 'ba', /a/y | {a: 1}, 'b'
+JSONPath: {a: {b: [{c: 1}]}}, 'a.b[0].c', 1 | {a: {b: 2}}, '$.a.b', 2 | [[1, 2]], '[0][1]', 2 | [[1, 2]], '$[0][1]', 2 | {a: 1}, '$', {a: 1}
+JSONPath: '{"a": [1, 2]}', 'a', [1, 2] | {a: 'x'}, 'a', ['w', 'x'] | {a: 1}, 'b', undefined | {a: 1}, 'a.b.c', null | {a: null}, 'a', null
+JSONPath: {a: 1}, 'b', [null] | {$ref: 1}, '$ref', 1 | {'a-b': 1, 'ü': 2}, 'ü', 2 | {a: [1]}, 'a.length', 1 | {a: [1]}, 'a.0', 1 | {a: [1]}, '.a[0]', 1
+JSONPath: {x: 1}, '$..id', [1, 2] | {x: 1}, '$.items[?(@.id==2)]', {id: 2} | {x: 1}, '$..nothing', null | {a: new Date(1)}, 'a', new Date(1)
+JSONPath: {x: 1}, '$.items[?(@.id==2)]', [{id: 1}, {id: 2}] | '[3]', '[0]', 3 | {a: 0}, 'a', -0 | {a: []}, 'a', []
+Type: 'a', 'string' | 1, 'number' | NaN, 'number' | true, 'boolean' | {}, 'object' | [], 'array' | f, 'function' | Point, 'function'
+Type: null, 'null' | undefined, 'undefined' | 1n, 'bigint' | s, 'symbol' | new Map(), 'object' | new Date(1), 'object'
+"""
+
+FAIL = """
+True: false | 0 | '' | null | undefined | NaN
+False: true | 1 | 'false' | {}
+Equal: 1, 2 | {a: 1}, {a: 1, b: 2} | null, undefined | throws(), throws() | hostile(), {} | 'a\\nb', 'a\\nc' | f, () => 1
+NotEqual: 1, 1 | {a: 1}, {a: 1} | NaN, NaN | 0, -0 | [throws], [throws]
+Nil: 0 | '' | false | {}
+NotNil: null | undefined
+Contains: 'hello', 'x' | 'a1', 1 | [1], '1' | [1], 2 | new Set([1]), {} | new Map([['a', 'b']]), 'b' | new Uint8Array([1]), 1n | [], undefined
+Contains: {a: 1}, 'a' | null, 'a' | undefined, 'undefined' | 5, 5 | new DataView(new ArrayBuffer(1)), 0 | hostile(), 1 | Object.create(Set.prototype), 1
+NotContains: 'hello', 'ell' | 'a1', 1 | [{a: 1}], {a: 1} | new Set([[1]]), [1] | new Map([['a', 1]]), 'a' | undefined, 'x' | {a: 1}, 'x' | null, null
+Len: 'abc', 4 | 'abc', '3' | [1], 2 | {a: 1}, 2 | 5, 1 | null, 0 | undefined, 0 | f, 0 | new Point(1), 1 | new Set([1]), 1n | hostile(), 0
+Greater: 1, 1 | 1, 2 | 1, '0' | 1n, 0 | NaN, 1 | 1, NaN | '2', 1 | new Date(2), 1 | {}, {} | null, -1 | new Date(NaN), new Date(1) | true, false
+GreaterOrEqual: 1, 2 | undefined, undefined | NaN, NaN | null, 0 | [2], [1]
+Less: 1, 1 | 'b', 'a' | 2n, 1n | new Date(2), new Date(1) | 1, '2'
+LessOrEqual: 2, 1 | 'b', 'a' | NaN, NaN | null, null
+Error: null | undefined
+NoError: new Error('x') | 'text' | 0 | false | throws()
+Panic: () => 1 | async () => 1 | () => undefined | 'text' | undefined | {} | () => ({ then(done) { done(1) } }) | () => ({ then: 1 })
+NoPanic: () => { throw new Error('x') } | async () => { throw new Error('x') } | 1 | null | () => Promise.reject(1) | () => ({ then(d, failed) { failed(1) } })
+Match: 'hello', '^x' | 'hello', /x/ | undefined, 'undefined' | null, /null/ | 'a', 5 | 'a', null | 'a', '(' | cycle(1), 'a' | hostile(), 'a'
+NotMatch: 'hello', 'ell' | 'hello', /ell/ | undefined, 'x' | 'a', '(' | 'a', undefined | 'aa', Object.assign(/a/g, {lastIndex: 2})
+JSONPath: {a: 1}, 'a', 2 | {a: 1}, 'b', 1 | {a: 'x'}, 'a', ['y', 'z'] | {a: [1]}, 'a', 1 | {a: 1}, 'a', [] | 'not json', 'a', 1 | {a: 1}, 5, 1
+JSONPath: {a: null}, 'a', undefined | {a: 1}, '$.bad[', 1 | {x: 1}, '$..id', [1] | {}, 'constructor', Object | {}, 'toString.name', 'toString'
+JSONPath: {a: 1}, 'b', [] | undefined, 'a', 1 | {a: throws()}, 'a.x', 1 | new Map([['a', 1]]), 'a', 1
+Type: 'a', 'number' | null, 'object' | [], 'object' | undefined, 'null' | f, 'object' | 1n, 'number' | 'a', 'String' | 1, 'integer' | {}, ''
+Type: 1, 5 | 1, undefined | 1, 'string, number' | new Date(1), 'date'
+True: | Equal: 1 | Equal: | Nil: | NotNil: | False: | NoError: | Error: | Panic: | NoPanic:
+NotEqual: 1 | Contains: 'a' | NotContains: 'a' | Len: 'a' | Greater: 1 | Less: 1 | Match: 'a' | NotMatch: 'a' | JSONPath: {} | JSONPath: {}, 'a' | Type: 1
+True: true, 'a', 'b' | Equal: 1, 1, 'a', 'b' | Nil: null, 'a', 1 | NoError: null, null, null | JSONPath: {a: 1}, 'a', 1, 'm', 2
+Agent: 'text' | Agent: 'text', 5 | Agent: 'text', 'v', 'criteria' | Agent: 'text', 'v', {}, 'm', 1 | Agent:
+"""
+
+
+def rows(table: str) -> list[tuple[str, str]]:
+    """(name, arguments) of each cell; a cell without a name of its own takes that of its line."""
+    found = []
+    for line in table.strip().splitlines():
+        name = ""
+        for cell in line.split(" | "):
+            match = re.match(r"([A-Z]\w+):(?: |$)", cell)
+            name = match[1] if match else name
+            found.append((name, cell[match.end() :] if match else cell))
+    return found
+
+
+@pytest.mark.parametrize(("name", "args"), rows(PASS), ids=str)
+def test_passes(realm: Realm, name: str, args: str) -> None:
+    assert realm.check(name, args) == {}
+
+
+@pytest.mark.parametrize(("name", "args"), rows(FAIL), ids=str)
+def test_fails(realm: Realm, name: str, args: str) -> None:
+    assert realm.failure(name, args)["reason"]
+
+
+def test_the_table_of_names(realm: Realm) -> None:
+    names = (
+        "True False Equal NotEqual Nil NotNil Contains NotContains Len Greater GreaterOrEqual Less LessOrEqual Error NoError "
+        "Panic NoPanic Match NotMatch JSONPath Type Agent"
+    )
+    assert realm.context.eval("$.names()") == names
+    assert {name for name, _ in rows(PASS)} | {"Agent"} == {name for name, _ in rows(FAIL)} == set(names.split())
+
+
+def value(text: str, plain: Any = None) -> dict[str, Any]:
+    return {"text": text, "json": text if plain is None else plain}
+
+
+def outcome(reason: str, expected: Any = None, actual: Any = None, diff: str | None = None) -> dict[str, Any]:
+    """An outcome whose values are `(printed form, JSON value)`, or a printed form that has no JSON value."""
+    result: dict[str, Any] = {"reason": reason}
+    for name, found in (("expected", expected), ("actual", actual)):
+        if found is not None:
+            text, plain = found if isinstance(found, tuple) else (found, found)
+            result |= {f"{name}_text": text, name: plain}
+    return result | ({"diff": diff} if diff is not None else {})
+
+
+OUTCOMES = [
+    ("True", "0", outcome("Should be true", actual=("0", 0))),
+    ("False", "'no'", outcome("Should be false", actual=('"no"', "no"))),
+    ("Equal", "1, 2", outcome("Not equal", ("2", 2), ("1", 1))),
+    ("Equal", "1, '1'", outcome("Not equal", ('"1"', "1"), ("1", 1))),
+    ("Equal", "1n, 1", outcome("Not equal", ("1", 1), "1n")),
+    ("Equal", "null, undefined", outcome("Not equal", "undefined", ("null", None))),
+    ("Equal", "NaN, -0", outcome("Not equal", ("-0", 0), "NaN")),
+    (
+        "Equal",
+        "{b: 2, a: {x: [1, 2]}}, {a: {x: [1, 3]}, b: 2}",
+        outcome(
+            "Not equal",
+            ("{a: {x: [1, 3]}, b: 2}", {"a": {"x": [1, 3]}, "b": 2}),
+            ("{b: 2, a: {x: [1, 2]}}", {"a": {"x": [1, 2]}, "b": 2}),
+            "  {\n    a: {\n      x: [\n        1,\n-       3,\n+       2,\n      ],\n    },\n    b: 2,\n  }",
+        ),
+    ),
+    ("Equal", "'a\\nb\\nc', 'a\\nB\\nc'", outcome("Not equal", ('"a\\nB\\nc"', "a\nB\nc"), ('"a\\nb\\nc"', "a\nb\nc"), "  a\n- B\n+ b\n  c")),
+    ("Equal", "'a\\nb', 'a'", outcome("Not equal", ('"a"', "a"), ('"a\\nb"', "a\nb"))),
+    (
+        "Equal",
+        "new Point(1), new Twin(1)",
+        outcome(
+            "Not equal",
+            "Point {x: 1}",
+            "Point {x: 1}",
+            "- Point {x: 1}\n+ Point {x: 1}\n  printed alike, but two different classes",
+        ),
+    ),
+    (
+        "Equal",
+        "() => 1, () => 1",
+        outcome("Not equal", "[Function]", "[Function]", "- [Function]\n+ [Function]\n  printed alike, but two different functions"),
+    ),
+    ("NotEqual", "{a: 1}, {a: 1}", outcome("Should not be equal", actual=("{a: 1}", {"a": 1}))),
+    ("Nil", "{a: undefined}", outcome("Should be null or undefined", actual="{a: undefined}")),
+    ("NotNil", "undefined", outcome("Should not be null or undefined", actual="undefined")),
+    ("Contains", "[1, 2], 3", outcome("Should contain the item", ("3", 3), ("[1, 2]", [1, 2]))),
+    ("Contains", "'a', 1", outcome("A text can only contain a text, got number")),
+    ("Contains", "{}, 1", outcome("Only a text, an array, a typed array, a Set or a Map can contain an item, got object")),
+    ("NotContains", "'abc', 'b'", outcome("Should not contain the item", ('"b"', "b"), ('"abc"', "abc"))),
+    ("Len", "[1], 2", outcome("Wrong length", ("2", 2), ("1", 1))),
+    ("Len", "null, 0", outcome("Only a text, or an object with a length or a size, has a length, got null")),
+    ("Greater", "1, 2", outcome("Should be greater than the limit", ("2", 2), ("1", 1))),
+    ("GreaterOrEqual", "1, 2", outcome("Should be the limit or greater", ("2", 2), ("1", 1))),
+    ("Less", "2, 1", outcome("Should be less than the limit", ("1", 1), ("2", 2))),
+    ("LessOrEqual", "2, 1", outcome("Should be the limit or less", ("1", 1), ("2", 2))),
+    ("Less", "1, '2'", outcome("Cannot be ordered", ('"2"', "2"), ("1", 1))),
+    ("Error", "null", outcome("Should be an error", actual=("null", None))),
+    ("NoError", "new TypeError('boom')", outcome("Should not be an error", actual="TypeError: boom")),
+    ("Panic", "() => {}", outcome("Should throw")),
+    ("Panic", "async () => 5", outcome("Should throw", actual=("5", 5))),
+    ("Panic", "'f'", outcome("Only a function can be tried, got string")),
+    ("NoPanic", "() => { throw new Error('x') }", outcome("Should not throw", actual="Error: x")),
+    ("NoPanic", "async () => { throw new Error('x') }", outcome("Should not throw", actual="Error: x")),
+    ("Match", "'abc', '^b'", outcome("Should match the pattern", ('"^b"', "^b"), ('"abc"', "abc"))),
+    ("Match", "'abc', /^b/i", outcome("Should match the pattern", "/^b/i", ('"abc"', "abc"))),
+    ("Match", "null, 'a'", outcome("There is nothing to match, got null")),
+    ("Match", "'a', 5", outcome("A pattern is a text or a RegExp, got number")),
+    ("Match", "'a', '('", outcome("Match could not be evaluated: missing ), unterminated subpattern at position 0")),
+    ("NotMatch", "'abc', 'b'", outcome("Should not match the pattern", ('"b"', "b"), ('"abc"', "abc"))),
+    ("JSONPath", "{a: [1]}, '$.a[0]', 2", outcome("Not equal at $.a[0]", ("2", 2), ("1", 1))),
+    ("JSONPath", "'{', 'a', 2", outcome("Not a JSON text: expecting property name", actual=('"{"', "{"))),
+    ("JSONPath", "{}, 1, 2", outcome("A path is a text, got number")),
+    ("Type", "[], 'object'", outcome("Wrong type", ('"object"', "object"), ('"array"', "array"))),
+    (
+        "Type",
+        "[], 'list'",
+        outcome('A type is one of string, number, boolean, object, array, function, null, undefined, bigint, symbol, got "list"'),
+    ),
+    ("Equal", "1", outcome("Equal takes (actual, expected, message?), got 1 argument")),
+    ("True", "", outcome("True takes (value, message?), got no arguments")),
+    ("Nil", "null, 'm', 1", outcome("Nil takes (value, message?), got 3 arguments")),
+    ("Agent", "'text'", outcome("Agent takes (response, agentId, options?, message?), got 1 argument")),
+    ("Agent", "'text', 5", outcome("The id of a validator is a text, got number")),
+    ("Agent", "'text', 'v', 'polite'", outcome("The options are an object, got string")),
+    ("Len", "revoked(), 0", outcome("Len could not be evaluated: revoked proxy")),
+    (
+        "Equal",
+        "...[0, 1].map((end) => { let a = end; for (let i = 0; i < 120; i++) a = new Set([[a], [i]]); return a })",
+        outcome("Equal could not be evaluated: maps or sets are nested too deeply to compare"),
+    ),
+    ("Greater", "new (class extends Date { getTime() { return 9 } })(1), new Date(2)", None),
+]
+
+
+@pytest.mark.parametrize(("name", "args", "expected"), OUTCOMES, ids=str)
+def test_outcomes(realm: Realm, name: str, args: str, expected: dict[str, Any] | None) -> None:
+    found = realm.failure(name, args)
+    if expected is not None:
+        assert {key: json.loads(text) if key in ("expected", "actual") else text for key, text in found.items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("1, 2, 'status'", "status"),
+        ("1, 2, ''", ""),
+        ("1, 2, undefined", None),
+        ("1, 2", None),
+        ("1, 2, 5", "5"),
+        ("1, 2, null", "null"),
+        ("1, 2, {a: [1]}", "{a: [1]}"),
+        ("1, 2, hostile()", "[Unreadable]"),
+    ],
+)
+def test_messages_are_text(realm: Realm, args: str, message: str | None) -> None:
+    assert realm.check("Equal", args).get("message") == message
+
+
+def test_messages_of_asynchronous_checks(realm: Realm) -> None:
+    result = realm.check("NoPanic", "async () => { throw 'x' }, 'saving'")
+    assert (result["message"], result["outcome"]["actual_text"]) == ("saving", '"x"')
+
+
+def test_a_regexp_keeps_its_last_index(realm: Realm) -> None:
+    realm.context.eval("globalThis.pattern = Object.freeze(Object.assign(/a/g, {lastIndex: 1}))")
+    assert realm.check("Match", "'a', pattern") == {}
+    assert realm.context.eval("pattern.lastIndex") == 1
+
+
+def test_explain_and_equal_are_loaded_when_they_are_needed(realm: Realm) -> None:
+    realm.check("Greater", "2, 1")
+    assert realm.context.eval("$.loaded()") == "assert"
+    realm.check("NotEqual", "2, 1")
+    assert realm.context.eval("$.loaded()") == "assert equal"
+    realm.check("Greater", "1, 2")
+    assert realm.context.eval("$.loaded()") == "assert equal explain"
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"passed": True}, None),
+        ({"passed": False, "reason": "Too rude", "score": 0.2}, outcome("Too rude", actual=('"hi"', "hi"))),
+        ({"passed": False}, outcome('The validator "a.v" did not accept the response', actual=('"hi"', "hi"))),
+        ({"passed": False, "reason": 5}, outcome('The validator "a.v" did not accept the response', actual=('"hi"', "hi"))),
+        ({"passed": "yes"}, outcome('The validator "a.v" did not answer whether the response passes', actual=('{passed: "yes"}', {"passed": "yes"}))),
+        ({}, outcome('The validator "a.v" did not answer whether the response passes', actual=("{}", {}))),
+        (None, outcome('The validator "a.v" did not answer whether the response passes', actual=("null", None))),
+        ("passed", outcome('The validator "a.v" did not answer whether the response passes', actual=('"passed"', "passed"))),
+    ],
+    ids=str,
+)
+def test_agent_answers(answer: Any, expected: dict[str, Any] | None) -> None:
+    realm = Realm("Object.prototype.passed = true", agent_Validate=answer)
+    found = realm.check("Agent", "'hi', 'a.v', {criteria: 'polite', metadata: {x: 1}, connector: 'c', other: 1}").get("outcome")
+    assert realm.asked == [["agent.Validate", {"agent": "a.v", "output": "hi", "criteria": "polite", "metadata": {"x": 1}, "connector": "c"}]]
+    assert (found and {key: json.loads(text) if key == "actual" else text for key, text in found.items()}) == expected
+
+
+def test_agent_that_cannot_be_asked(realm: Realm) -> None:
+    assert realm.check("Agent", "'hi', 'a.v', {}, 'tone'") == {
+        "message": "tone",
+        "outcome": {"reason": "The validator \"a.v\" could not be asked: 'agent.Validate'"},
+    }
+
+
+INSPECT = [
+    ("'a\"b\\n'", r'"a\"b\n"'),
+    ("-0", "-0"),
+    ("12n", "12n"),
+    ("s", "Symbol(s)"),
+    ("f", "[Function f]"),
+    ("[() => 1][0]", "[Function]"),
+    ("Point", "[class Point]"),
+    ("undefined", "undefined"),
+    ("null", "null"),
+    ("[]", "[]"),
+    ("{}", "{}"),
+    ("Object.create(null)", "{}"),
+    ("Object.create({})", "Object {}"),
+    ("[1, 'a', null, undefined, [2]]", '[1, "a", null, undefined, [2]]'),
+    ("{a: 1, 'b c': 2, 3: 4, [s]: 5, '': 6, $_1: 7}", '{3: 4, a: 1, "b c": 2, "": 6, $_1: 7, [Symbol(s)]: 5}'),
+    ("[ , 1, , , 2, , ]", "[<1 empty>, 1, <2 empty>, 2, <1 empty>]"),
+    ("(a => (a[4e9] = 1, a))([])", "[<4000000000 empty>, 1]"),
+    ("Object.assign([1], {x: 2})", "[1, x: 2]"),
+    ("new Map([['a', 1], [{x: 1}, [2]]])", 'Map(2) {"a" => 1, {x: 1} => [2]}'),
+    ("new Map()", "Map(0) {}"),
+    ("new Set([1])", "Set(1) {1}"),
+    ("new Money([['eur', 1]])", 'Money(1) {"eur" => 1}'),
+    ("new Date(1704067200000)", "Date(2024-01-01T00:00:00.000Z)"),
+    ("new Date(NaN)", "Date(Invalid)"),
+    ("/a\\/b/gi", "/a\\/b/gi"),
+    ("new TypeError('boom')", "TypeError: boom"),
+    ("new (class MyError extends Error {})('x')", "MyError: x"),
+    ("Object.assign(new Error('x', {cause: new Error('y')}), {code: 5})", "Error: x {code: 5, cause: Error: y}"),
+    ("new AggregateError([new Error('a')], 'all')", "AggregateError: all {errors: [Error: a]}"),
+    ("new Error('two\\nlines')", 'Error: "two\\nlines"'),
+    ("new Error('')", "Error"),
+    ("new Uint8Array([1, 2, 3])", "Uint8Array(3) [1, 2, 3]"),
+    ("new BigInt64Array([1n])", "BigInt64Array(1) [1n]"),
+    ("new Uint8Array([1]).buffer", "ArrayBuffer(1) [1]"),
+    ("new DataView(new ArrayBuffer(2))", "DataView(2) [0, 0]"),
+    ("new Number(-0)", "Number(-0)"),
+    ("new String('ab')", 'String("ab")'),
+    ("Object(s)", "Symbol(Symbol(s))"),
+    ("Object(1n)", "BigInt(1n)"),
+    ("Object.assign(new Number(1), {a: 1})", "Number(1) {a: 1}"),
+    ("new Point({y: 1})", "Point {x: {y: 1}}"),
+    ("new (class extends Array {})(2)", "(anonymous)(2) [<2 empty>]"),
+    ("Promise.resolve(1)", "Promise {}"),
+    ("(function () { return arguments })(1, 2)", "{0: 1, 1: 2}"),
+    ("cycle(2)", "{next: {next: [Circular]}}"),
+    ("(a => [a, a])({b: 1})", "[{b: 1}, {b: 1}]"),
+    ("throws()", "{x: [Getter threw]}"),
+    ("[revoked(), hostile(), new Proxy(f, {get() { throw 1 }, getOwnPropertyDescriptor() { throw 1 }})]", "[[Unreadable], [Unreadable], [Function]]"),
+    ("{get [Symbol.toStringTag]() { throw 1 }, a: 1}", "{a: 1, [Symbol(Symbol.toStringTag)]: [Getter threw]}"),
+    ("Object.create(Date.prototype)", "[Unreadable]"),
+    ("deep(5, 1)", "{in: [{in: [{in: [[Object]]}]}]}"),
+    ("deep(10000, 1)", "{in: [{in: [{in: [[Object]]}]}]}"),
+    (
+        "[{id: 1, tags: ['a', 'b'], name: 'the first item'}, new Point({list: [1, 2, 3], text: 'some'})]",
+        '[\n  {id: 1, tags: ["a", "b"], name: "the first item"},\n  Point {x: {list: [1, 2, 3], text: "some"}},\n]',
+    ),
+    ("'ab'.repeat(39)", '"' + "ab" * 39 + '"'),
+    ("['a'.repeat(76)]", '["' + "a" * 76 + '"]'),
+    ("['a'.repeat(77)]", '[\n  "' + "a" * 77 + '",\n]'),
+    ("{key: ['a'.repeat(70)]}", '{\n  key: ["' + "a" * 70 + '"],\n}'),
+    (
+        "range(130)",
+        "[\n  "
+        + ",\n  ".join(
+            ", ".join(map(str, chunk))
+            for chunk in (range(19), range(19, 38), range(38, 57), range(57, 76), range(76, 95), range(95, 100))
+        )
+        + ",\n  ... 30 more\n]",
+    ),
+    ("'x'.repeat(10010)", '"' + "x" * 10000 + '"... 10 more characters'),
+    ("['x'.repeat(20000), 1, 2]", '[\n  "' + "x" * 9998 + '"... 10002 more characters,\n  ... 2 more\n]'),
+]
+
+
+@pytest.mark.parametrize(("expression", "text"), INSPECT, ids=lambda item: item[:60])
+def test_inspect(realm: Realm, expression: str, text: str) -> None:
+    assert realm.run(f"$.inspect({expression})") == text
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ("{depth: 1}", "{a: [Object], list: [Array(3)], map: [Map(1)], date: Date(1970-01-01T00:00:00.000Z)}"),
+        ("{items: 1}", "{a: {b: {c: 1}}, ... 3 more}"),
+        ("{length: 12}", "{a: {b: {c: 1}}, list: [0, ... 2 more], ... 2 more}"),
+    ],
+)
+def test_inspect_within_bounds(realm: Realm, options: str, text: str) -> None:
+    value = "{a: {b: {c: 1}}, list: range(3), map: new Map([[1, 2]]), date: new Date(0)}"
+    assert realm.run(f"$.inspect({value}, {options})").replace("\n  ", "").replace(",\n}", "}").replace(",date", ", date") == text
+
+
+def test_a_print_is_bounded(realm: Realm) -> None:
+    for expression in (
+        "{a: '\\u0001'.repeat(100000)}",
+        "Array(99).fill(Array(99).fill('word'.repeat(9)))",
+        "Array(99).fill(Array(99).fill(Array(99).fill([])))",
+        "new Error('x'.repeat(1e6))",
+        "Symbol('x'.repeat(1e6))",
+        "10n ** 100000n",
+        "/x/.constructor('x'.repeat(1e6))",
+        "Object.fromEntries(range(99).map((i) => ['k'.repeat(1000) + i, i]))",
+    ):
+        assert len(realm.run(f"$.inspect({expression})")) < 20_100, expression
+
+
+DIFF = [
+    ("{a: 1} | {a: 2}", "  {\n-   a: 1,\n+   a: 2,\n  }"),
+    ("1 | 2", "- 1\n+ 2"),
+    ("[] | {}", "- []\n+ {}"),
+    ("[1n] | [1]", "  [\n-   1n,\n+   1,\n  ]"),
+    ("{a: undefined, b: 1} | {b: 2}", "  {\n-   b: 1,\n+   b: 2,\n  }"),
+    ("{z: -0, b: 1} | {b: 2, z: 0}", "  {\n-   b: 1,\n+   b: 2,\n    z: 0,\n  }"),
+    ("new Set([3, 1, 2]) | new Set([2, 3, 4])", "  Set(3) {\n-   1,\n    2,\n    3,\n+   4,\n  }"),
+    ("[1, 2, 3] | [1, 3]", "  [\n    1,\n-   2,\n    3,\n  ]"),
+    ("[1, 3] | [1, 2, 3]", "  [\n    1,\n+   2,\n    3,\n  ]"),
+    ("[1, 2, 3, 4] | [2, 3, 9, 4, 5]", "  [\n-   1,\n    2,\n    3,\n+   9,\n    4,\n+   5,\n  ]"),
+    ("range(30) | range(30).concat(1).slice(1)", "  [\n-   0,\n    1,\n    2,\n    3,\n  ...\n    27,\n    28,\n    29,\n+   1,\n  ]"),
+    ("range(6) | [9, 1, 2, 3, 4, 9]", "  [\n-   0,\n+   9,\n    1,\n    2,\n    3,\n    4,\n-   5,\n+   9,\n  ]"),
+    ("'a\\n' | 'a'", "  a\n- "),
+    ("'a\\r\\nb\\t' | 'a\\nb'", '- "a\\r"\n- "b\\t"\n+ a\n+ b'),
+    ("Symbol('a') | Symbol('a')", "- Symbol(a)\n+ Symbol(a)\n  printed alike, but two different symbols"),
+    ("{p: new Point(1)} | {p: new Twin(1)}", "  first difference at .p\n- Point {x: 1}\n+ Point {x: 1}\n  printed alike, but two different classes"),
+    ("[Promise.resolve(1)] | [Promise.resolve(1)]", "  first difference at [0]\n- Promise {}\n+ Promise {}\n  printed alike, but two different objects"),
+    (
+        "{'a b': range(99999)} | {'a b': range(99999).map((i) => i === 54321 ? {i} : i)}",
+        '  first difference at ["a b"][54321]\n- 54321\n+ {\n+   i: 54321,\n+ }',
+    ),
+    ("new Map([[1, {a: range(1200)}]]) | new Map([[1, {a: range(1201)}]])", "  first difference at .get(1).a[1200]\n- undefined\n+ 1200"),
+    (
+        "'x'.repeat(70000) + 'abc' | 'x'.repeat(70000) + 'abd'",
+        f'  first difference at character 70002\n- "{"x" * 18}abc"\n+ "{"x" * 18}abd"',
+    ),
+    ("cycle(1) | {next: {}}", "  {\n-   next: [Circular],\n+   next: {},\n  }"),
+    ("throws() | {x: 1}", "  {\n-   x: [Getter threw],\n+   x: 1,\n  }"),
+]
+
+
+@pytest.mark.parametrize(("row", "text"), DIFF, ids=lambda item: item[:60])
+def test_diff(realm: Realm, row: str, text: str) -> None:
+    expected, actual = row.split(" | ")
+    assert realm.run(f"$.diff({expected}, {actual})") == text
+
+
+def test_a_long_diff_shows_the_start_of_both_sides(realm: Realm) -> None:
+    lines = realm.run("$.diff(range(2000).join('\\n'), range(2000).map((i) => -i).join('\\n'))").split("\n")
+    expected = ["  0", *(f"- {i}" for i in range(1, 101)), "- ... 1899 more lines", *(f"+ {-i}" for i in range(1, 101)), "+ ... 1899 more lines"]
+    assert lines == expected
+
+
+def test_a_diff_is_bounded(realm: Realm) -> None:
+    lines = realm.run("$.diff(range(399), range(399).map((i) => i % 2 ? i : -i - 1))").split("\n")
+    assert (len(lines), lines[-1]) == (401, "  ... 199 more lines")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("{a: [1, 'x', null, true, {}], 'b c': -1.5e300}", {"a": [1, "x", None, True, {}], "b c": -1.5e300}),
+        ("Object.create(null)", {}),
+        ("[]", []),
+        ("-0", 0),
+        ("'\\ud800\\u0000\\n'", "\ud800\0\n"),
+        ("'x'.repeat(16380)", "x" * 16380),
+    ],
+)
+def test_json_of_plain_values(realm: Realm, expression: str, value: Any) -> None:
+    text = realm.run(f"$.json({expression})")
+    assert (json.loads(text), realm.run(f"JSON.stringify(JSON.stringify({expression}))")) == (value, text)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *"undefined NaN Infinity 1n s f throws() hostile() revoked() cycle(1) deep(10000,1) [,1] [undefined] {a:undefined} {[s]:1}".split(),
+        "new Point(1)",
+        "new Date(0)",
+        "new Map()",
+        "new (class extends Array {})()",
+        "Object.assign([], {x: 1})",
+        "{toJSON() { return 1 }}",
+        "{get a() { return 1 }}",
+        "'x'.repeat(16400)",
+        "range(5000)",
+        "new Array(4e9)",
+    ],
+)
+def test_json_of_other_values(realm: Realm, expression: str) -> None:
+    assert realm.run(f"$.json({expression})") is None
+
+
+SABOTAGE = """
+const bad = () => { throw new Error("sabotage") };
+const owners = [Array.prototype, String.prototype, Map.prototype, Set.prototype, Date.prototype, RegExp.prototype, Number.prototype,
+  Boolean.prototype, Symbol.prototype, BigInt.prototype, Object.getPrototypeOf(Uint8Array.prototype), DataView.prototype,
+  Function.prototype, Object.prototype, JSON, Object, Reflect, Math, Array, Number, String, Date, Symbol, ArrayBuffer, Error, Iterator.prototype];
+const kept = new Set(["constructor", "prototype", "length", "name", "__proto__", "valueOf", "toString", Symbol.toPrimitive, "buffer", "byteLength", "byteOffset",
+  "iterator", "hasIndices", "global", "ignoreCase", "multiline", "dotAll", "unicode", "unicodeSets", "sticky", "toStringTag"]);
+for (const owner of owners) for (const key of Reflect.ownKeys(owner)) {
+  if (kept.has(key) && owner !== Array.prototype) continue;
+  if (key === "length" || key === "constructor") continue;
+  const property = Object.getOwnPropertyDescriptor(owner, key);
+  if (!property.configurable || property.value !== undefined && typeof property.value !== "function") continue;
+  later.push([owner, key, property.get ? { get: bad, configurable: true } : { value: bad, configurable: true }]);
+}
+const define = Object.defineProperty;
+for (let i = 0; i < later.length; i++) define(later[i][0], later[i][1], later[i][2]);
+for (const key in { reason: 0, bare: 0, diff: 0, expected: 0, actual: 0, message: 0, outcome: 0, value: 0, enumerable: 0, then: 0, passed: 0, criteria: 0 })
+  define(Object.prototype, key, { value: true, writable: true, configurable: true });
+for (const name in { Map: 0, Set: 0, Date: 0, RegExp: 0, Promise: 0, Uint8Array: 0, Number: 0, String: 0, Symbol: 0, Error: 0, JSON: 0, Reflect: 0, eval: 0, isNaN: 0 })
+  define(globalThis, name, { value: bad });
+"""
+
+
+def with_and_without_sabotage(expression: str, args: str) -> list[str]:
+    """The value of an expression over `args`, in a realm as it is and in one whose intrinsics throw."""
+    results = []
+    for sabotage in ("", SABOTAGE):
+        realm = Realm()
+        realm.context.eval(f"(() => {{ {DECLARATIONS} globalThis.args = [{args}]; globalThis.act = () => {expression} }})()")
+        realm.context.eval(f"(() => {{ const later = []; {sabotage} }})()")
+        results.append(realm.context.eval("act()"))
+        if results[-1] == "null":
+            while realm.context.execute_pending_job():
+                pass
+            results[-1] = realm.context.eval("$.settled()")
+    return results
+
+
+ASYNCHRONOUS = re.compile(r"async|Promise|then")
+
+
+@pytest.mark.parametrize(("name", "args"), [row for row in rows(PASS + FAIL) if not ASYNCHRONOUS.search(row[1])], ids=str)
+def test_a_script_that_overwrites_intrinsics_does_not_change_a_verdict(name: str, args: str) -> None:
+    untouched, changed = with_and_without_sabotage(f"$.check('{name}', args)", args)
+    assert changed == untouched
+
+
+@pytest.mark.parametrize("row", EQUAL + NOT_EQUAL)
+def test_a_script_that_overwrites_intrinsics_does_not_change_equality(row: str) -> None:
+    left, right = row.split(" | ")
+    untouched, changed = with_and_without_sabotage("$.equal(args[0], args[1])", f"{left}, {right}")
+    assert changed == untouched
+
+
+@pytest.mark.parametrize("row", [row for row, _ in DIFF] + [expression + " | 1" for expression, _ in INSPECT], ids=lambda row: row[:60])
+def test_a_script_that_overwrites_intrinsics_does_not_change_an_explanation(row: str) -> None:
+    expected, actual = row.split(" | ")
+    untouched, changed = with_and_without_sabotage("$.check('Equal', args)", f"{actual}, {expected}")
+    assert changed == untouched

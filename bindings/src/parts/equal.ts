@@ -20,10 +20,13 @@ import type { Kernel } from "../kernel";
 
 /** One comparison in progress. */
 interface State {
-  /** Objects of the left side, each with the objects of the right side that it is taken to equal (true). */
-  assumed?: Map<object, Map<object, boolean>>;
-  /** What was assumed, in order: left, right, left, right. */
-  trail: object[];
+  /**
+   * Objects that are taken to be equal, as a forest: each object has its parent or, when it is a root, its rank. Any two
+   * objects of one tree are equal, since equality is transitive.
+   */
+  links?: Map<object, object | number>;
+  /** What was written to `links`: object, former value, object, former value. */
+  trail: unknown[];
   steps: number;
 }
 
@@ -168,38 +171,76 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
       return true;
     }
     if (nesting === nestingLimit) throw new std.Error("maps or sets are nested too deeply to compare");
-    const used: boolean[] = [];
-    let first = 0;
+    const groups = new std.Map<string, unknown[]>();
+    for (let i = count - 1; i >= 0; i--) {
+      const key = sketch(right[i], 2);
+      let group = std.mapGet(groups, key) as unknown[] | undefined;
+      if (!group) std.mapSet(groups, key, (group = []));
+      group[group.length] = right[i];
+    }
     for (let i = 0; i < count; i++) {
-      let found = false;
-      for (let j = first; j < count && !found; j++) {
-        if (used[j]) continue;
+      const group = (std.mapGet(groups, sketch(left[i], 2)) ?? []) as unknown[];
+      let at = group.length - 1;
+      for (; at >= 0; at--) {
         const mark = state.trail.length;
-        found = used[j] = same(state, left[i], right[j], nesting + 1);
-        if (!found) forget(state, mark);
+        if (same(state, left[i], group[at], nesting + 1)) break;
+        forget(state, mark);
       }
-      if (!found) return false;
-      while (used[first]) first++;
+      if (at < 0) return false;
+      for (; at < group.length - 1; at++) group[at] = group[at + 1];
+      group.length--;
     }
     return true;
+  }
+
+  /** A text that equal values have in common. */
+  function sketch(value: unknown, depth: number): string {
+    if (!isObject(value)) return typeof value === "function" ? "function" : std.String(value);
+    try {
+      const kind = kindOf(std, value);
+      if (depth === 0 || (kind !== "Object" && kind !== "Array")) return kind;
+      const keys = std.sort(std.keys(value));
+      let text: string = kind;
+      for (let i = 0; i < keys.length; i++) {
+        const item = value[keys[i]];
+        if (item !== undefined) text += "," + keys[i] + ":" + sketch(item, depth - 1);
+      }
+      return text;
+    } catch {
+      return "";
+    }
   }
 
   /** Takes the two to be equal from now on; true when they already were. */
   function assume(state: State, a: object, b: object): boolean {
     if (++state.steps < stepsWithoutRecord) return false;
-    const assumed = (state.assumed ??= new std.Map());
-    let partners = std.mapGet(assumed, a) as Map<object, boolean> | undefined;
-    if (!partners) std.mapSet(assumed, a, (partners = new std.Map()));
-    else if (std.mapGet(partners, b)) return true;
-    std.mapSet(partners, b, true);
-    state.trail[state.trail.length] = a;
-    state.trail[state.trail.length] = b;
+    state.links ??= new std.Map();
+    a = rootOf(state.links, a);
+    b = rootOf(state.links, b);
+    if (a === b) return true;
+    const rankA = (std.mapGet(state.links, a) ?? 0) as number;
+    const rankB = (std.mapGet(state.links, b) ?? 0) as number;
+    link(state, rankA < rankB ? a : b, rankA < rankB ? b : a);
+    if (rankA === rankB) link(state, a, rankA + 1);
     return false;
   }
 
-  function forget(state: State, mark: number): void {
-    const { assumed, trail } = state;
-    for (let i = mark; i < trail.length; i += 2) std.mapSet(std.mapGet(assumed, trail[i]), trail[i + 1], false);
+  function rootOf(links: unknown, object: object): object {
+    for (;;) {
+      const parent = std.mapGet(links, object);
+      if (!isObject(parent)) return object;
+      object = parent;
+    }
+  }
+
+  function link({ links, trail }: State, object: object, to: object | number): void {
+    trail[trail.length] = object;
+    trail[trail.length] = std.mapGet(links, object);
+    std.mapSet(links, object, to);
+  }
+
+  function forget({ links, trail }: State, mark: number): void {
+    for (let i = trail.length - 2; i >= mark; i -= 2) std.mapSet(links, trail[i], trail[i + 1]);
     trail.length = mark;
   }
 

@@ -40,12 +40,16 @@ const width = 80;
 const jsonLimit = 16_384;
 /** Cells of the table that finds the longest common run of lines. */
 const tableLimit = 160_000;
+/** Lines of a diff, and lines of one side in a row where no lines in common were looked for. */
 const diffLines = 400;
+const sideLines = 100;
 const context = 3;
 
 const identifier = /^([A-Za-z_$][\w$]*|\d+)$/;
 const control = /[\0-\x1f\x7f-\x9f\u2028\u2029]/;
 const invisible = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]|[ \t]$/;
+/** Lines of a diff that show no difference: equal ones, remarks, and counts of what was left out. */
+const unchanged = /^( |[-+] +\.\.\. \d+ more$)/;
 
 export default function (kernel: Kernel): Explain {
   const { std } = kernel;
@@ -320,7 +324,7 @@ export default function (kernel: Kernel): Explain {
     const right = texts ? linesOf(actual) : std.split(inLines(actual), "\n");
     compareLines(left, right, lines);
     let changed = false;
-    for (let i = 0; i < lines.length && !changed; i++) changed = std.slice(lines[i], 0, 1) !== " ";
+    for (let i = 0; i < lines.length && !changed; i++) changed = !std.exec(unchanged, lines[i]);
     return std.join(changed ? lines : alike(expected, actual), "\n");
   }
 
@@ -384,8 +388,10 @@ export default function (kernel: Kernel): Explain {
         else change("+ ", right[head + j++], head + i);
       }
     }
-    while (i < n) change("- ", left[head + i], head + i++);
-    while (j < m) change("+ ", right[head + j++], head + n);
+    for (const end = std.min(n, i + sideLines); i < end; i++) change("- ", left[head + i], head + i);
+    if (i < n) change("- ", "... " + (n - i) + " more lines", head + n);
+    for (const end = std.min(m, j + sideLines); j < end; j++) change("+ ", right[head + j], head + n);
+    if (j < m) change("+ ", "... " + (m - j) + " more lines", head + n);
     same += tail;
     flush(left.length, changed, false);
     if (out.length > diffLines) {

@@ -59,8 +59,8 @@ export default function (kernel: Kernel) {
     if (/^agent\.(call|validate)$/i.test(name)) {
       const [first] = args;
       if (isObject(first)) {
-        const { assistant_id, agent_id, messages, ...options } = first;
-        return { id: String(assistant_id ?? agent_id ?? ""), args: [messages ?? first, options] };
+        const { assistant_id, agent_id, agent, messages, ...options } = first;
+        return { id: String(assistant_id ?? agent_id ?? agent ?? ""), args: [messages ?? first, options] };
       }
       return { id: String(first ?? ""), args: args.slice(1) };
     }

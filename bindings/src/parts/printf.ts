@@ -3,7 +3,7 @@
  *
  * The values are those of JavaScript, so three things differ: a whole number may stand for `%f`, `%e` and `%g`; objects
  * are printed as `console.log` prints them; surplus values follow after a space instead of `%!(EXTRA ...)`.
- * Argument indexes (`%[1]d`) are not supported.
+ * Argument indexes (`%[1]d`) are not supported, and an exact tie is rounded up, not to even.
  */
 
 import type { Kernel } from "../kernel";

@@ -64,7 +64,7 @@ export default function (kernel: Kernel) {
     /**
      * Runs the first timer that is due, if any; what its callback throws is thrown.
      *
-     * @returns -1 when no timer is left, 0 when another is due, else the milliseconds until the next one
+     * @returns 0 when a callback has run (it may have queued promise jobs), -1 when no timer is left, else the milliseconds until the next one
      */
     poll(now: number): number {
       const timer = next();
@@ -77,6 +77,7 @@ export default function (kernel: Kernel) {
           enqueue(timer);
         }
         timer.run(...timer.args);
+        return 0;
       }
       const following = next();
       return following ? Math.max(0, following.due - kernel.now()) : -1;

@@ -1,0 +1,285 @@
+"""`http.`: requests to hosts that the policy allows.
+
+Results are `{status, code, data, headers: {Name: [values]}, message}`. JSON is parsed, any other body is base64. A request
+that got no answer has status and code 0 and says why in `message`; it does not throw. A host that is not allowed does
+throw, with code 403, also when a redirect leads there.
+
+Queries and headers are an object, a text `a=1&b=2`, or an array of either. Post, Put, Patch and Delete send JSON unless a
+`Content-Type` header says otherwise; Send sends text. Files are paths in the volume `data` (Post) or
+`{name, path, data}` with base64 data (Send).
+
+`Stream(method, url, payload?, query?, headers?)` collects the lines of the answer: `{lines, response}`. The script half
+hands them to the callback.
+
+Apart from Yao: certificates are checked. Proxies and `.netrc` of the machine are not used, since scripts must not reach
+what lies behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from bindings.processes.arguments import Arguments, Implementation, host_functions
+from bindings.processes.go_text import display
+from bindings.services import HostCall, Json, ProcessError
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_BODY = 10 * 1024 * 1024
+"""Longest body that is received, in bytes, unpacked."""
+MAX_REDIRECTS = 10
+SECONDS = 30.0
+"""Longest wait for a connection, and for each piece of an answer."""
+TOTAL_SECONDS = 300.0
+"""Longest time for a whole answer."""
+
+Pairs = list[tuple[str, str]]
+_tls: list[Any] = []
+"""The TLS settings, made once: reading the certificates takes longer than a request."""
+
+
+class _NoAnswer(Exception):
+    """The request came to nothing; the message is for the script."""
+
+
+def _failure(message: str, status: int = 0) -> dict[str, Json]:
+    return {"status": status, "code": status, "data": None, "headers": {}, "message": message}
+
+
+def _on_url(method: str, payload: int, files: int, query: int) -> Implementation:
+    """One method of the object; positions are those of its arguments, 0 where it has none. Headers follow the query."""
+
+    def run(given: Arguments, call: HostCall) -> Json:
+        url, headers = given.string(1), _pairs(given, query + 1)
+        if method != "HEAD" and not _header(headers, "content-type"):
+            headers.append(("Content-Type", "application/json; charset=utf-8"))
+        body = given.optional(payload) if payload else None
+        parts = _named_files(given, call, files) if files else []
+        if files and isinstance(body, str) and _header(headers, "content-type").startswith("multipart/form-data"):
+            parts, body = [*parts, ("file", *_file(given, call, body))], None
+        return _reply(given, call, method, _with_query(url, _pairs(given, query)), body, headers, parts)
+
+    return run
+
+
+def _send(given: Arguments, call: HostCall) -> Json:
+    method, url = given.string(1).upper(), given.string(2)
+    headers = _pairs(given, 5)
+    if not method.isascii() or not method.isalpha():
+        raise given.error("argument 1 must be the name of a method")
+    if method not in ("GET", "HEAD") and not _header(headers, "content-type"):
+        headers.append(("Content-Type", "text/plain"))
+    return _reply(
+        given, call, method, _with_query(url, _pairs(given, 4)), given.optional(3), headers, _sent_files(given, 6)
+    )
+
+
+def _stream(given: Arguments, call: HostCall) -> Json:
+    method, url = given.string(1).upper(), given.string(2)
+    headers = _pairs(given, 5)
+    if method not in ("GET", "HEAD") and not _header(headers, "content-type"):
+        headers.append(("Content-Type", "application/json; charset=utf-8"))
+    try:
+        with _answer(given, call, method, _with_query(url, _pairs(given, 4)), given.optional(3), headers, []) as answer:
+            body = _body(answer)
+            response = _failure("", answer.status_code) | {"headers": _headers(answer)}
+    except _NoAnswer as error:
+        return _failure(str(error))
+    return {"lines": body.decode(errors="replace").splitlines(), "response": response}
+
+
+def _reply(
+    given: Arguments, call: HostCall, method: str, url: str, payload: Json, headers: Pairs, files: list[Any]
+) -> Json:
+    from bindings.processes.encoding import encode_base64
+    from bindings.processes.formats import decode_json
+
+    try:
+        with _answer(given, call, method, url, payload, headers, files) as answer:
+            body = _body(answer)
+            result = _failure("", answer.status_code) | {"headers": _headers(answer)}
+            kind = answer.headers.get("content-type", "")
+    except _NoAnswer as error:
+        return _failure(str(error))
+    if not body:
+        return result
+    if not kind.startswith("application/json"):
+        return result | {"data": encode_base64(body)}
+    try:
+        data = decode_json(body.decode())
+    except ValueError as error:
+        return _failure(f"the answer is not JSON: {error}")
+    message = data.get("message") if isinstance(data, dict) else None
+    return result | {"data": data, "message": message if isinstance(message, str) else ""}
+
+
+@contextmanager
+def _answer(
+    given: Arguments, call: HostCall, method: str, url: str, payload: Json, headers: Pairs, files: list[Any]
+) -> Iterator[httpx.Response]:
+    """Sends a request and follows redirects, asking the policy before each step. The body is still to be read."""
+    _check(given, call, url)
+    import httpx
+
+    content, sent = _content(given, payload, headers, files)
+    try:
+        with httpx.Client(verify=_tls_settings(), timeout=SECONDS, trust_env=False) as client:
+            request = client.build_request(method, url, headers=sent, **content)
+            for _ in range(MAX_REDIRECTS + 1):
+                _check(given, call, str(request.url))
+                answer = client.send(request, stream=True)
+                try:
+                    if answer.next_request is None:
+                        yield answer
+                        return
+                    request = answer.next_request
+                finally:
+                    answer.close()
+            raise _NoAnswer(f"stopped after {MAX_REDIRECTS} redirects")
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        raise _NoAnswer(str(error) or type(error).__name__) from error
+
+
+def _check(given: Arguments, call: HostCall, url: str) -> None:
+    try:
+        call.policy.check_host(url)
+    except ProcessError as error:
+        raise given.error(error.message, error.code) from error
+
+
+def _tls_settings() -> Any:
+    if not _tls:
+        import httpx
+
+        _tls.append(httpx.create_ssl_context())
+    return _tls[0]
+
+
+def _content(given: Arguments, payload: Json, headers: Pairs, files: list[Any]) -> tuple[dict[str, Any], Pairs]:
+    """The body as keyword arguments of httpx, and the headers that fit it."""
+    from urllib.parse import urlencode
+
+    from bindings.processes.formats import encode_json
+
+    kind = _header(headers, "content-type").lower()
+    if files or kind.startswith("multipart/form-data"):
+        others = [(name, value) for name, value in headers if name.lower() != "content-type"]
+        fields = {name: display(value) for name, value in payload.items()} if isinstance(payload, dict) else {}
+        if isinstance(payload, bytes):
+            fields["data"] = payload.decode(errors="replace")
+        parts = [(name, (file, data)) for name, file, data in files]
+        # httpx writes multipart only when there is a file; a part without a file name is a field
+        return {"files": [*((name, (None, value)) for name, value in fields.items()), *parts]}, others
+    if payload is None:
+        return {}, headers
+    if isinstance(payload, bytes):
+        return {"content": payload}, headers
+    if kind.startswith("application/x-www-form-urlencoded") and isinstance(payload, dict):
+        return {"content": urlencode([(name, display(value)) for name, value in payload.items()])}, headers
+    if isinstance(payload, str) and not kind.startswith("application/json"):
+        return {"content": payload.encode()}, headers
+    return {"content": encode_json(payload).encode()}, headers
+
+
+def _body(answer: httpx.Response) -> bytes:
+    from time import monotonic
+
+    end = monotonic() + TOTAL_SECONDS
+    body = bytearray()
+    for piece in answer.iter_bytes():
+        body += piece
+        if len(body) > MAX_BODY:
+            raise _NoAnswer(f"the answer is longer than {MAX_BODY} bytes")
+        if monotonic() > end:
+            raise _NoAnswer(f"the answer takes longer than {TOTAL_SECONDS:g} s")
+    return bytes(body)
+
+
+def _headers(answer: httpx.Response) -> dict[str, list[str]]:
+    named: dict[str, list[str]] = {}
+    for name, value in answer.headers.multi_items():
+        named.setdefault("-".join(part.capitalize() for part in name.split("-")), []).append(value)
+    return named
+
+
+def _header(headers: Pairs, name: str) -> str:
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
+def _with_query(url: str, pairs: Pairs) -> str:
+    from urllib.parse import urlencode
+
+    url = url.partition("#")[0]
+    if not pairs:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{urlencode(pairs)}"
+
+
+def _pairs(given: Arguments, position: int) -> Pairs:
+    """Names and values of a query or of headers, in every form that Yao takes."""
+    return _pairs_of(given, position, given.optional(position))
+
+
+def _pairs_of(given: Arguments, position: int, value: Json) -> Pairs:
+    from urllib.parse import parse_qsl
+
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return parse_qsl(value.removeprefix("?"), keep_blank_values=True)
+    if isinstance(value, dict):
+        items = [
+            (name, item) for name, items in value.items() for item in (items if isinstance(items, list) else [items])
+        ]
+        return [(name, display(item)) for name, item in items]
+    if isinstance(value, list):
+        return [pair for item in value for pair in _pairs_of(given, position, item)]
+    raise given.wrong(position, "an object, a text like a=1&b=2, or an array of these")
+
+
+def _named_files(given: Arguments, call: HostCall, position: int) -> list[Any]:
+    return [(name, *_file(given, call, path)) for name, path in given.record(position, {}).items()]
+
+
+def _file(given: Arguments, call: HostCall, path: Json) -> tuple[str, bytes]:
+    """Name and content of a file in the volume `data`."""
+    from bindings.processes import fs
+
+    if not isinstance(path, str):
+        raise given.error("a file is the path of one in the volume data")
+    data: bytes = fs.FUNCTIONS["data.ReadFileBuffer"]([path], call)
+    return fs.base_name(path), data
+
+
+def _sent_files(given: Arguments, position: int) -> list[Any]:
+    from bindings.processes.encoding import decode_base64
+
+    if not given.has(position):
+        return []
+    files = []
+    for entry in given.records(position):
+        name, path, data = entry.get("name"), entry.get("path", ""), entry.get("data")
+        if not isinstance(name, str) or not isinstance(path, str) or not isinstance(data, str):
+            raise given.error(f"argument {position} must hold {{name, path, data}} with texts")
+        try:
+            files.append((name, path.rpartition("/")[2] or name, decode_base64(data)))
+        except ValueError as error:
+            raise given.error(f'argument {position}: the data of "{name}" is {error}') from error
+    return files
+
+
+_TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
+    "Get": _on_url("GET", payload=0, files=0, query=2),
+    "Post": _on_url("POST", payload=2, files=3, query=4),
+    "Put": _on_url("PUT", payload=2, files=0, query=3),
+    "Patch": _on_url("PATCH", payload=2, files=0, query=3),
+    "Delete": _on_url("DELETE", payload=2, files=0, query=3),
+    "Head": _on_url("HEAD", payload=0, files=0, query=3),
+    "Send": _send,
+    "Stream": _stream,
+}
+
+FUNCTIONS = host_functions("http", _TABLE)

@@ -1,0 +1,19 @@
+/** Reading anything that was thrown, whatever its getters do. */
+
+import type { Kernel } from "./kernel";
+
+export function describeError(kernel: Kernel, error: unknown): { message: string; stack?: string } {
+  const { std } = kernel;
+  try {
+    if (error instanceof std.Error || (typeof error === "object" && error !== null && "stack" in error && "message" in error)) {
+      const { name, message, stack, cause } = error as Error;
+      const title = typeof name === "string" && name !== "Error" && std.indexOf(name, "Exception|") !== 0 ? name + ": " : "";
+      const because = cause === undefined ? "" : ` (cause: ${describeError(kernel, cause).message})`;
+      return { message: title + std.String(message) + because, stack: typeof stack === "string" ? stack : undefined };
+    }
+    const { inspect } = kernel.part<{ inspect(value: unknown): string }>("explain");
+    return { message: `thrown, not an Error: ${inspect(error)}` };
+  } catch {
+    return { message: "an exception that cannot be read: its properties throw" };
+  }
+}

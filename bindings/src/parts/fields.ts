@@ -1,0 +1,64 @@
+/** The fields of `agent.Context` in both spellings, and its members that are made on first use. */
+
+import type { Core } from "../core";
+
+const members =
+  "memory trace mcp agent llm search computer workspace sandbox sent Send SendStream Append Replace Merge Set End " +
+  "MessageID BlockID ThreadID EndBlock Release __release";
+
+/** Capital spelling → the field it is another name of. */
+const aliases: Record<string, string> = {
+  Locale: "locale",
+  Metadata: "metadata",
+  ChatID: "chat_id",
+  AssistantID: "assistant_id",
+};
+
+type Context = Record<string, unknown>;
+
+export default function (core: Core) {
+  return {
+    /** Defines everything on a blank object. */
+    fill(ctx: Context): void {
+      const { user_name, team_name, ...fields } = core.context;
+      Object.assign(ctx, fields);
+      for (const alias in aliases) {
+        const field = aliases[alias];
+        accessor(ctx, alias, () => ctx[field], (value) => (ctx[field] = value));
+      }
+      identity(ctx, "User", "user_id", "sub", user_name);
+      identity(ctx, "Team", "team_id", "tenant_id", team_name);
+      const client = {};
+      accessor(client, "Type", () => fields.client.type, (value) => (fields.client.type = value as string));
+      accessor(client, "IP", () => fields.client.ip, (value) => (fields.client.ip = value as string));
+      ctx.Client = client;
+      for (const name of members.split(" ")) {
+        const replace = (value: unknown) => {
+          Object.defineProperty(ctx, name, { value, writable: true, enumerable: true, configurable: true });
+          return value;
+        };
+        const make = () => core.part<{ member(ctx: Context, name: string): unknown }>("context").member(ctx, name);
+        accessor(ctx, name, () => replace(make()), replace, true);
+      }
+    },
+  };
+}
+
+/** `ctx.User` and `ctx.Team`: `ID` is the field in `authorized`; setting the whole to null forgets the identity there too. */
+function identity(ctx: Context, name: string, field: string, twin: string, label: string | undefined): void {
+  const authorized = () => (ctx.authorized ?? {}) as Context;
+  let whole: unknown = label === undefined ? {} : { Name: label };
+  accessor(whole as object, "ID", () => authorized()[field], (value) => (authorized()[field] = value));
+  const assign = (value: unknown) => {
+    whole = value;
+    if (value === null || value === undefined) {
+      delete authorized()[field];
+      delete authorized()[twin];
+    }
+  };
+  accessor(ctx, name, () => whole, assign);
+}
+
+function accessor(target: object, name: string, get: () => unknown, set: (value: unknown) => unknown, hidden = false): void {
+  Object.defineProperty(target, name, { get, set, enumerable: !hidden, configurable: true });
+}

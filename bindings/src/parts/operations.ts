@@ -1,0 +1,103 @@
+/** The operations of `drive` that a passing test does not need; see `core.ts` for the others. */
+
+import type { Core } from "../core";
+import { encode, Raw } from "../encode";
+import { describeError } from "../errors";
+
+export default function (core: Core) {
+  const { std, globals } = core;
+  let answer = "";
+
+  const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
+
+  function envelope(value: unknown): string {
+    if (value instanceof Uint8Array) return encode(std, { bytes: base64().toBase64(value) });
+    return encode(std, { ok: new Raw(std.stringify(value) ?? "null") });
+  }
+
+  function failure(error: unknown): string {
+    const code = (error as { code?: unknown } | null)?.code;
+    return encode(std, { error: { message: describeError(core, error).message, code: typeof code === "number" ? code : undefined } });
+  }
+
+  const outcome = (message: string, stack: string | undefined) =>
+    encode(std, { name: "", status: "failed", failures: [{ kind: "error", message, stack, phase: "load" }], steps: [] });
+
+  return {
+    /** Passes each candidate for a test to `$host("found", name, source)`. */
+    tests(): void {
+      const names = std.ownKeys(globals);
+      for (let i = 0; i < names.length; i++) {
+        const name = names[i];
+        if (typeof name !== "string" || std.slice(name, 0, 4) !== "Test" || name === "TestMain") continue;
+        const value = std.descriptor(globals, name)?.value as unknown;
+        if (typeof value === "function") core.door("found", name, std.functionText(value));
+      }
+    },
+
+    /** Evaluates code; "" or, when it throws, JSON of an outcome that says what. */
+    load(code: string): string {
+      try {
+        core.evaluate(code);
+        return "";
+      } catch (error) {
+        const { message, stack } = describeError(core, error);
+        return outcome(message, stack);
+      }
+    },
+
+    /** JSON of an outcome that says what the engine said: message, line break, stack. */
+    broken(text: string): string {
+      const end = std.indexOf(text, "\n");
+      return end < 0 ? outcome(text, undefined) : outcome(std.slice(text, 0, end), std.slice(text, end + 1));
+    },
+
+    /** Ends a test that cannot end by itself. */
+    abandon(reason: string): void {
+      core.part<{ abandon(reason: string): void }>("testing").abandon(reason);
+    },
+
+    /** Records an exception that reached the worker. */
+    uncaught(text: string): void {
+      const end = std.indexOf(text, "\n");
+      const error = { __proto__: std.Error.prototype, message: end < 0 ? text : std.slice(text, 0, end), stack: end < 0 ? "" : std.slice(text, end) };
+      core.part<{ record(error: unknown, phase: string): void }>("testing").record(error, "uncaught exception");
+    },
+
+    /** Calls a function of the script for another realm; `answer` holds its envelope once `poll` says -1. */
+    call(name: string, args: string): void {
+      core.ended = false;
+      core.part<{ drive(work: Generator, done: () => void): void }>("testing").drive(
+        (function* () {
+          try {
+            const target = core.declared(name);
+            if (!target) throw new core.Exception(`it has no function ${name}`, 404);
+            answer = envelope(yield std.apply(target, undefined, revived(std.parse(args) as unknown[])));
+          } catch (error) {
+            answer = failure(error);
+          }
+        })(),
+        () => (core.ended = true),
+      );
+    },
+
+    answer: () => answer,
+
+    /** A call from a nested realm: JSON envelope. */
+    host(name: string, args: string): string {
+      try {
+        return envelope(core.call(name, revived(std.parse(args) as unknown[])));
+      } catch (error) {
+        return failure(error);
+      }
+    },
+  };
+
+  function revived(args: unknown[]): unknown[] {
+    for (let i = 0; i < args.length; i++) {
+      const value = args[i] as { $bytes?: string } | null;
+      if (value && typeof value.$bytes === "string") args[i] = base64().fromBase64(value.$bytes);
+    }
+    return args;
+  }
+}

@@ -1,0 +1,98 @@
+/** `Process` and the way out of the realm: mocks, what lives in the realm itself, other scripts, the host. */
+
+import type { Core } from "../core";
+import { describeError } from "../errors";
+
+const outputLimit = 1_000_000;
+const lineLimit = 64_000;
+const argumentLimit = 32_000_000;
+
+type Envelope = { ok?: unknown; bytes?: string; error?: { message: string; code?: number } };
+
+export default function (core: Core) {
+  const { std, door, mocks } = core;
+  let captured = 0;
+
+  class Exception extends std.Error {
+    code: number;
+    constructor(message: unknown, code: number = 500) {
+      super(std.String(message));
+      this.code = code;
+      this.name = "Exception|" + code;
+    }
+  }
+  std.define(Exception, "name", { value: "Exception", configurable: true });
+
+  const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
+
+  function argumentText(name: string, args: readonly unknown[]): string {
+    const list: unknown[] = [];
+    for (let i = 0; i < args.length; i++) {
+      const value = args[i];
+      list[i] = value instanceof Uint8Array ? { $bytes: base64().toBase64(value) } : value;
+    }
+    let text: string;
+    try {
+      text = std.stringify(list);
+    } catch (error) {
+      throw new Exception(`Cannot call ${name}: its arguments are not JSON: ${describeError(core, error).message}`, 400);
+    }
+    if (text.length > argumentLimit) {
+      throw new Exception(`Cannot call ${name}: its arguments take ${text.length} characters as JSON, the limit is ${argumentLimit}`, 413);
+    }
+    return text;
+  }
+
+  function open(text: string): unknown {
+    const { ok, bytes, error } = std.parse(text) as Envelope;
+    if (error) throw new Exception(error.message, error.code);
+    return bytes === undefined ? ok : base64().fromBase64(bytes);
+  }
+
+  function checkName(name: unknown): void {
+    if (typeof name !== "string" || name.length > 1000 || !std.isWellFormed(name) || std.indexOf(name, "\0") >= 0) {
+      throw new Exception("Process takes a name as its first argument", 400);
+    }
+  }
+
+  function host(name: string, args: readonly unknown[]): unknown {
+    checkName(name);
+    return open(door(core.boot.nested ? "outer" : "call", name, argumentText(name, args)));
+  }
+
+  function call(name: string, args: readonly unknown[]): unknown {
+    checkName(name);
+    if (core.boot.nested) return host(name, args);
+    if (mocks.process.length || mocks.agent.length || mocks.http.length) {
+      const mocked = core.part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked").find(name, args);
+      if (mocked) return mocked() ?? null;
+    }
+    const words = name.split(".");
+    const last = words.length - 1;
+    if (words[0] === "stores" && last > 1) {
+      const store = core.part<(id: string, method: string, args: readonly unknown[]) => unknown>("store");
+      return store(words.slice(1, last).join("."), words[last], args);
+    }
+    const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
+    if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
+      return open(door("script", name, argumentText(name, args)));
+    }
+    return host(name, args);
+  }
+
+  return {
+    Process: (name: string, ...args: unknown[]) => call(name, args),
+    Exception,
+    call,
+    host,
+
+    /** Captures one line for the running test, within bounds. */
+    log(level: string, text: string): void {
+      if (captured > outputLimit) return;
+      captured += text.length + 1;
+      if (captured > outputLimit) text = `output is cut here: a test may print ${outputLimit} characters`;
+      else if (text.length > lineLimit) text = std.slice(text, 0, lineLimit) + ` ... (${text.length} characters)`;
+      door("log", level, std.stringify(text));
+    },
+  };
+}

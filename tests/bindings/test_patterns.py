@@ -1,0 +1,244 @@
+"""Go's regular expressions: what they match, what they refuse, and that a search ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from bindings.patterns import MAX_DEPTH, MAX_LENGTH, Pattern, PatternError, PatternTimeout, compile, search
+
+MATCHES = [
+    # unanchored, as in go test -run
+    ("", "", True),
+    ("", "anything", True),
+    ("b", "abc", True),
+    ("^b", "abc", False),
+    ("Test(One|Two)$", "TestTwo", True),
+    ("Test(One|Two)$", "TestTwoMore", False),
+    # ends of text and lines
+    ("a$", "a\n", False),
+    (r"a\z", "a\n", False),
+    ("(?m)a$", "a\nb", True),
+    ("(?m)^b", "a\nb", True),
+    ("(?m)^$", "a\n", True),
+    ("^b", "a\nb", False),
+    (r"\Ab", "a\nb", False),
+    (r"(?m)\Ab", "a\nb", False),
+    # dot
+    ("a.b", "a\nb", False),
+    ("(?s)a.b", "a\nb", True),
+    ("(?s:a.)b.", "a\nb\n", False),
+    ("(?s)(?-s)a.b", "a\nb", False),
+    ("a.b", "a\rb", True),
+    ("^.$", "\u2028", True),
+    # case
+    ("(?i)hello", "HeLLo", True),
+    ("hello", "HELLO", False),
+    ("(?i:h)ello", "Hello", True),
+    ("(?i:h)ello", "HELLO", False),
+    ("a(?i)b|c", "C", True),
+    ("a(?i)b|c", "A", False),
+    ("(a(?i)b)c", "aBC", False),
+    ("(a(?i)b)c", "aBc", True),
+    ("(?i)(?-i)a", "A", False),
+    ("(?i)ÄÖ", "äö", True),
+    ("(?i)[a-z]+$", "ABC", True),
+    ("(?i)[^a-z]", "B", False),
+    (r"(?i)\W", "s", False),
+    (r"(?i)[\W]", "s", False),
+    (r"(?i)[\W]", "k", False),
+    (r"(?i)[[:^lower:]]", "A", False),
+    (r"(?i)k", "\u212a", True),
+    # classes are ASCII, unless they say Unicode
+    (r"^\d$", "5", True),
+    (r"\d", "\u0665", False),
+    (r"\w", "é", False),
+    (r"\W", "é", True),
+    (r"\s", "\u00a0", False),
+    (r"\s", "\v", False),
+    (r"\s", "\f", True),
+    (r"[\s]", "\v", False),
+    (r"[\S]", "\v", True),
+    (r"[[:space:]]", "\v", True),
+    (r"é\b", "é", False),
+    (r"\bfoo\b", "a foo b", True),
+    (r"\bfoo\b", "foobar", False),
+    (r"o\Bo", "foo", True),
+    (r"\Bf", "foo", False),
+    ("[[:alpha:]]+$", "abc", True),
+    ("^[[:alpha:]]$", "5", False),
+    ("^[[:^alpha:]]$", "5", True),
+    ("^[[:word:]-]+$", "a_1-", True),
+    ("^[[:xdigit:]]+$", "aF09", True),
+    ("^[[:punct:]]$", "~", True),
+    ("^[[:upper:][:digit:]]+$", "A1", True),
+    (r"^\pL$", "é", True),
+    (r"^\PL$", "é", False),
+    (r"^\p{Greek}$", "ω", True),
+    (r"^\p{Greek}$", "w", False),
+    (r"^\p{^Greek}$", "w", True),
+    (r"^[\p{Lu}\d]+$", "É5", True),
+    (r"^[^\pL]$", "5", True),
+    (r"^\p{Han}+$", "漢字", True),
+    # brackets
+    ("^[]a]+$", "]a", True),
+    ("^[^]a]$", "]", False),
+    ("^[a-]+$", "a-", True),
+    ("^[-a]+$", "-a", True),
+    ("^[a-c-e]+$", "b-e", True),
+    ("^[[]$", "[", True),
+    ("^[a&&b]+$", "&a", True),
+    ("^[^a]$", "\n", True),
+    (r"^[\]\\]+$", r"\]", True),
+    (r"^[\n-\r]$", "\v", True),
+    (r"^[\x{100}-\x{200}]$", "\u0150", True),
+    # repetition
+    ("^a{2}$", "aa", True),
+    ("^a{2}$", "aaa", False),
+    ("^a{2,}$", "aaaa", True),
+    ("^a{1,2}$", "aaa", False),
+    ("^a{,2}$", "a{,2}", True),
+    ("^a{,2}$", "aa", False),
+    ("^a{$", "a{", True),
+    ("^a{01}$", "a{01}", True),
+    ("^{1}$", "", True),
+    ("^a*?$", "aaa", True),
+    ("^(?U)a+?$", "aaa", True),
+    ("^(ab)+$", "abab", True),
+    ("^(?:a|b)*c$", "abbac", True),
+    ("(?U)(?i)A", "a", True),
+    # escapes
+    (r"^\x41\x{263a}\101\07$", "A☺A\a", True),
+    (r"^\a\f\n\r\t\v$", "\a\f\n\r\t\v", True),
+    (r"^\.\*\_\-\/$", ".*_-/", True),
+    (r"^\Qa.b*\E$", "a.b*", True),
+    (r"^\Qa.b", "axb", False),
+    (r"^\Qab\E+$", "abbb", True),
+    (r"^a\Q\E+$", "aaa", True),
+    (r"^\Q\\E$", "\\", True),
+    # groups
+    ("(?P<year>[0-9]+)-(?<month>[0-9]+)", "2026-11", True),
+    ("^(|a)$", "", True),
+    ("^()$", "", True),
+    ("#a b", "#a b", True),
+    ("^\U0001f600$", "\U0001f600", True),
+]
+
+
+@pytest.mark.parametrize(("pattern", "text", "expected"), MATCHES, ids=[repr(row[:2]) for row in MATCHES])
+def test_search_answers_as_go(pattern: str, text: str, expected: bool) -> None:
+    assert search(pattern, text) is expected
+
+
+REFUSED = [
+    (r"(a)\1", "back-reference `\\1` is not supported", 3),
+    (r"x\8", "back-reference `\\8` is not supported", 1),
+    ("(?P<n>a)(?P=n)", "back-references are not supported", 8),
+    ("a(?=b)", "look-ahead `(?=` is not supported", 1),
+    ("a(?!b)", "look-ahead `(?!` is not supported", 1),
+    ("(?<=a)b", "look-behind `(?<=` is not supported", 0),
+    ("(?<!a)b", "look-behind `(?<!` is not supported", 0),
+    ("(?>a)b", "atomic groups `(?>` are not supported", 0),
+    ("(?#x)a", "comments `(?#` are not supported", 0),
+    ("(?(1)a|b)", "conditional groups are not supported", 0),
+    ("(?|a|b)", "branch reset `(?|` is not supported", 0),
+    ("(?R)", "recursion is not supported", 0),
+    ("ba++", "possessive repetition `++` is not supported", 2),
+    ("a*+", "possessive repetition `*+` is not supported", 1),
+    ("a**", "a repetition of a repetition `**` is not supported", 1),
+    ("a*?*", "a repetition of a repetition `*?*` is not supported", 1),
+    ("a{2}{3}", "a repetition of a repetition `{2}{3}` is not supported", 1),
+    ("*a", "nothing to repeat before `*`", 0),
+    ("a|+", "nothing to repeat before `+`", 2),
+    ("(?i)*", "nothing to repeat before `*`", 4),
+    ("(?:{2})", "nothing to repeat before `{2}`", 3),
+    ("a{1001}", "a repetition count over 1000", 1),
+    ("(a{50}){50}", "a repetition count over 1000", 7),
+    ("a{3,2}", "invalid repetition count `{3,2}`", 1),
+    ("a)", "unexpected `)`", 1),
+    ("b(a", "missing `)` for the group", 1),
+    ("(?", "unknown group or flag", 0),
+    ("(?x)a", "unknown group or flag", 0),
+    ("(?i-)a", "missing flag", 0),
+    ("(?)a", "missing flag", 0),
+    ("(?P<n>a)(?P<n>b)", 'group name "n" is used twice', 8),
+    ("(?P<a-b>a)", "invalid group name", 0),
+    ("(?P<n", "invalid group name", 0),
+    ("b[a", "missing `]` for the character class", 1),
+    ("[]", "missing `]` for the character class", 0),
+    ("[z-a]", "invalid range `z-a`", 1),
+    (r"[a-\d]", "unknown escape `\\d`", 3),
+    ("[[:foo:]]", "unknown character class `[:foo:]`", 1),
+    (r"\p{Foo}", 'unknown character class "Foo"', 0),
+    (r"\p{}", "invalid character class", 0),
+    (r"\p", "invalid character class", 0),
+    (r"a\Z", "unknown escape `\\Z`", 1),
+    (r"a\C", "unknown escape `\\C`", 1),
+    (r"\é", "unknown escape `\\é`", 0),
+    ("a\\", "a single `\\` at the end", 1),
+    (r"\x{110000}", "invalid hexadecimal escape", 0),
+    (r"\x4", "invalid hexadecimal escape", 0),
+    (r"\x{}", "invalid hexadecimal escape", 0),
+    (r"[\Qa\E]", "unknown escape `\\Q`", 1),
+    ("(" * (MAX_DEPTH + 1) + "a" + ")" * (MAX_DEPTH + 1), f"groups are nested deeper than {MAX_DEPTH}", MAX_DEPTH),
+]
+
+
+@pytest.mark.parametrize(("pattern", "reason", "position"), REFUSED, ids=[row[0][:20] for row in REFUSED])
+def test_what_go_refuses_is_refused_with_its_position(pattern: str, reason: str, position: int) -> None:
+    with pytest.raises(PatternError) as caught:
+        compile(pattern)
+    assert (caught.value.reason, caught.value.position) == (reason, position)
+
+
+def test_the_message_holds_pattern_reason_and_position() -> None:
+    with pytest.raises(PatternError, match=r"^Cannot use pattern `a\(\?=b\)`: look-ahead .* at position 1$"):
+        search("a(?=b)", "ab")
+
+
+def test_a_very_long_pattern_is_refused_and_shortened_in_the_message() -> None:
+    with pytest.raises(PatternError, match=f"longer than {MAX_LENGTH}") as caught:
+        compile("a" * (MAX_LENGTH + 1))
+    assert len(str(caught.value)) < 300
+
+
+def test_groups_nest_to_the_bound() -> None:
+    assert search("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH, "a")
+
+
+def test_a_pattern_is_compiled_once() -> None:
+    assert isinstance(compile("x+"), Pattern)
+    assert compile("x+") is compile("x+")
+    assert compile("x+").source == "x+"
+
+
+def test_a_search_that_backtracks_forever_ends_in_time_and_says_why() -> None:
+    started = time.monotonic()
+    with pytest.raises(PatternTimeout, match=r"longer than 0\.1 s; nested or overlapping repetitions"):
+        search("(a|aa)+$", "a" * 100 + "b", seconds=0.1)
+    assert time.monotonic() - started < 2
+
+
+def test_other_threads_run_while_a_search_does() -> None:
+    turns = 0
+    done = threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            done.wait(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = turns
+    try:
+        with pytest.raises(PatternTimeout):
+            search("(a|aa)+$", "a" * 100 + "b", seconds=0.3)
+        seen = turns - before
+    finally:
+        done.set()
+        thread.join()
+    assert seen >= 3
