@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripttest import ScriptError
+from scripttest.errors import ScriptError
 
 if TYPE_CHECKING:
     from bindings.policy import Policy
+    from bindings.snapshots import Snapshots
 
 Provider = Callable[[str, str, list[Any]], Any]
 """(module id, test name, arguments) → JSON value; raises ProcessError."""
@@ -32,8 +33,15 @@ class HostCalls:
         """The fields of the run's context."""
         self.selects: Callable[[str], bool] = lambda name: True
         """Whether a test is to be run."""
-        self.providers: dict[str, Provider] = {}
+        self.providers: dict[str, Provider] = {"snapshot.Match": self._match_snapshot}
         """Process name → what answers it."""
+        self.snapshot_files: Mapping[str, Path] = {}
+        """Module id → its test file."""
+        self.updates_snapshots = False
+        """Whether a snapshot that differs is replaced."""
+        self.ci = False
+        """Whether a missing snapshot is a failure."""
+        self._snapshots: Snapshots | None = None
 
     def call(self, module: str, test: str, name: str, arguments: str) -> str:
         """Answers one host call; see `scripttest.Services`."""
@@ -53,6 +61,18 @@ class HostCalls:
         if path is None:
             raise ScriptError(f'Process "{script}" does not exist: there is no such script')
         return path
+
+    def save_snapshots(self) -> None:
+        """Writes the snapshots that are new or replaced. Raises OSError."""
+        if self._snapshots is not None:
+            self._snapshots.save()
+
+    def _match_snapshot(self, module: str, test: str, args: list[Any]) -> Any:
+        if self._snapshots is None:
+            from bindings.snapshots import Snapshots
+
+            self._snapshots = Snapshots(self.snapshot_files, self.updates_snapshots, self.ci)
+        return self._snapshots.match(module, test, args)
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         from bindings import processes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from bindings.services import ProcessError
 class Snapshots:
     """The snapshots of one run."""
 
-    def __init__(self, files: dict[str, Path], update: bool, ci: bool) -> None:
+    def __init__(self, files: Mapping[str, Path], update: bool, ci: bool) -> None:
         """`files`: module id → its test file."""
         self._files = files
         self._update = update

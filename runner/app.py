@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bindings.calls import HostCalls
-from bindings.snapshots import Snapshots
 from runner import exit_codes
 from runner.application import Application, TestModule
 from runner.context import build_context
@@ -14,7 +12,6 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.events import RunEnd, RunError, RunStart, RunStatus
 from runner.execution import Execution
-from runner.filters import levels_of, matcher
 from runner.inputs import resolve_application, resolve_inputs
 from runner.options import DEFAULT_SCRIPT_TIMEOUT, RunOptions, absolute
 from runner.reporters import file_reporter, reporter_by_id
@@ -23,27 +20,29 @@ from runner.reporters.multiplexer import Multiplexer, describe
 from runner.reporters.ordered import Ordered
 from runner.scripts import host_module, run_scripts, suite_of
 from runner.version import VERSION
-from scripttest import HostError, ScriptHost
+from scripttest.errors import HostError
+from scripttest.host import ScriptHost
 
 if TYPE_CHECKING:
     from bindings.policy import Policy
     from runner.reporters.base import Reporter
+    from scripttest import Processes
 
-SCRIPT_PARTS = Path(__file__).resolve().parent.parent / "bindings" / "js"
 
-
-def run(options: RunOptions, environment: Environment) -> int:
-    """Runs what the options name and reports it; the exit code. Raises ConfigurationError before anything ran, HostError
-    when the host cannot start."""
+def run(options: RunOptions, environment: Environment, processes: Processes) -> int:
+    """Runs what the options name and reports it; the exit code. Raises ConfigurationError before anything ran."""
     started = environment.monotonic()
-    levels = levels_of(options.run) if options.run else ("",)
-    selects = matcher(levels[0])
     application = resolve_application(options, environment.directory)
     calls = HostCalls(application.root, lambda: _policy(options, application, environment), application.script)
-    calls.selects = selects
+    levels: tuple[str, ...] = ()
+    if options.run:
+        from runner.filters import levels_of, matcher
+
+        levels = levels_of(options.run)
+        calls.selects = matcher(levels[0])
     host = ScriptHost(
         application.root,
-        SCRIPT_PARTS,
+        processes,
         calls,
         workers=options.parallel or environment.cpus,
         timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
@@ -55,15 +54,15 @@ def run(options: RunOptions, environment: Environment) -> int:
         context = build_context(options, environment.directory)
         calls.context = context
         stream = Multiplexer(_reporters(options, environment))
-        snapshots = Snapshots({m.id: m.test for m in modules}, options.update_snapshots, environment.ci)
-        calls.providers["snapshot.Match"] = snapshots.match
+        calls.snapshot_files = {module.id: module.test for module in modules}
+        calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
         who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
         suites = tuple(suite_of(module) for module in modules)
         stream.send(RunStart(environment.now(), VERSION, suites, {**who, "locale": context["locale"]}))
         interrupted = False
         try:
             run_scripts(host, [host_module(module, context) for module in modules], stream, options.fail_fast)
-            snapshots.save()
+            calls.save_snapshots()
         except KeyboardInterrupt:
             interrupted = True
         except HostError as error:

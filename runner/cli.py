@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner import exit_codes
@@ -18,6 +19,7 @@ from runner.flags import FLAGS, read
 if TYPE_CHECKING:
     import click
 
+SCRIPT_PARTS = Path(__file__).resolve().parent.parent / "bindings" / "js"
 COMMANDS = {
     "types": "runner.commands.types:types",
 }
@@ -44,10 +46,14 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         values = read(arguments) or _through_click(arguments, environment)
         if isinstance(values, int):
             return values
-        from runner.app import run
         from runner.options import options_from
+        from scripttest.supervisor import start_processes
 
-        return run(options_from(values), environment)
+        options = options_from(values)
+        processes = start_processes(SCRIPT_PARTS)
+        from runner.app import run
+
+        return run(options, environment, processes)
     except RunnerError as error:
         return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
     except KeyboardInterrupt:

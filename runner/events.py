@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from scripttest import Outcome
+from scripttest.results import Outcome
 
 RunStatus = Literal["passed", "failed", "error", "interrupted"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.compiler import Source
-    from scripttest.errors import CompileError, HostError, Location, ScriptError
+    from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
     from scripttest.host import Module, ScriptHost, Services
     from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
-    from scripttest.stack import StackFrame
+    from scripttest.supervisor import Processes, start_processes
 
 __all__ = [
     "Broken",
@@ -25,20 +25,22 @@ __all__ = [
     "Location",
     "Module",
     "Outcome",
+    "Processes",
     "ScriptError",
     "ScriptHost",
     "Services",
     "Source",
     "StackFrame",
     "Started",
+    "start_processes",
 ]
 
 _HOMES = {
     "compiler": ("Source",),
-    "errors": ("CompileError", "HostError", "Location", "ScriptError"),
+    "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
     "host": ("Module", "ScriptHost", "Services"),
     "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started"),
-    "stack": ("StackFrame",),
+    "supervisor": ("Processes", "start_processes"),
 }
 
 

@@ -48,13 +48,13 @@ RUNTIME_MODULES = r"^@(yao|yaoapp|yaoapps|gou)(/|$)|/(yao|gou)(\.ts)?$"
 """Import paths whose names are globals of every script (Go syntax)."""
 RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
 
-_MODULE_SYNTAX = re.compile(rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b", re.MULTILINE)
-_MISSING = re.compile(
+_MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b"
+_MISSING = (
     r'No matching export in "(?P<file>[^"]+)" for import "(?P<name>[^"]+)"'
     r'|Import "(?P<name2>[^"]+)" will always be undefined because the file "(?P<file2>[^"]+)" has no exports'
 )
-_EXPORTS = re.compile(r"^export \{\n((?:  .+\n)+)\};\s*\Z", re.MULTILINE)
-_COMMONJS = re.compile(r"^export default (require_\w+)\(\);\s*\Z", re.MULTILINE)
+_EXPORT_CLAUSE = "\nexport {\n"
+_COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
 class Source(NamedTuple):
@@ -92,10 +92,10 @@ class Compiled(NamedTuple):
 class Compiler:
     """Compiles sources in batches. The caller waits until `fileno()` is readable, then calls `read`."""
 
-    def __init__(self, root: Path) -> None:
-        """Starts the compiler for the application at `root`. Raises HostError."""
+    def __init__(self, root: Path, service: Service) -> None:
+        """A compiler for the application at `root`; it ends the service when it is closed."""
         self._root = root
-        self._service = Service()
+        self._service = service
         self._queue: list[list[Source]] = []
         self._building: dict[int, _Build] = {}
         self._flags = [*FLAGS, f"--outdir={root}"]
@@ -206,7 +206,7 @@ class Compiler:
         """File → names that an import wants and the file does not export, which a Yao script need not do."""
         missing: dict[str, set[str]] = {}
         for message in messages:
-            if match := _MISSING.fullmatch(message["text"]):
+            if match := re.fullmatch(_MISSING, message["text"]):
                 file = str(self._root / (match["file"] or match["file2"]))
                 missing.setdefault(file, set()).add(match["name"] or match["name2"])
         return missing
@@ -300,18 +300,22 @@ def _read(path: Path) -> bytes:
 
 def _is_plain(text: bytes) -> bool:
     """Whether a script has no module syntax at all; esbuild would take it for CommonJS and hide its functions."""
-    return not _MODULE_SYNTAX.search(text)
+    if b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
+        return False
+    return not re.search(_MODULE_SYNTAX, text, re.MULTILINE)
 
 
 def _without_exports(code: str) -> tuple[str, dict[str, str]]:
     """A flat bundle as a script, and its exports. What a CommonJS entry point exports becomes global."""
-    if match := _EXPORTS.search(code):
+    start = code.rfind(_EXPORT_CLAUSE)
+    end = code.find("\n};", start)
+    if start >= 0 and not code[end + 3 :].strip():
         exports = {}
-        for clause in match[1].split(",\n"):
-            local, _, name = clause.strip().rstrip(",").partition(" as ")
+        for clause in code[start + len(_EXPORT_CLAUSE) : end].split(",\n"):
+            local, _, name = clause.strip().partition(" as ")
             exports[_plain(name or local)] = _plain(local)
-        return code[: match.start()], exports
-    if match := _COMMONJS.search(code):
+        return code[: start + 1], exports
+    if match := re.search(_COMMONJS, code, re.MULTILINE):
         return f"{code[: match.start()]}Object.assign(globalThis, {match[1]}());\n", {}
     return code, {}
 

@@ -24,6 +24,14 @@ class Location(NamedTuple):
     """Characters from the column on that the message is about."""
 
 
+class StackFrame(NamedTuple):
+    """One frame of the user's code."""
+
+    function: str
+    """Empty for anonymous code."""
+    location: Location
+
+
 class ScriptError(Exception):
     """Base of the tree; `hint` says what to do about it."""
 

@@ -14,16 +14,17 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scripttest.compiler import Compiled, Compiler, Source
-from scripttest.errors import CompileError, HostError, ScriptError
+from scripttest.errors import CompileError, HostError, Location, ScriptError
 from scripttest.protocol import encode
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
-from scripttest.slicing import Slices, slice_module
-from scripttest.stack import StackMapper, code_frame
-from scripttest.supervisor import Worker, worker_command
-from scripttest.tampering import may_tamper
+from scripttest.supervisor import Processes, Worker
+
+if TYPE_CHECKING:
+    from scripttest.slicing import Slices
+    from scripttest.stack import StackMapper
 
 CHUNK = 40
 """Tests that a worker is given at once."""
@@ -63,11 +64,22 @@ class _State:
         self.names: tuple[str, ...] = ()
         self.plans: list[tuple[str, str]] = []
         self.left = 0
-        self.mapper = StackMapper(compiled, root)
+        self._root = root
+        self._mapper: StackMapper | None = None
         self.early: list[tuple[str, str]] = []
 
     @property
+    def mapper(self) -> StackMapper:
+        if self._mapper is None:
+            from scripttest.stack import StackMapper
+
+            self._mapper = StackMapper(self.compiled, self._root)
+        return self._mapper
+
+    @property
     def frames(self) -> bytes:
+        from scripttest.tampering import may_tamper
+
         guarded = any(may_tamper(script.code) for script in self.compiled.scripts)
         parts = [f'{{"guarded":{str(guarded).lower()},{self.module.boot[1:]}']
         for script in self.compiled.scripts:
@@ -99,24 +111,22 @@ class ScriptHost:
     def __init__(
         self,
         root: Path,
-        parts: Path,
+        processes: Processes,
         services: Services,
         workers: int,
         timeout: float,
         filter: tuple[str, ...] = (),
         list_only: bool = False,
     ) -> None:
-        """Starts the compiler and one worker at once, so that they load while the caller goes on preparing.
+        """Takes over running processes.
 
         Args:
             root: absolute path of the application; `@scripts/*` and stack positions are resolved against it.
-            parts: folder with the bundled script half of the bindings.
+            processes: from `start_processes`; ended by `close`.
             workers: how many worker processes at the most.
             timeout: seconds that one test, or the evaluation of one module, may take.
             filter: patterns for subtest names, one a level; the caller matches the first level by `Services.selects`.
             list_only: list the tests of the modules and run none.
-
-        Raises HostError.
         """
         self._root = root
         self._services = services
@@ -124,8 +134,8 @@ class ScriptHost:
         self._timeout = timeout
         self._filter = filter
         self.list_only = list_only
-        self._command = worker_command(parts)
-        self._compiler = Compiler(root)
+        self._command = processes.command
+        self._compiler = Compiler(root, processes.compiler)
         self._seats: list[_Seat] = []
         self._poll = select.poll()
         self._poll.register(self._compiler.fileno(), select.POLLIN)
@@ -141,7 +151,7 @@ class ScriptHost:
         self._answers: deque[tuple[_Seat, str]] = deque()
         self._wake_read, self._wake_write = os.pipe()
         self._poll.register(self._wake_read, select.POLLIN)
-        self._add_seat()
+        self._add_seat(processes.worker)
 
     def __enter__(self) -> ScriptHost:
         return self
@@ -214,7 +224,7 @@ class ScriptHost:
             if self._jobs and seat.job is None:
                 self._give(seat, self._next_job(seat))
         while self._jobs and len(self._seats) < self._limit:
-            self._give(self._add_seat(), self._jobs.popleft())
+            self._give(self._add_seat(Worker(self._command)), self._jobs.popleft())
 
     def _next_job(self, seat: _Seat) -> _Job:
         for job in self._jobs:
@@ -247,8 +257,8 @@ class ScriptHost:
             frames.append(encode("run", *parts))
         worker.send(*frames)
 
-    def _add_seat(self) -> _Seat:
-        seat = _Seat(Worker(self._command))
+    def _add_seat(self, worker: Worker) -> _Seat:
+        seat = _Seat(worker)
         self._seats.append(seat)
         descriptor = seat.worker.child.stdout
         self._by_fd[descriptor] = seat
@@ -320,6 +330,8 @@ class ScriptHost:
             state.early = []
 
     def _listed(self, seat: _Seat, state: _State, parts: list[str]) -> None:
+        from scripttest.slicing import slice_module
+
         compiled = state.compiled
         found = list(zip(parts[0::2], parts[1::2], strict=True))
         slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found)
@@ -473,6 +485,12 @@ class ScriptHost:
             record.get("diff"),
             phase,
             frames,
-            code_frame(frames[0].location) if frames else "",
+            _code_frame(frames[0].location) if frames else "",
         )
 
+
+
+def _code_frame(location: Location) -> str:
+    from scripttest.stack import code_frame
+
+    return code_frame(location)

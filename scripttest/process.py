@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from typing import NamedTuple
 
 
@@ -24,8 +23,10 @@ class Child(NamedTuple):
 
     def kill(self) -> None:
         """Ends the process at once, if it still runs."""
+        from signal import SIGKILL
+
         try:
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, SIGKILL)
         except ProcessLookupError:
             return
 

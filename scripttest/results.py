@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from scripttest.errors import Location, ScriptError
-from scripttest.stack import StackFrame
+from scripttest.errors import Location, ScriptError, StackFrame
 
 Status = Literal["passed", "failed", "skipped"]
 Cause = Literal["assertion", "error", "timeout", "crash", "setup"]

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from scripttest.compiler import RUNTIME_SOURCE
 
-_DYNAMIC = re.compile(r"\b(eval|Eval|Function|globalThis|TestMain)\b")
+_DYNAMIC = r"\b(?:eval|Eval|Function|globalThis|TestMain)\b"
 _LETTER = r"(?:\w|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
-_NAME = re.compile(rf"\bTest{_LETTER}*")
-_DECLARATION = re.compile(rf"^(?:function\*? |var )(?P<name>Test{_LETTER}*)", re.MULTILINE)
+_NAME = rf"\bTest{_LETTER}*"
+_DECLARATION = rf"(?m)^(?:function\*? |var )(?P<name>Test{_LETTER}*)"
 """esbuild starts top-level declarations in column 0."""
 
 
@@ -49,7 +49,7 @@ class _Piece(NamedTuple):
 def slice_module(code: str, entry_start: int, exports: dict[str, str], found: list[tuple[str, str]]) -> Slices:
     """Finds the tests of the entry point among the functions that the engine listed, `found` (name, source)."""
     aliases = {local: name for name, local in exports.items() if name.startswith("Test")}
-    declared = {_plain(match["name"]): match.start() for match in _DECLARATION.finditer(code, entry_start)}
+    declared = {_plain(match["name"]): match.start() for match in re.compile(_DECLARATION).finditer(code, entry_start)}
     tests: list[tuple[int, str, str, _Piece | None]] = []
     for local, source in found:
         position = declared.get(local, -1)
@@ -59,7 +59,7 @@ def slice_module(code: str, entry_start: int, exports: dict[str, str], found: li
                 continue
         tests.append((position, aliases.get(local, local), local, _piece(code, position, local, source)))
     tests.sort(key=lambda test: test[0])
-    if len(tests) < 2 or _DYNAMIC.search(code.replace(RUNTIME_SOURCE, "")):
+    if len(tests) < 2 or re.search(_DYNAMIC, code.replace(RUNTIME_SOURCE, "")):
         return Slices("", tuple(Test(name, local, "") for _, name, local, _ in tests))
     return _cut(code, tests)
 
@@ -109,7 +109,7 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
         length += len(blank)
         at = piece.end
     text = "".join(base) + code[at:]
-    mentioned = Counter(_NAME.findall(text))
+    mentioned = Counter(re.findall(_NAME, text))
     always = {local for local, piece in pieces.items() if mentioned[_as_printed(local)] > len(piece.stub)}
     planned = []
     for _, name, local, _ in tests:
@@ -121,7 +121,7 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
 
 
 def _mentioned(text: str, names: dict[str, str]) -> set[str]:
-    return {names[word] for word in set(_NAME.findall(text)) if word in names}
+    return {names[word] for word in set(re.findall(_NAME, text)) if word in names}
 
 
 def _closure(start: set[str], mentions: dict[str, set[str]]) -> set[str]:

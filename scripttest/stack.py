@@ -8,24 +8,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
 
 from scripttest.compiler import Compiled
-from scripttest.errors import Location
+from scripttest.errors import Location, StackFrame
 from scripttest.sourcemap import SourceMap
 
-_FRAME = re.compile(r"^\s*at (?:(?P<name>.*?) \()?(?:\(?<\w+>|<anonymous>):(?P<line>\d+):(?P<column>\d+)\)?$", re.MULTILINE)
+_FRAME = r"^\s*at (?:(?P<name>.*?) \()?(?:\(?<\w+>|<anonymous>):(?P<line>\d+):(?P<column>\d+)\)?$"
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
-
-
-class StackFrame(NamedTuple):
-    """One frame of the user's code."""
-
-    function: str
-    """Empty for anonymous code."""
-    location: Location
 
 
 class StackMapper:
@@ -39,7 +30,7 @@ class StackMapper:
     def frames(self, stack: str) -> list[StackFrame]:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
         frames: list[StackFrame] = []
-        for match in _FRAME.finditer(stack):
+        for match in re.finditer(_FRAME, stack, re.MULTILINE):
             location = self._locate(int(match["line"]), int(match["column"]))
             if location is not None:
                 name = match["name"] or ""

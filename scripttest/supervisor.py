@@ -7,14 +7,15 @@ run by another worker. Time is the wall clock of this process, because a script 
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
+from typing import NamedTuple
 
 from scripttest.errors import HostError
+from scripttest.esbuild import Service
 from scripttest.process import LIFELINE, Child, spawn
 from scripttest.protocol import Frame, FrameReader, encode
 
@@ -31,6 +32,22 @@ def worker_command(parts: Path) -> list[str]:
         raise HostError("Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng")
     paths = [str(Path(__file__).parent.parent), str(Path(engine.origin).parent)]
     return [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, str(parts), "0", "1", str(LIFELINE), *paths]
+
+
+class Processes(NamedTuple):
+    """The processes that every run needs, started before anything else so that they load meanwhile. They end by themselves
+    when this process does."""
+
+    compiler: Service
+    worker: Worker
+    command: list[str]
+    """The command line of further workers."""
+
+
+def start_processes(parts: Path) -> Processes:
+    """Starts the compiler and one worker, which takes the script half of the bindings from `parts`. Raises HostError."""
+    command = worker_command(parts)
+    return Processes(Service(), Worker(command), command)
 
 
 class Worker:
@@ -85,7 +102,9 @@ class Worker:
             said = ""
         self.child.close()
         if code < 0:
-            ended = f"was killed by signal {-code} ({signal.Signals(-code).name})"
+            from signal import Signals
+
+            ended = f"was killed by signal {-code} ({Signals(-code).name})"
         else:
             ended = f"exited with code {code}"
         return f"{ended}: {said}" if said else ended

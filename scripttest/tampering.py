@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import re
 
-_BUILT_INS = (
-    "Object|Array|JSON|Promise|Map|Set|WeakMap|WeakSet|Symbol|String|Number|BigInt|RegExp|Date|Math|Reflect|Proxy|Function|"
-    r"ArrayBuffer|\w*Error|\w+Array"
+_REACHES = frozenset(
+    "prototype __proto__ globalThis eval Eval constructor Reflect Proxy Function defineProperty defineProperties "
+    "__defineGetter__ __defineSetter__ setPrototypeOf assign".split()
 )
-_SUSPICIOUS = re.compile(
-    r"prototype|__proto__|globalThis|\beval\b|\bEval\b|\bthis\s*\[|\.constructor|\[\s*[\"'`]|define(?:Property|Properties|Getter|Setter)|assign\("
-    rf"|(?<!instanceof )(?<!new )(?<!extends )\b(?:{_BUILT_INS})\b(?!\s*\()(?!\.\w+\()"
+_BUILT_INS = frozenset(
+    "Object Array JSON Promise Map Set WeakMap WeakSet Symbol String Number BigInt RegExp Date Math ArrayBuffer Error "
+    "TypeError RangeError SyntaxError Uint8Array Iterator".split()
 )
+_COMPUTED = r"[\w)\]]\s*\[\s*[\"'`]|\bthis\s*\["
 
 
 def may_tamper(code: str) -> bool:
     """True unless the code plainly only calls built-ins."""
-    return _SUSPICIOUS.search(code) is not None
+    words = set(re.findall(r"\w+", code))
+    if words & _REACHES and (words & _REACHES != {"constructor"} or re.search(r"\.\s*constructor\b", code)):
+        return True
+    used = words & _BUILT_INS
+    if used and re.search(rf"(?<!instanceof )(?<!new )(?<!extends )\b(?:{'|'.join(used)})\b(?!\s*\()(?!\.\w+\()", code):
+        return True
+    return re.search(_COMPUTED, code) is not None

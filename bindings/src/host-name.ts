@@ -21,7 +21,12 @@ export function parseHost(text: string, special: boolean): string | undefined {
 
 function asciiName(name: string): string | undefined {
   if (/^[\0-\x7f]*$/.test(name)) return name.toLowerCase();
-  const labels = name.replace(/[\xad\u200b\u2060\ufeff]/g, "").normalize("NFKC").toLowerCase().normalize("NFKC").split(/[.。．｡]/);
+  const labels = name
+    .replace(/[\xad\u200b\u2060\ufeff]/g, "")
+    .normalize("NFKC")
+    .toLowerCase()
+    .normalize("NFKC")
+    .split(/[.。．｡]/);
   const encoded = labels.map((label) => (/^[\0-\x7f]*$/.test(label) ? label : punycode(label)));
   return encoded.includes(undefined) ? undefined : encoded.join(".");
 }
@@ -30,7 +35,10 @@ function asciiName(name: string): string | undefined {
 function punycode(label: string): string | undefined {
   const points = Array.from(label, (character) => character.codePointAt(0)!);
   if (/[\ud800-\udfff\ufffd]/u.test(label)) return undefined;
-  let output = points.filter((point) => point < 128).map((point) => String.fromCharCode(point)).join("");
+  let output = points
+    .filter((point) => point < 128)
+    .map((point) => String.fromCharCode(point))
+    .join("");
   const basic = output.length;
   let handled = basic;
   if (basic) output += "-";

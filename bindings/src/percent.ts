@@ -2,9 +2,9 @@
 
 import { decodeUtf8 } from "./utf8";
 
-/** Encodes the UTF-8 bytes of every character that `set` (a global, unicode pattern) finds. */
+/** Encodes the UTF-8 bytes of every character that `set` (a global, unicode pattern) finds; the text is well-formed. */
 export function percentEncode(text: string, set: RegExp): string {
-  return text.toWellFormed().replace(set, (character) => {
+  return text.replace(set, (character) => {
     const code = character.charCodeAt(0);
     if (code > 0x7f) return encodeURIComponent(character);
     return (code < 16 ? "%0" : "%") + code.toString(16).toUpperCase();

@@ -53,7 +53,7 @@ export function decodeUtf8(bytes: Uint8Array, fatal = false): string {
   }
   const units: number[] = [];
   let text = "";
-  for (let i = 0; i < bytes.length; ) {
+  for (let i = 0; i < bytes.length;) {
     const { size, code } = sequenceAt(bytes, i);
     i += size;
     if (code > 0xffff) units.push(0xd7c0 + (code >> 10), 0xdc00 | (code & 1023));

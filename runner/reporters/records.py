@@ -6,7 +6,7 @@ from typing import Any
 
 from runner.events import RunEnd, RunStart, TestResult
 from runner.execution import Counts
-from scripttest import Failure, Outcome
+from scripttest.results import Failure, Outcome
 
 
 def result_record(result: TestResult) -> dict[str, Any]:

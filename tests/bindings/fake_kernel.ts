@@ -31,7 +31,14 @@ class Exception extends Error {
 }
 
 const parts: Record<string, unknown> = {
-  explain: { inspect: (value: unknown) => (value === undefined ? "undefined" : typeof value === "string" ? `"${value}"` : `<${JSON.stringify(value) ?? typeof value}>`) },
+  explain: {
+    inspect: (value: unknown) =>
+      value === undefined
+        ? "undefined"
+        : typeof value === "string"
+          ? `"${value}"`
+          : `<${JSON.stringify(value) ?? typeof value}>`,
+  },
 };
 
 Object.assign(fake, {
@@ -60,16 +67,23 @@ fake.kernel = {
     authorized: { user_id: "u1", team_id: "t.1", scope: "" },
   },
   testName: () => "TestX",
-  part: ((name: string) => (parts[name] ??= ((0, eval)(fake.$parts[name]) as (kernel: Kernel) => unknown)(fake.kernel))) as Kernel["part"],
+  part: ((name: string) =>
+    (parts[name] ??= ((0, eval)(fake.$parts[name]) as (kernel: Kernel) => unknown)(fake.kernel))) as Kernel["part"],
   call(name, args) {
     const { mocks } = fake.kernel;
     if (mocks.process.length || mocks.agent.length || mocks.http.length) {
-      const found = fake.kernel.part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked").find(name, args);
+      const found = fake.kernel
+        .part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked")
+        .find(name, args);
       if (found) return found() ?? null;
     }
     if (name.startsWith("stores.")) {
       const dot = name.lastIndexOf(".");
-      return fake.kernel.part<(id: string, method: string, args: readonly unknown[]) => unknown>("store")(name.slice(7, dot), name.slice(dot + 1), args);
+      return fake.kernel.part<(id: string, method: string, args: readonly unknown[]) => unknown>("store")(
+        name.slice(7, dot),
+        name.slice(dot + 1),
+        args,
+      );
     }
     return fake.kernel.host(name, args);
   },

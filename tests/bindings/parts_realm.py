@@ -13,19 +13,43 @@ import _quickjs
 
 TESTS = Path(__file__).parent
 BINDINGS = TESTS.parent.parent / "bindings"
-ESBUILD = BINDINGS / "node_modules/@esbuild/linux-x64/bin/esbuild"
-PARTS = (
-    "bytes clone console context encoding fs http memory messages mock mocked plan printf services store table timers trace url yao"
-).split()
+ESBUILD = next((BINDINGS / "node_modules/@esbuild").glob("*/bin/esbuild"))
+OPTIONS = "--bundle --minify --format=iife --global-name=P --target=es2023 --supported:template-literal=false --log-level=error"
+"""As `bindings/build.py` has them, but for the format."""
+
+PARTS = [
+    "bytes",
+    "clone",
+    "console",
+    "context",
+    "encoding",
+    "fs",
+    "http",
+    "memory",
+    "messages",
+    "mock",
+    "mocked",
+    "mocked-agent",
+    "mocked-http",
+    "plan",
+    "printf",
+    "services",
+    "store",
+    "table",
+    "timers",
+    "trace",
+    "url",
+    "yao",
+]
 
 
 @cache
 def bundles() -> dict[str, str]:
-    """Minified source by part name, and the fake kernel's as `fake_kernel`."""
+    """Minified source by part name, and the fake kernel as `fake_kernel`."""
     sources = [*(BINDINGS / f"src/parts/{name}.ts" for name in PARTS), TESTS / "fake_kernel.ts"]
     with tempfile.TemporaryDirectory() as out:
-        command = [str(ESBUILD), *map(str, sources), "--bundle", "--minify", "--format=iife", "--global-name=P", "--charset=utf8"]
-        subprocess.run([*command, f"--outdir={out}", "--entry-names=[name]", "--log-level=error"], check=True)
+        command = [str(ESBUILD), *map(str, sources), *OPTIONS.split(), f"--outdir={out}", "--entry-names=[name]"]
+        subprocess.run(command, check=True)
         return {file.stem: file.read_text() for file in Path(out).glob("*.js")}
 
 

@@ -353,7 +353,7 @@ Panic: () => { throw new Error('x') } | () => { throw undefined } | async () => 
 Panic: () => ({ then(done, failed) { failed(1) } }) | () => ({ get then() { throw 1 } }) | () => f.x.y
 NoPanic: () => 1 | async () => 1 | () => ({ then(done) { done(1) } }) | () => new Promise((done) => done()) | () => ({ then: 1 })
 Match: 'hello', '^h.*o$' | 'Hello', '(?i)hello' | 'hello', /L/i | 123, '^123$' | 12n, /12/ | true, /true/ | {a: 1}, '"a":1' | [1, 2], /1,2/
-Match: new TypeError('boom'), /^TypeError: boom$/ | Object.assign(/a/g, {lastIndex: 5}), /a/ | 'aa', Object.assign(/a/g, {lastIndex: 2})
+Match: new TypeError('boom'), /^TypeError: boom$/ | 'a', Object.assign(/a/g, {lastIndex: 5}) | 'aa', Object.assign(/a/g, {lastIndex: 2})
 Match: 'a', Object.assign(/a/y, {lastIndex: 1}) | new Error('x'), 'Error' | s, /Symbol\\(s\\)/
 NotMatch: 'hello', '^x' | 'hello', /x/ | 5, '6' | 'ba', /a/y | {a: 1}, 'b'
 JSONPath: {a: {b: [{c: 1}]}}, 'a.b[0].c', 1 | {a: {b: 2}}, '$.a.b', 2 | [[1, 2]], '[0][1]', 2 | [[1, 2]], '$[0][1]', 2 | {a: 1}, '$', {a: 1}
@@ -506,7 +506,7 @@ OUTCOMES = [
     ("Match", "'a', '('", outcome("Match could not be evaluated: missing ), unterminated subpattern at position 0")),
     ("NotMatch", "'abc', 'b'", outcome("Should not match the pattern", ('"b"', "b"), ('"abc"', "abc"))),
     ("JSONPath", "{a: [1]}, '$.a[0]', 2", outcome("Not equal at $.a[0]", ("2", 2), ("1", 1))),
-    ("JSONPath", "'{', 'a', 2", outcome("Not a JSON text: expecting property name", actual=('"{"', "{"))),
+    ("JSONPath", "'{', 'a', 2", outcome("Not a JSON text: Expected property name or '}' in JSON at position 1 (line 1 column 2)", actual=('"{"', "{"))),
     ("JSONPath", "{}, 1, 2", outcome("A path is a text, got number")),
     ("Type", "[], 'object'", outcome("Wrong type", ('"object"', "object"), ('"array"', "array"))),
     (
@@ -662,7 +662,8 @@ INSPECT = [
     ("'ab'.repeat(39)", '"' + "ab" * 39 + '"'),
     ("['a'.repeat(76)]", '["' + "a" * 76 + '"]'),
     ("['a'.repeat(77)]", '[\n  "' + "a" * 77 + '",\n]'),
-    ("{key: ['a'.repeat(70)]}", '{\n  key: ["' + "a" * 70 + '"],\n}'),
+    ("{key: ['a'.repeat(68)], b: 1}", '{\n  key: ["' + "a" * 68 + '"],\n  b: 1,\n}'),
+    ("{key: ['a'.repeat(69)], b: 1}", '{\n  key: [\n    "' + "a" * 69 + '",\n  ],\n  b: 1,\n}'),
     (
         "range(130)",
         "[\n  "
@@ -685,14 +686,14 @@ def test_inspect(realm: Realm, expression: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ("{depth: 1}", "{a: [Object], list: [Array(3)], map: [Map(1)], date: Date(1970-01-01T00:00:00.000Z)}"),
-        ("{items: 1}", "{a: {b: {c: 1}}, ... 3 more}"),
-        ("{length: 12}", "{a: {b: {c: 1}}, list: [0, ... 2 more], ... 2 more}"),
+        ("{depth: 1}", "{a: [Object], list: [Array(3)], map: [Map(1)]}"),
+        ("{depth: 2}", "{a: {b: [Object]}, list: [0, 1, 2], map: Map(1) {1 => 2}}"),
+        ("{items: 1}", "{a: {b: {c: 1}}, ... 2 more}"),
+        ("{length: 26}", "{a: {b: {c: 1}}, list: [0, ... 2 more], ... 1 more}"),
     ],
 )
 def test_inspect_within_bounds(realm: Realm, options: str, text: str) -> None:
-    value = "{a: {b: {c: 1}}, list: range(3), map: new Map([[1, 2]]), date: new Date(0)}"
-    assert realm.run(f"$.inspect({value}, {options})").replace("\n  ", "").replace(",\n}", "}").replace(",date", ", date") == text
+    assert realm.run(f"$.inspect({{a: {{b: {{c: 1}}}}, list: range(3), map: new Map([[1, 2]])}}, {options})") == text
 
 
 def test_a_print_is_bounded(realm: Realm) -> None:
@@ -755,7 +756,7 @@ def test_a_long_diff_shows_the_start_of_both_sides(realm: Realm) -> None:
 
 def test_a_diff_is_bounded(realm: Realm) -> None:
     lines = realm.run("$.diff(range(399), range(399).map((i) => i % 2 ? i : -i - 1))").split("\n")
-    assert (len(lines), lines[-1]) == (401, "  ... 199 more lines")
+    assert (len(lines), lines[-1]) == (401, "  ... 201 more lines")
 
 
 @pytest.mark.parametrize(
@@ -812,44 +813,46 @@ const define = Object.defineProperty;
 for (let i = 0; i < later.length; i++) define(later[i][0], later[i][1], later[i][2]);
 for (const key in { reason: 0, bare: 0, diff: 0, expected: 0, actual: 0, message: 0, outcome: 0, value: 0, enumerable: 0, then: 0, passed: 0, criteria: 0 })
   define(Object.prototype, key, { value: true, writable: true, configurable: true });
-for (const name in { Map: 0, Set: 0, Date: 0, RegExp: 0, Promise: 0, Uint8Array: 0, Number: 0, String: 0, Symbol: 0, Error: 0, JSON: 0, Reflect: 0, eval: 0, isNaN: 0 })
+for (const name in { Map: 0, Set: 0, Date: 0, RegExp: 0, Promise: 0, Uint8Array: 0, Number: 0, String: 0, Symbol: 0, TypeError: 0, JSON: 0, Reflect: 0, eval: 0, isNaN: 0 })
   define(globalThis, name, { value: bad });
 """
 
 
-def with_and_without_sabotage(expression: str, args: str) -> list[str]:
-    """The value of an expression over `args`, in a realm as it is and in one whose intrinsics throw."""
-    results = []
-    for sabotage in ("", SABOTAGE):
-        realm = Realm()
-        realm.context.eval(f"(() => {{ {DECLARATIONS} globalThis.args = [{args}]; globalThis.act = () => {expression} }})()")
-        realm.context.eval(f"(() => {{ const later = []; {sabotage} }})()")
-        results.append(realm.context.eval("act()"))
-        if results[-1] == "null":
+def answers(before: str, calls: list[tuple[str, str]]) -> dict[str, str]:
+    """Texts that `$.<name>` answers to arguments which were made before `before` ran, by call."""
+    realm = Realm()
+    realm.context.eval(f"(() => {{ {DECLARATIONS} globalThis.lists = [{','.join(f'[{args}]' for _, args in calls)}]; const later = []; {before} }})()")
+    found = {}
+    for i, (method, args) in enumerate(calls):
+        answer = realm.context.eval(f"{{ const args = lists[{i}]; $.{method} }}")
+        if answer == "null":
             while realm.context.execute_pending_job():
                 pass
-            results[-1] = realm.context.eval("$.settled()")
-    return results
+            answer = realm.context.eval("$.settled()")
+        found[f"{i}: {method} {args}"] = answer
+    return found
 
 
-ASYNCHRONOUS = re.compile(r"async|Promise|then")
+def calls_of(table: list[str], method: str) -> list[tuple[str, str]]:
+    return [(method, ", ".join(row.split(" | "))) for row in table]
 
 
-@pytest.mark.parametrize(("name", "args"), [row for row in rows(PASS + FAIL) if not ASYNCHRONOUS.search(row[1])], ids=str)
-def test_a_script_that_overwrites_intrinsics_does_not_change_a_verdict(name: str, args: str) -> None:
-    untouched, changed = with_and_without_sabotage(f"$.check('{name}', args)", args)
-    assert changed == untouched
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [(f"check('{name}', args)", args) for name, args in rows(PASS) + rows(FAIL) if "Promise" not in args],
+        calls_of(EQUAL + NOT_EQUAL, "equal(args[0], args[1])"),
+        calls_of([row for row, _ in DIFF] + [expression + " | 1" for expression, _ in INSPECT], "check('Equal', args)"),
+    ],
+    ids=["verdicts", "equality", "explanations"],
+)
+def test_a_script_that_overwrites_intrinsics_changes_nothing(calls: list[tuple[str, str]]) -> None:
+    assert answers(SABOTAGE, calls) == answers("", calls)
 
 
-@pytest.mark.parametrize("row", EQUAL + NOT_EQUAL)
-def test_a_script_that_overwrites_intrinsics_does_not_change_equality(row: str) -> None:
-    left, right = row.split(" | ")
-    untouched, changed = with_and_without_sabotage("$.equal(args[0], args[1])", f"{left}, {right}")
-    assert changed == untouched
-
-
-@pytest.mark.parametrize("row", [row for row, _ in DIFF] + [expression + " | 1" for expression, _ in INSPECT], ids=lambda row: row[:60])
-def test_a_script_that_overwrites_intrinsics_does_not_change_an_explanation(row: str) -> None:
-    expected, actual = row.split(" | ")
-    untouched, changed = with_and_without_sabotage("$.check('Equal', args)", f"{actual}, {expected}")
-    assert changed == untouched
+def test_the_sabotage_is_real() -> None:
+    realm = Realm()
+    realm.context.eval(f"(() => {{ const later = []; {SABOTAGE} }})()")
+    for expression in ("[1].map((x) => x)", "[...[1]]", "JSON.stringify(1)", "Object.keys({})", "new Map()", "'a'.slice(0)", "/a/.exec('a')", "`a${1}`.at(0)"):
+        with pytest.raises(_quickjs.JSException):
+            realm.context.eval(expression)

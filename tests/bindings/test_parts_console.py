@@ -8,7 +8,7 @@ from parts_realm import evaluate
 FORMAT = [
     ("nothing", "[]", ""),
     ("text", "['a']", "a"),
-    ("texts and values", "['a', 1, {b: 2}, null]", "a <1> <{\"b\":2}> <null>"),
+    ("texts and values", "['a', 1, {b: 2}, null]", 'a <1> <{"b":2}> <null>'),
     ("a value first", "[{a: 1}, 'b %s']", '<{"a":1}> b %s'),
     ("a lone percent text stays", "['100%% %s']", "100%% %s"),
     ("%s", "['%s|%s|%s|%s', 'x', -0, 5n, null]", "x|-0|5n|null"),
@@ -60,7 +60,10 @@ PRINTF = [
     ("['%x %X %#x', 255, 255, 255]", "ff FF 0xff"),
     ("['%x % x', 'hi', 'hé']", "6869 68 c3 a9"),
     ("['%b %o %O', 5, 8, 8]", "101 10 0o10"),
-    ("['%T %T %T %T %T %T %T', 1, 1.5, 'a', true, null, [1], {}]", "int float64 string bool <nil> []interface {} map[string]interface {}"),
+    (
+        "['%T %T %T %T %T %T %T', 1, 1.5, 'a', true, null, [1], {}]",
+        "int float64 string bool <nil> []interface {} map[string]interface {}",
+    ),
     ("['%5s|%-5s|%.2s', 'ab', 'ab', 'abc']", "   ab|ab   |ab"),
     ("['%*d', 5, 42]", "   42"),
     ("['%.*f', 1, 2.55]", "2.5"),

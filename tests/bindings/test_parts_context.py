@@ -40,6 +40,8 @@ SENT = [
     ("set of a prototype", "const id = ctx.SendStream('a'); ctx.Set(id, 1, 'props.__proto__.bad'); return ({}).bad === undefined", True),
     ("an unknown message", "ctx.Append('M7', 'x'); return ctx.sent", [{"type": "text", "props": {"content": "x"}, "message_id": "M7", "done": False}]),
     ("what is sent is a copy", "const m = {type: 'a', props: {x: 1}}; ctx.Send(m); m.props.x = 2; return [ctx.sent[0].props.x, 'message_id' in m]", [1, False]),
+    ("the last message of an id is changed", "ctx.Send({type: 'a', message_id: 'x'}); ctx.SendStream({type: 'b', message_id: 'x'}); ctx.End('x', 'end'); return ctx.sent.map((m) => m.props)", [{}, {"content": "end"}]),
+    ("cycles are kept", "const m = {type: 'a', props: {list: []}}; m.props.list.push(m.props.list); ctx.Send(m); const { list } = ctx.sent[0].props; return list[0] === list && list !== m.props.list", True),
     ("the list is live", "const s = ctx.sent; ctx.Send('a'); return s.length", 1),
     ("no message", "return ctx.Send()", "Exception|400: Send requires a message argument"),
     ("null", "return ctx.SendStream(null)", "Exception|400: SendStream requires a message argument"),
@@ -56,7 +58,7 @@ def test_messages(body: str, expected: object) -> None:
 
 
 MEMORY = [
-    ("missing key", "return [ctx.memory.user.Get('k'), ctx.memory.user.GetDel('k'), ctx.memory.user.Pop('k'), ctx.memory.user.ArrayGet('k', 0)]", [None] * 4),
+    ("missing key", "return [ctx.memory.user.Get('k'), ctx.memory.user.GetDel('k'), ctx.memory.user.Pop('k'), ctx.memory.user.ArrayGet('k', 0)].map((value) => value === null)", [True] * 4),
     ("set and get", "const { user } = ctx.memory; user.Set('k', {a: 1}); return [user.Get('k'), user.Has('k'), user.Keys(), user.Len()]", [{"a": 1}, True, ["k"], 1]),
     ("spaces are apart", "ctx.memory.user.Set('k', 1); return ['team', 'chat', 'context'].map((s) => ctx.memory[s].Has('k'))", [False] * 3),
     ("id and space", "return ['user', 'team', 'chat', 'context'].map((s) => [ctx.memory[s].space, ctx.memory[s].id])", [["user", "u1"], ["team", "t.1"], ["chat", "chat-1"], ["context", "chat-1"]]),

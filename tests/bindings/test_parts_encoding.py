@@ -90,7 +90,9 @@ DECODER_RULES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("expression", "expected"), [row[1:] for row in DECODER_RULES], ids=[row[0] for row in DECODER_RULES])
+@pytest.mark.parametrize(
+    ("expression", "expected"), [row[1:] for row in DECODER_RULES], ids=[row[0] for row in DECODER_RULES]
+)
 def test_text_decoder_rules(expression: str, expected: object) -> None:
     assert evaluate(expression, "encoding") == expected
 

@@ -23,6 +23,7 @@ YAO = [
     ("Eval of a broken text", "try { Eval('(x') } catch (e) { return e.name }", "SyntaxError"),
     ("Use", "let out = []; class R { constructor(...a) { this.a = a } __release() { out.push('released') } } return [Use(R, 1, 2, (r) => { out.push(...r.a); return 'v' }), out]", ["v", [1, 2, "released"]]),
     ("Use releases after a throw", "let out = 0; class R { __release() { out++ } } try { Use(R, () => { throw 1 }) } catch {} return out", 1),
+    ("Use releases when a promise has settled", "const out = []; class R { __release() { out.push('released') } } Use(R, () => ({then: (done) => { out.push('waiting'); out.push(done(5)) }})); return out", ["waiting", "released", 5]),
     ("Use without a callback", "return Use(class {})", "Exception|400: Use takes a class, its arguments and a callback"),
     ("All", "answer('a', (x) => x); return All([{process: 'a', args: [1]}, {process: 'b'}, {process: 'a'}])", [{"index": 0, "data": 1}, {"index": 1, "data": None, "error": "b is not available"}, {"index": 2, "data": None}]),
     ("Any", "answer('a', 1); return [Any([{process: 'b'}, {process: 'a'}, {process: 'a'}]), calls.length]", [[{"index": 0, "data": None, "error": "b is not available"}, {"index": 1, "data": 1}, {"index": 2, "data": None}], 2]),
@@ -93,12 +94,13 @@ HTTP = [
     ("inner gaps stay", "answer('http.Post', (...a) => a); return http.Post('http://h', undefined, undefined, {a: 1}, undefined)", ["http://h", None, None, {"a": 1}]),
     ("Send", "answer('http.Send', (...a) => a); return http.Send('PUT', 'http://h', 1)", ["PUT", "http://h", 1]),
     ("no URL", "return http.Get()", {"status": 400, "code": 400, "data": None, "headers": {}, "message": "http.Get: argument 1 must be a text"}),
-    ("a failure does not throw", "return http.Delete('http://h')", {"status": 0, "code": 0, "data": None, "headers": {}, "message": "http.Delete is not available"}),
+    ("a failed connection does not throw", "answer('http.Delete', {status: 0, code: 0, message: 'refused'}); return http.Delete('http://h')", {"status": 0, "code": 0, "message": "refused"}),
+    ("a host that is not allowed throws", "return http.Delete('http://h')", "Exception|404: http.Delete is not available"),
     ("Stream", "answer('http.Stream', {lines: ['a', 'b', 'c'], response: {status: 201}}); const seen = []; return [http.Stream('POST', 'http://h', (l) => { seen.push(l); return 1 }, {q: 1}), seen, calls[0][1]]", [{"status": 201}, ["a", "b", "c"], ["POST", "http://h", {"q": 1}]]),
     ("Stream stops", "answer('http.Stream', {lines: ['a', 'b']}); const seen = []; return [http.Stream('GET', 'http://h', (l) => { seen.push(l); return 0 }).status, seen]", [200, ["a"]]),
     ("Stream aborts", "answer('http.Stream', {lines: ['a', 'b']}); return http.Stream('GET', 'http://h', () => -1).message", "http.Stream: aborted by its callback"),
     ("Stream without a callback", "return http.Stream('GET', 'http://h').message", "http.Stream: argument 3 must be a function"),
-    ("Stream that fails", "return http.Stream('GET', 'http://h', () => 1).status", 0),
+    ("Stream that fails", "answer('http.Stream', {status: 0}); return http.Stream('GET', 'http://h', () => 1).status", 0),
     ("what a callback throws", "answer('http.Stream', {lines: ['a']}); return http.Stream('GET', 'http://h', () => { throw new RangeError('x') })", "RangeError: x"),
 ]  # fmt: skip
 

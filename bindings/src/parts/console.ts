@@ -10,7 +10,8 @@ import type { Kernel } from "../kernel";
 type Level = "trace" | "debug" | "info" | "warn" | "error";
 
 export default function (kernel: Kernel) {
-  const inspect = (value: unknown): string => kernel.part<{ inspect(value: unknown): string }>("explain").inspect(value);
+  const inspect = (value: unknown): string =>
+    kernel.part<{ inspect(value: unknown): string }>("explain").inspect(value);
   const show = (value: unknown): string => (typeof value === "string" ? value : inspect(value));
 
   /** The text of `console.log(...args)`: a first text with specifiers takes the values it names, the rest follow. */
@@ -39,7 +40,9 @@ export default function (kernel: Kernel) {
       case "s":
         if (typeof value === "bigint") return `${value}n`;
         if (Object.is(value, -0)) return "-0";
-        return object && (value as object).toString === Object.prototype.toString ? inspect(value) : safely(() => String(value), value);
+        return object && (value as object).toString === Object.prototype.toString
+          ? inspect(value)
+          : safely(() => String(value), value);
       case "j":
         return safely(() => JSON.stringify(value) ?? "undefined", value);
       case "o":
@@ -48,7 +51,12 @@ export default function (kernel: Kernel) {
     }
     if (typeof value === "bigint" && specifier !== "f") return `${value}n`;
     if (typeof value === "symbol") return "NaN";
-    const number = specifier === "d" ? safely(() => Number(value), NaN) : specifier === "i" ? parseInt(value as string) : parseFloat(value as string);
+    const number =
+      specifier === "d"
+        ? safely(() => Number(value), NaN)
+        : specifier === "i"
+          ? parseInt(value as string)
+          : parseFloat(value as string);
     return Object.is(number, -0) ? "-0" : String(number);
   }
 
@@ -64,7 +72,10 @@ export default function (kernel: Kernel) {
   function printf(args: readonly unknown[]): string {
     if (args.length === 1 && typeof args[0] === "string") return args[0].replace(/%%/g, "%");
     if (typeof args[0] !== "string") return format(args);
-    return kernel.part<(args: readonly unknown[], inspect: (value: unknown) => string) => string>("printf")(args, inspect);
+    return kernel.part<(args: readonly unknown[], inspect: (value: unknown) => string) => string>("printf")(
+      args,
+      inspect,
+    );
   }
 
   let indent = "";
@@ -84,7 +95,7 @@ export default function (kernel: Kernel) {
     const start = timers.get(name);
     if (start === undefined) return print("warn", `console.${method}: no timer is named ${JSON.stringify(name)}`);
     const milliseconds = +(kernel.now() - start).toFixed(3);
-print("info", [`${name}: ${milliseconds}ms`, ...more.map(show)].join(" "));
+    print("info", [`${name}: ${milliseconds}ms`, ...more.map(show)].join(" "));
   }
 
   const info = printer("info");
@@ -101,7 +112,10 @@ print("info", [`${name}: ${milliseconds}ms`, ...more.map(show)].join(" "));
       if (!condition) print("error", "Assertion failed" + (args.length ? ": " + format(args) : ""));
     },
     table(value?: unknown, columns?: string[]): void {
-      const table = kernel.part<(value: unknown, columns: unknown, inspect: (value: unknown) => string) => string | undefined>("table");
+      const table =
+        kernel.part<(value: unknown, columns: unknown, inspect: (value: unknown) => string) => string | undefined>(
+          "table",
+        );
       print("info", table(value, columns, inspect) ?? format([value]));
     },
     time(label: unknown = "default"): void {

@@ -13,7 +13,10 @@ const labels: [string, RegExp][] = [
   ["utf-8", /^(unicode-1-1-utf-8|unicode11utf8|unicode20utf8|x-unicode20utf8|utf-?8)$/],
   ["utf-16le", /^(utf-16(le)?|ucs-2|unicode|unicodefeff|csunicode|iso-10646-ucs-2)$/],
   ["utf-16be", /^(utf-16be|unicodefffe)$/],
-  ["windows-1252", /^(latin1|l1|ascii|us-ascii|iso-?8859-?1|iso_8859-1(:1987)?|ansi_x3\.4-1968|cp1252|windows-1252|x-cp1252|cp819|ibm819|csisolatin1|iso-ir-100)$/],
+  [
+    "windows-1252",
+    /^(latin1|l1|ascii|us-ascii|iso-?8859-?1|iso_8859-1(:1987)?|ansi_x3\.4-1968|cp1252|windows-1252|x-cp1252|cp819|ibm819|csisolatin1|iso-ir-100)$/,
+  ],
 ];
 
 /** What windows-1252 has at 0x80 to 0x9f. */
@@ -126,7 +129,8 @@ export default function (kernel: Kernel) {
         // a half unit at the end is an error, and so is half a pair before it: the two count as one
         const cut = bytes.length & 1 && (units[units.length - 1] & 0xfc00) !== 0xd800;
         const text = unitsToText(units) + (cut ? "\ufffd" : "");
-        if (this.fatal && (bytes.length & 1 || !text.isWellFormed())) throw new TypeError(`The bytes are not valid ${this.encoding}`);
+        if (this.fatal && (bytes.length & 1 || !text.isWellFormed()))
+          throw new TypeError(`The bytes are not valid ${this.encoding}`);
         return text.toWellFormed();
       }
     },

@@ -250,7 +250,7 @@ export default function (kernel: Kernel): Explain {
       const end = std.slice(brackets, 1);
       if (!parts.length) return start + more + end;
       let longest = 0;
-      let total = column + 2 + (more ? more.length + 2 : 0);
+      let total = column + (depth > 1 ? 3 : 2) + (more ? more.length + 2 : 0);
       for (let i = 0; i < parts.length; i++) {
         if (std.indexOf(parts[i], "\n") >= 0) total = width;
         longest = std.max(longest, parts[i].length);

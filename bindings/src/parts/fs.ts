@@ -3,9 +3,9 @@
 import type { Kernel } from "../kernel";
 
 const methods = (
-  "Exists IsDir IsFile IsLink ReadFile ReadFileBuffer ReadFileBase64 WriteFile WriteFileBuffer WriteFileBase64 AppendFile AppendBuffer " +
-  "AppendBase64 InsertFile InsertBuffer InsertBase64 Remove RemoveAll ReadDir Mkdir MkdirAll MkdirTemp Chmod BaseName DirName ExtName " +
-  "MimeType Mode Size ModTime Move Copy MoveAppend MoveInsert Abs Zip Unzip Glob"
+  "Exists IsDir IsFile IsLink ReadFile ReadFileBuffer ReadFileBase64 WriteFile WriteFileBuffer WriteFileBase64 " +
+  "AppendFile AppendBuffer AppendBase64 InsertFile InsertBuffer InsertBase64 Remove RemoveAll ReadDir Mkdir MkdirAll " +
+  "MkdirTemp Chmod BaseName DirName ExtName MimeType Mode Size ModTime Move Copy MoveAppend MoveInsert Abs Zip Unzip Glob"
 ).split(" ");
 
 export default function (kernel: Kernel) {

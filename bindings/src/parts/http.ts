@@ -2,11 +2,12 @@
  * `http`: the processes `http.<Method>` as an object.
  *
  * The results are `{status, code, data, headers, message}`; a failed connection has status 0, wrong arguments 400, and
- * neither throws. For `Stream` the process `http.Stream` is called as `(method, url, payload, query, headers)` and
- * answers `{lines, response?}`; the lines then go to the callback one by one.
+ * neither throws. A host that scripts may not reach does throw.
+ *
+ * For `Stream` the process `http.Stream` is called as `(method, url, payload, query, headers)` and answers
+ * `{lines, response?}`; the lines then go to the callback one by one.
  */
 
-import { errorText } from "../error-text";
 import type { Kernel } from "../kernel";
 
 const failure = (status: number, message: string) => ({ status, code: status, data: null, headers: {}, message });
@@ -14,14 +15,11 @@ const failure = (status: number, message: string) => ({ status, code: status, da
 export default function (kernel: Kernel) {
   function send(method: string, args: unknown[], needed: number): unknown {
     for (let i = 0; i < needed; i++) {
-      if (typeof args[i] !== "string" || !args[i]) return failure(400, `http.${method}: argument ${i + 1} must be a text`);
+      if (typeof args[i] !== "string" || !args[i])
+        return failure(400, `http.${method}: argument ${i + 1} must be a text`);
     }
     while (args.length && args[args.length - 1] === undefined) args.pop();
-    try {
-      return kernel.call("http." + method, args);
-    } catch (error) {
-      return failure(0, errorText(error));
-    }
+    return kernel.call("http." + method, args);
   }
 
   const http: Record<string, (...args: unknown[]) => unknown> = {
@@ -29,7 +27,10 @@ export default function (kernel: Kernel) {
     /** The callback takes a line and answers 1 to go on, 0 to stop, -1 to abort; no answer goes on. */
     Stream(method, url, callback, payload, query, headers) {
       if (typeof callback !== "function") return failure(400, "http.Stream: argument 3 must be a function");
-      const answer = send("Stream", [method, url, payload, query, headers], 2) as { lines?: unknown; response?: unknown } | null;
+      const answer = send("Stream", [method, url, payload, query, headers], 2) as {
+        lines?: unknown;
+        response?: unknown;
+      } | null;
       if (!answer || !Array.isArray(answer.lines)) return answer;
       for (const line of answer.lines as unknown[]) {
         const verdict = (callback as (line: unknown) => unknown)(line);
@@ -39,6 +40,7 @@ export default function (kernel: Kernel) {
       return answer.response ?? { status: 200, code: 200, data: null, headers: {}, message: "ok" };
     },
   };
-  for (const method of ["Get", "Post", "Put", "Patch", "Delete", "Head"]) http[method] = (...args) => send(method, args, 1);
+  for (const method of ["Get", "Post", "Put", "Patch", "Delete", "Head"])
+    http[method] = (...args) => send(method, args, 1);
   return { http };
 }

@@ -16,11 +16,14 @@
 import type { Kernel } from "../kernel";
 
 const spaces = ["user", "team", "chat", "context"] as const;
-const direct = "Get Set Has Del GetDel Keys Len Clear Incr Decr AddToSet ArrayLen ArraySet ArrayPage ArrayAll".split(" ");
+const direct = "Get Set Has Del GetDel Keys Len Clear Incr Decr AddToSet ArrayLen ArraySet ArrayPage ArrayAll".split(
+  " ",
+);
 
 export default function (kernel: Kernel) {
   function namespace(space: string, id: string): Record<string, unknown> {
-    const call = (method: string, ...args: unknown[]): unknown => kernel.call(`stores.memory:${space}:${id}.${method}`, args) ?? null;
+    const call = (method: string, ...args: unknown[]): unknown =>
+      kernel.call(`stores.memory:${space}:${id}.${method}`, args) ?? null;
     const all = (key: unknown) => (call("ArrayAll", key) ?? []) as unknown[];
     const keep = (key: unknown, items: unknown[]) => (items.length ? call("Set", key, items) : call("Del", key));
     const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
@@ -52,7 +55,12 @@ export default function (kernel: Kernel) {
   return {
     members(ctx: object): Record<string, unknown> {
       const fields = ctx as { chat_id?: unknown; authorized?: Record<string, unknown> | null };
-      const idOf = { user: () => fields.authorized?.user_id, team: () => fields.authorized?.team_id, chat: () => fields.chat_id, context: () => fields.chat_id };
+      const idOf = {
+        user: () => fields.authorized?.user_id,
+        team: () => fields.authorized?.team_id,
+        chat: () => fields.chat_id,
+        context: () => fields.chat_id,
+      };
       const memory = {};
       const made = new Map<string, unknown>();
       for (const space of spaces) {

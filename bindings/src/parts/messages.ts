@@ -16,7 +16,8 @@ interface Message extends Record<string, unknown> {
   done?: boolean;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export default function (kernel: Kernel) {
   const fail = (text: string): never => {
@@ -31,7 +32,8 @@ export default function (kernel: Kernel) {
     function read(method: string, value: unknown): Record<string, unknown> {
       if (value === undefined || value === null) fail(`${method} requires a message argument`);
       if (typeof value === "string") return { type: "text", props: { content: value } };
-      if (!isObject(value) || typeof value.type !== "string" || !value.type) fail(`${method}: the message needs a type`);
+      if (!isObject(value) || typeof value.type !== "string" || !value.type)
+        fail(`${method}: the message needs a type`);
       const message = copy(value) as Record<string, unknown>;
       return { ...message, props: isObject(message.props) ? message.props : {} };
     }
@@ -55,7 +57,9 @@ export default function (kernel: Kernel) {
 
     /** Changes the value at a path such as `props.items.0`; missing objects on the way are made. */
     function change(message: Message, path: unknown, update: (old: unknown) => unknown): void {
-      const keys = String(path).split(/[.[\]]+/).filter(Boolean);
+      const keys = String(path)
+        .split(/[.[\]]+/)
+        .filter(Boolean);
       let target = message as Record<string, unknown>;
       const own = (key: string) => (Object.hasOwn(target, key) ? target[key] : undefined);
       const put = (key: string, value: unknown) =>
@@ -73,7 +77,8 @@ export default function (kernel: Kernel) {
     function append(message: Message, content: unknown, path: unknown): void {
       const inner = isObject(content) && isObject(content.props) ? content.props.content : content;
       change(message, path ?? "props.content", (old) => {
-        if (Array.isArray(old)) return [...(old as unknown[]), ...(Array.isArray(inner) ? inner : [inner])].map((item) => copy(item));
+        if (Array.isArray(old))
+          return [...(old as unknown[]), ...(Array.isArray(inner) ? inner : [inner])].map((item) => copy(item));
         if (old === undefined || old === null || old === "") return copy(inner);
         if (isObject(old) && isObject(inner)) return { ...old, ...copy(inner) };
         return String(old) + (typeof inner === "string" ? inner : JSON.stringify(inner));
@@ -107,8 +112,12 @@ export default function (kernel: Kernel) {
       Merge(id: unknown, data: unknown, path?: unknown) {
         if (!isObject(data)) fail("Merge requires an object as its second argument");
         const message = find("Merge", id);
-        const fields = (path === undefined && isObject((data as Message).props) ? (data as Message).props : data) as Record<string, unknown>;
-        change(message, path ?? (isObject(message.props.content) ? "props.content" : "props"), (old) => merged(old, fields));
+        const fields = (
+          path === undefined && isObject((data as Message).props) ? (data as Message).props : data
+        ) as Record<string, unknown>;
+        change(message, path ?? (isObject(message.props.content) ? "props.content" : "props"), (old) =>
+          merged(old, fields),
+        );
         return id;
       },
       Set(id: unknown, value: unknown, path: unknown) {

@@ -65,7 +65,9 @@ export default function (kernel: Kernel) {
         try {
           const result = reply(...args) ?? null;
           if (typeof (result as { then?: unknown } | null)?.then === "function") {
-            throw new kernel.Exception(`The mock of ${JSON.stringify(pattern)} answers with a promise, but such a call does not wait: reply without async`);
+            throw new kernel.Exception(
+              `The mock of ${JSON.stringify(pattern)} answers with a promise, but such a call does not wait: reply without async`,
+            );
           }
           call.result = copy(result);
           return result;
@@ -91,7 +93,8 @@ export default function (kernel: Kernel) {
     const real = (original = globalThis.Date);
     const current = () => clocks[clocks.length - 1].time;
     globalThis.Date = new Proxy(real, {
-      construct: (target, args, newTarget) => Reflect.construct(target, args.length ? args : [current()], newTarget) as object,
+      construct: (target, args, newTarget) =>
+        Reflect.construct(target, args.length ? args : [current()], newTarget) as object,
       apply: () => String(new real(current())),
       get: (target, key) => (key === "now" ? current : (Reflect.get(target, key) as unknown)),
     });
@@ -110,8 +113,16 @@ export default function (kernel: Kernel) {
 
   function timeOf(instant: unknown): number {
     const { Date } = kernel.std;
-    const time = instant instanceof Date ? instant.getTime() : typeof instant === "string" || typeof instant === "number" ? new Date(instant).getTime() : NaN;
-    if (Number.isNaN(time)) throw new TypeError(`t.mock.now takes an ISO time, a Date or milliseconds, not ${JSON.stringify(instant) ?? typeof instant}`);
+    const time =
+      instant instanceof Date
+        ? instant.getTime()
+        : typeof instant === "string" || typeof instant === "number"
+          ? new Date(instant).getTime()
+          : NaN;
+    if (Number.isNaN(time))
+      throw new TypeError(
+        `t.mock.now takes an ISO time, a Date or milliseconds, not ${JSON.stringify(instant) ?? typeof instant}`,
+      );
     return time;
   }
 

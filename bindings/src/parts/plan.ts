@@ -32,7 +32,8 @@ export default function (kernel: Kernel) {
 
   function state(id: string): State {
     let found = plans.get(id);
-    if (!found) plans.set(id, (found = { status: "created", tasks: new Map(), values: new Map(), subscribers: new Map() }));
+    if (!found)
+      plans.set(id, (found = { status: "created", tasks: new Map(), values: new Map(), subscribers: new Map() }));
     return found;
   }
 
@@ -88,10 +89,14 @@ export default function (kernel: Kernel) {
       }
 
       Add(id: unknown, order: unknown, work: unknown, ...args: unknown[]): this {
-        if (typeof id !== "string" || typeof order !== "number" || !isWork(work)) fail("Add takes (task id, order, process or function, ...args)");
+        if (typeof id !== "string" || typeof order !== "number" || !isWork(work))
+          fail("Add takes (task id, order, process or function, ...args)");
         const plan = state(this.id);
         if (plan.tasks.has(id as string)) fail(`The plan has a task ${JSON.stringify(id)} already`);
-        const run = () => (typeof work === "function" ? (work as (...args: unknown[]) => unknown)(this.id, id, ...args) : kernel.call(work as string, args));
+        const run = () =>
+          typeof work === "function"
+            ? (work as (...args: unknown[]) => unknown)(this.id, id, ...args)
+            : kernel.call(work as string, args);
         plan.tasks.set(id as string, { order: order as number, status: "created", data: null, run });
         return this;
       }
@@ -174,7 +179,9 @@ export default function (kernel: Kernel) {
 
       Get(key: unknown): unknown {
         const { values } = state(this.id);
-        return values.has(String(key)) ? copy(values.get(String(key))) : fail(`The plan has no key ${JSON.stringify(key)}`, 404);
+        return values.has(String(key))
+          ? copy(values.get(String(key)))
+          : fail(`The plan has no key ${JSON.stringify(key)}`, 404);
       }
 
       Del(key: unknown): null {

@@ -22,8 +22,16 @@ export default function (_kernel: Kernel) {
     let used = 1;
     let text = String(args[0]).replace(
       /%([-+# 0]*)(\*|\d+)?(?:(\.)(\*|\d+)?)?([^]|$)/gu,
-      (_all, flags: string, width: string | undefined, dot: string | undefined, digits: string | undefined, verb: string) => {
-        const number = (given: string | undefined) => (given === "*" ? Number(args[used++]) : given === undefined ? undefined : Number(given));
+      (
+        _all,
+        flags: string,
+        width: string | undefined,
+        dot: string | undefined,
+        digits: string | undefined,
+        verb: string,
+      ) => {
+        const number = (given: string | undefined) =>
+          given === "*" ? Number(args[used++]) : given === undefined ? undefined : Number(given);
         let wide = number(width) ?? 0;
         const precision = dot ? (number(digits) ?? 0) : undefined;
         if (!verb) return "%!(NOVERB)";
@@ -57,7 +65,12 @@ function typeName(value: unknown): string {
   if (typeof value === "number") return Number.isInteger(value) ? "int" : "float64";
   if (typeof value === "bigint") return "int64";
   if (typeof value === "boolean") return "bool";
-  if (typeof value === "object") return Array.isArray(value) ? "[]interface {}" : value instanceof Uint8Array ? "[]uint8" : "map[string]interface {}";
+  if (typeof value === "object")
+    return Array.isArray(value)
+      ? "[]interface {}"
+      : value instanceof Uint8Array
+        ? "[]uint8"
+        : "map[string]interface {}";
   return typeof value === "function" ? "func" : typeof value;
 }
 
@@ -82,9 +95,11 @@ function goExponent(text: string): string {
 }
 
 function render(value: unknown, { verb, flags, precision }: Directive, inspect: Inspect): string {
-  const bad = () => `%!${verb}(${typeName(value)}${value === null || value === undefined ? "" : "=" + plain(value, inspect)})`;
+  const bad = () =>
+    `%!${verb}(${typeName(value)}${value === null || value === undefined ? "" : "=" + plain(value, inspect)})`;
   const whole = typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value));
-  const signed = (text: string) => (/^[-+]/.test(text) ? text : flags.includes("+") ? "+" + text : flags.includes(" ") ? " " + text : text);
+  const signed = (text: string) =>
+    /^[-+]/.test(text) ? text : flags.includes("+") ? "+" + text : flags.includes(" ") ? " " + text : text;
   const based = (radix: number, prefix: string): string => {
     if (!whole) return bad();
     const text = (value as number).toString(radix);
@@ -94,14 +109,18 @@ function render(value: unknown, { verb, flags, precision }: Directive, inspect: 
   switch (verb) {
     case "v":
       if (typeof value === "string" && flags.includes("#")) return JSON.stringify(value);
-      return typeof value === "number" || typeof value === "bigint" ? signed(plain(value, inspect)) : plain(value, inspect);
+      return typeof value === "number" || typeof value === "bigint"
+        ? signed(plain(value, inspect))
+        : plain(value, inspect);
     case "T":
       return typeName(value);
     case "t":
       return typeof value === "boolean" ? String(value) : bad();
     case "d": {
       const text = based(10, "");
-      return precision && whole ? text.replace(/\d+/, (digits) => digits.padStart(Math.min(precision, 10000), "0")) : text;
+      return precision && whole
+        ? text.replace(/\d+/, (digits) => digits.padStart(Math.min(precision, 10000), "0"))
+        : text;
     }
     case "b":
       return based(2, "0b");
@@ -147,7 +166,10 @@ function float(number: number, verb: string, precision: number | undefined): str
   if (verb === "e") return sign + goExponent(number.toExponential(digits));
   if (verb === "f") {
     // toFixed leaves decimal notation at 1e21, Go never does
-    return sign + (Math.abs(number) < 1e21 ? number.toFixed(digits) : BigInt(number) + (digits ? "." + "0".repeat(digits) : ""));
+    return (
+      sign +
+      (Math.abs(number) < 1e21 ? number.toFixed(digits) : BigInt(number) + (digits ? "." + "0".repeat(digits) : ""))
+    );
   }
   if (precision === undefined) return shortest(number);
   return shortest(Number(number.toPrecision(Math.max(1, digits))), Math.max(1, digits));

@@ -22,7 +22,8 @@ import { sequence } from "../sequence";
 type Fields = Record<string, unknown>;
 type OnChunk = (message: unknown) => unknown;
 
-const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const succeeded = (result: Fields) => !result.error;
 const kinds = ["All", "Any", "Race"];
 
@@ -47,7 +48,9 @@ export default function (kernel: Kernel) {
 
   function requestsOf(method: string, value: unknown, needed: string[]): Fields[] {
     if (!Array.isArray(value)) fail(`${method} requires a list of requests`);
-    return (value as unknown[]).filter((item): item is Fields => isObject(item) && needed.every((key) => item[key] !== undefined && item[key] !== null));
+    return (value as unknown[]).filter(
+      (item): item is Fields => isObject(item) && needed.every((key) => item[key] !== undefined && item[key] !== null),
+    );
   }
 
   function deliver(result: Fields, onChunk: unknown): Fields {
@@ -55,7 +58,9 @@ export default function (kernel: Kernel) {
     if (typeof onChunk === "function") {
       const parts = Array.isArray(chunks) ? chunks : result.content ? [result.content] : [];
       for (const part of parts as unknown[]) {
-        const answer = (onChunk as OnChunk)(typeof part === "string" ? { type: "text", props: { content: part } } : part);
+        const answer = (onChunk as OnChunk)(
+          typeof part === "string" ? { type: "text", props: { content: part } } : part,
+        );
         if (typeof answer === "number" && answer !== 0) break;
       }
     }
@@ -77,7 +82,8 @@ export default function (kernel: Kernel) {
   }
 
   const callTool = (server: unknown, tool: unknown, args?: unknown): unknown => {
-    if (typeof server !== "string" || typeof tool !== "string") fail("CallTool requires the server and the tool as texts");
+    if (typeof server !== "string" || typeof tool !== "string")
+      fail("CallTool requires the server and the tool as texts");
     return toolValue(kernel.call("mcp.CallTool", [server, tool, args ?? {}]));
   };
   const callTools = (server: unknown, calls: unknown): unknown[] => {
@@ -85,13 +91,23 @@ export default function (kernel: Kernel) {
     return (calls as Fields[]).map((call) => callTool(server, call?.name, call?.arguments));
   };
   const mcp: Fields = { CallTool: callTool, CallTools: callTools, CallToolsParallel: callTools };
-  for (const name of ["ListTools", "ListResources", "ReadResource", "ListPrompts", "GetPrompt", "ListSamples", "GetSample"]) {
+  for (const name of [
+    "ListTools",
+    "ListResources",
+    "ReadResource",
+    "ListPrompts",
+    "GetPrompt",
+    "ListSamples",
+    "GetSample",
+  ]) {
     mcp[name] = forward("mcp." + name);
   }
 
   function callAgent(id: unknown, messages: unknown, options: unknown, onChunk: unknown): Fields {
     const { onChunk: _own, ...fields } = isObject(options) ? options : ({} as Fields);
-    const result = attempt("agent.Call", [{ ...fields, assistant_id: id, messages }], (answer) => (isObject(answer) ? answer : { content: answer }));
+    const result = attempt("agent.Call", [{ ...fields, assistant_id: id, messages }], (answer) =>
+      isObject(answer) ? answer : { content: answer },
+    );
     return deliver({ agent_id: id, ...result }, onChunk);
   }
   const agent: Fields = {
@@ -118,14 +134,22 @@ export default function (kernel: Kernel) {
       return stream(connector, messages, options, options?.onChunk);
     },
     GenerateImage(connector: unknown, prompt: unknown, options?: unknown) {
-      if (typeof connector !== "string" || typeof prompt !== "string") fail("GenerateImage requires the connector and the prompt as texts");
-      return { connector, ...attempt("llm.ImageGeneration", [connector, prompt, options ?? {}], (answer) => (isObject(answer) ? answer : { image: answer })) };
+      if (typeof connector !== "string" || typeof prompt !== "string")
+        fail("GenerateImage requires the connector and the prompt as texts");
+      return {
+        connector,
+        ...attempt("llm.ImageGeneration", [connector, prompt, options ?? {}], (answer) =>
+          isObject(answer) ? answer : { image: answer },
+        ),
+      };
     },
   };
 
   function find(type: string, query: unknown, options: Fields = {}): Fields {
     const name = /^(kb|db)$/i.test(type) ? type.toUpperCase() : "Web";
-    const result = attempt("search." + name, [query, options], (answer) => (Array.isArray(answer) ? { items: answer } : isObject(answer) ? answer : {}));
+    const result = attempt("search." + name, [query, options], (answer) =>
+      Array.isArray(answer) ? { items: answer } : isObject(answer) ? answer : {},
+    );
     const items = Array.isArray(result.items) ? result.items : [];
     return { type, query, source: options.source ?? "auto", total: items.length, duration_ms: 0, ...result, items };
   }
@@ -143,29 +167,39 @@ export default function (kernel: Kernel) {
         kind,
         requestsOf(kind, requests, ["mcp", "tool"]),
         ({ mcp: server, tool, arguments: args }): Fields => {
-          const result = attempt("mcp.CallTool", [server, tool, args ?? {}], (answer) => ({ result: toolValue(answer) }));
+          const result = attempt("mcp.CallTool", [server, tool, args ?? {}], (answer) => ({
+            result: toolValue(answer),
+          }));
           return { mcp: server, tool, ...result };
         },
         succeeded,
       );
-    agent[kind] = (requests: unknown, options?: { onChunk?: (id: unknown, index: number, message: unknown) => unknown }) =>
+    agent[kind] = (
+      requests: unknown,
+      options?: { onChunk?: (id: unknown, index: number, message: unknown) => unknown },
+    ) =>
       sequence(
         kind,
         requestsOf(kind, requests, ["agent"]),
         (request, index) => {
           const heard = options?.onChunk;
-          const onChunk = typeof heard === "function" ? (message: unknown) => heard(request.agent, index, message) : undefined;
+          const onChunk =
+            typeof heard === "function" ? (message: unknown) => heard(request.agent, index, message) : undefined;
           return callAgent(request.agent, request.messages ?? [], request.options, onChunk);
         },
         succeeded,
       );
-    llm[kind] = (requests: unknown, options?: { onChunk?: (connector: unknown, index: number, message: unknown) => unknown }) =>
+    llm[kind] = (
+      requests: unknown,
+      options?: { onChunk?: (connector: unknown, index: number, message: unknown) => unknown },
+    ) =>
       sequence(
         kind,
         requestsOf(kind, requests, ["connector"]),
         (request, index) => {
           const heard = options?.onChunk;
-          const onChunk = typeof heard === "function" ? (message: unknown) => heard(request.connector, index, message) : undefined;
+          const onChunk =
+            typeof heard === "function" ? (message: unknown) => heard(request.connector, index, message) : undefined;
           return stream(request.connector, request.messages ?? [], request.options, onChunk);
         },
         succeeded,

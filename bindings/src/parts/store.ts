@@ -80,7 +80,11 @@ export default function (kernel: Kernel) {
   function drop(store: Map<string, Entry>, key: string, unwanted: unknown[]): null {
     const texts = new Set(unwanted.map(encode));
     if (entry(store, key)) {
-      replace(store, key, list(store, key).filter((item) => !texts.has(encode(item))));
+      replace(
+        store,
+        key,
+        list(store, key).filter((item) => !texts.has(encode(item))),
+      );
     }
     return null;
   }
@@ -93,7 +97,8 @@ export default function (kernel: Kernel) {
     },
     /** The value, or what the function (or value) given for a missing one makes, which is then stored. */
     getset(store, key, make, ttl) {
-      if (!entry(store, key)) set(store, key, typeof make === "function" ? (make as (key: string) => unknown)(key) : make, ttl);
+      if (!entry(store, key))
+        set(store, key, typeof make === "function" ? (make as (key: string) => unknown)(key) : make, ttl);
       return get(store, key);
     },
     getdel(store, key) {
@@ -144,7 +149,10 @@ export default function (kernel: Kernel) {
       const items = list(store, key);
       const at = Number(index);
       if (!(Number.isInteger(at) && at >= 0 && at < items.length)) {
-        throw new kernel.Exception(`The list ${JSON.stringify(key)} has ${items.length} elements and none at index ${String(index)}`, 400);
+        throw new kernel.Exception(
+          `The list ${JSON.stringify(key)} has ${items.length} elements and none at index ${String(index)}`,
+          400,
+        );
       }
       items[at] = value;
       replace(store, key, items);
@@ -152,7 +160,10 @@ export default function (kernel: Kernel) {
     },
     arrayslice(store, key, skip, limit) {
       const from = Math.max(0, Number(skip) || 0);
-      return list(store, key).slice(from, limit === undefined || limit === null ? undefined : from + Math.max(0, Number(limit) || 0));
+      return list(store, key).slice(
+        from,
+        limit === undefined || limit === null ? undefined : from + Math.max(0, Number(limit) || 0),
+      );
     },
     /** Pages count from 1. */
     arraypage(store, key, page, size) {
@@ -174,10 +185,12 @@ export default function (kernel: Kernel) {
   return (id: string, method: string, args: readonly unknown[]): unknown => {
     const name = String(method).toLowerCase();
     const run = Object.hasOwn(methods, name) ? methods[name] : undefined;
-    if (!run) throw new kernel.Exception(`The store ${JSON.stringify(id)} has no method ${JSON.stringify(method)}`, 404);
+    if (!run)
+      throw new kernel.Exception(`The store ${JSON.stringify(id)} has no method ${JSON.stringify(method)}`, 404);
     const [key, ...rest] = args;
     const missing = key === undefined || key === null;
-    if (missing && !keyless.includes(name)) throw new kernel.Exception(`stores.${id}.${method} takes a key as its first argument`, 400);
+    if (missing && !keyless.includes(name))
+      throw new kernel.Exception(`stores.${id}.${method} takes a key as its first argument`, 400);
     let store = stores.get(id);
     if (!store) stores.set(id, (store = new Map()));
     return run(store, (missing ? undefined : String(key)) as string, ...rest);

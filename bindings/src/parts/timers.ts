@@ -33,7 +33,8 @@ export default function (kernel: Kernel) {
 
   /** Delays are whole milliseconds of 32 bits, as on the web: `NaN`, negative and huge ones count as 0. */
   function add(name: string, run: unknown, delay: unknown, args: unknown[], repeat: boolean): number {
-    if (typeof run !== "function") throw new TypeError(`${name} takes a function as its first argument, not ${typeof run}`);
+    if (typeof run !== "function")
+      throw new TypeError(`${name} takes a function as its first argument, not ${typeof run}`);
     const wait = Math.max(repeat ? 1 : 0, Number(delay) | 0);
     const id = ++lastId;
     alive.add(id);
@@ -64,7 +65,8 @@ export default function (kernel: Kernel) {
     /**
      * Runs the first timer that is due, if any; what its callback throws is thrown.
      *
-     * @returns 0 when a callback has run (it may have queued promise jobs), -1 when no timer is left, else the milliseconds until the next one
+     * @returns 0 when a callback has run (it may have queued promise jobs), -1 when no timer is left, else the
+     *   milliseconds until the next one
      */
     poll(now: number): number {
       const timer = next();

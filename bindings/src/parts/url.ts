@@ -90,7 +90,16 @@ function setPort(url: Parts, text: string): boolean {
 
 function parse(input: string, base?: Parts): Parts | undefined {
   let text = input.replace(/^[\0- ]+|[\0- ]+$/g, "").replace(/[\t\n\r]/g, "");
-  const url: Parts = { scheme: "", username: "", password: "", host: null, port: "", path: [], query: null, fragment: null };
+  const url: Parts = {
+    scheme: "",
+    username: "",
+    password: "",
+    host: null,
+    port: "",
+    path: [],
+    query: null,
+    fragment: null,
+  };
   const hash = text.indexOf("#");
   if (hash >= 0) {
     url.fragment = percentEncode(text.slice(hash + 1), fragmentSet);
@@ -122,8 +131,10 @@ function parse(input: string, base?: Parts): Parts | undefined {
     return url;
   };
 
-  if (url.scheme === "file") return parseFile(url, rest, base?.scheme === "file" ? base : undefined, encodeQuery, mark >= 0);
-  if (scheme && special && !(base?.scheme === url.scheme && !/^\/\//.test(rest))) return authority(rest.replace(/^[/\\]+/, ""));
+  if (url.scheme === "file")
+    return parseFile(url, rest, base?.scheme === "file" ? base : undefined, encodeQuery, mark >= 0);
+  if (scheme && special && !(base?.scheme === url.scheme && !/^\/\//.test(rest)))
+    return authority(rest.replace(/^[/\\]+/, ""));
   if (scheme && !special) {
     if (/^\/\//.test(rest)) return authority(rest.slice(2));
     if (rest[0] === "/") addPath(url, rest);
@@ -132,7 +143,8 @@ function parse(input: string, base?: Parts): Parts | undefined {
     return url;
   }
   const from = base!;
-  if (slash.test(rest[0] ?? "") && slash.test(rest[1] ?? "")) return authority(special ? rest.replace(/^[/\\]+/, "") : rest.slice(2));
+  if (slash.test(rest[0] ?? "") && slash.test(rest[1] ?? ""))
+    return authority(special ? rest.replace(/^[/\\]+/, "") : rest.slice(2));
   url.username = from.username;
   url.password = from.password;
   url.host = from.host;
@@ -153,7 +165,13 @@ function parse(input: string, base?: Parts): Parts | undefined {
   return url;
 }
 
-function parseFile(url: Parts, rest: string, base: Parts | undefined, encodeQuery: () => void, hasQuery: boolean): Parts | undefined {
+function parseFile(
+  url: Parts,
+  rest: string,
+  base: Parts | undefined,
+  encodeQuery: () => void,
+  hasQuery: boolean,
+): Parts | undefined {
   url.host = "";
   if (/^[/\\]{2}/.test(rest)) {
     const [, host, path] = /^([^/\\]*)([^]*)$/.exec(rest.slice(2))!;
@@ -168,7 +186,8 @@ function parseFile(url: Parts, rest: string, base: Parts | undefined, encodeQuer
   } else if (/^[/\\]/.test(rest)) {
     if (base) {
       url.host = base.host;
-      if (!startsWithDrive.test(rest.slice(1)) && /^[a-z]:$/i.test(base.path[0] ?? "")) (url.path as string[]).push(base.path[0]);
+      if (!startsWithDrive.test(rest.slice(1)) && /^[a-z]:$/i.test(base.path[0] ?? ""))
+        (url.path as string[]).push(base.path[0]);
     }
     addPath(url, rest);
   } else if (base) {
@@ -201,11 +220,21 @@ function hostText({ host, port }: Parts): string {
 function format(url: Parts): string {
   let text = url.scheme + ":";
   if (url.host !== null) {
-    text += "//" + url.username + (url.password && ":" + url.password) + (url.username || url.password ? "@" : "") + hostText(url);
+    text +=
+      "//" +
+      url.username +
+      (url.password && ":" + url.password) +
+      (url.username || url.password ? "@" : "") +
+      hostText(url);
   } else if (typeof url.path !== "string" && url.path.length > 1 && !url.path[0]) {
     text += "/.";
   }
-  return text + pathText(url) + (url.query === null ? "" : "?" + url.query) + (url.fragment === null ? "" : "#" + url.fragment);
+  return (
+    text +
+    pathText(url) +
+    (url.query === null ? "" : "?" + url.query) +
+    (url.fragment === null ? "" : "#" + url.fragment)
+  );
 }
 
 function readPairs(text: string): [string, string][] {
@@ -431,10 +460,16 @@ export default function (_kernel: Kernel) {
         const url = this.#url;
         if (typeof url.path === "string") return;
         const special = isSpecial(url.scheme);
-        const text = wellFormed(value).replace(/[\t\n\r]/g, "").split(special ? /[/\\?#]/ : /[/?#]/)[0];
+        const text = wellFormed(value)
+          .replace(/[\t\n\r]/g, "")
+          .split(special ? /[/\\?#]/ : /[/?#]/)[0];
         const [, host, port] = (url.scheme === "file" ? /^([^]*)()??/ : /^(\[[^\]]*\]|[^:]*)(?::(\d*))?/).exec(text)!;
         if (!withPort && port !== undefined) return;
-        if (!host && ((special && url.scheme !== "file") || port !== undefined || url.username || url.password || url.port)) return;
+        if (
+          !host &&
+          ((special && url.scheme !== "file") || port !== undefined || url.username || url.password || url.port)
+        )
+          return;
         const parsed = host && parseHost(host, special);
         if (parsed === undefined) return;
         url.host = url.scheme === "file" && parsed === "localhost" ? "" : parsed;
@@ -514,5 +549,7 @@ function resolve(input: unknown, base: unknown): Parts | undefined {
 }
 
 function invalid(input: unknown, base?: unknown): TypeError {
-  return new TypeError(`Invalid URL: ${JSON.stringify(String(input))}${base === undefined ? "" : ` with base ${JSON.stringify(String(base))}`}`);
+  return new TypeError(
+    `Invalid URL: ${JSON.stringify(String(input))}${base === undefined ? "" : ` with base ${JSON.stringify(String(base))}`}`,
+  );
 }

@@ -23,7 +23,11 @@ export default function (kernel: Kernel) {
   };
 
   /** Gives a class methods that call a process each. */
-  function forward<T>(Class: abstract new (...args: never[]) => T, methods: string[], call: (self: T, method: string, args: unknown[]) => unknown): void {
+  function forward<T>(
+    Class: abstract new (...args: never[]) => T,
+    methods: string[],
+    call: (self: T, method: string, args: unknown[]) => unknown,
+  ): void {
     for (const method of methods) {
       const value = function (this: T, ...args: unknown[]) {
         return call(this, method, args);
@@ -107,10 +111,16 @@ export default function (kernel: Kernel) {
 
   forward(
     classes.Store,
-    words("Set Has Del Keys Len Clear Push Pull PullAll AddToSet ArrayLen ArraySet ArraySlice ArrayPage ArrayAll Incr Decr"),
+    words(
+      "Set Has Del Keys Len Clear Push Pull PullAll AddToSet ArrayLen ArraySet ArraySlice ArrayPage ArrayAll Incr Decr",
+    ),
     (self, method, args) => kernel.call(`stores.${self.name}.${method}`, args),
   );
-  forward(classes.Store, ["Pop", "ArrayGet"], (self, method, args) => kernel.call(`stores.${self.name}.${method}`, args) ?? undefined);
+  forward(
+    classes.Store,
+    ["Pop", "ArrayGet"],
+    (self, method, args) => kernel.call(`stores.${self.name}.${method}`, args) ?? undefined,
+  );
   forward(classes.Query, words("Get First Paginate Run Lint Schema Validate"), (self, method, args) =>
     kernel.call(`query.${self.engine}.${method}`, args),
   );
@@ -131,7 +141,11 @@ export default function (kernel: Kernel) {
       tasks as Task[],
       (task, index) => {
         try {
-          return { index, data: kernel.call(task.process, Array.isArray(task.args) ? task.args : []) ?? null, error: undefined };
+          return {
+            index,
+            data: kernel.call(task.process, Array.isArray(task.args) ? task.args : []) ?? null,
+            error: undefined,
+          };
         } catch (error) {
           return { index, data: null, error: errorText(error) };
         }
@@ -150,7 +164,8 @@ export default function (kernel: Kernel) {
     /** `new Class(...args)`, the callback with the instance, `__release()`; gives what the callback returns. */
     Use(Class: unknown, ...args: unknown[]): unknown {
       const callback = args.pop();
-      if (typeof Class !== "function" || typeof callback !== "function") fail("Use takes a class, its arguments and a callback");
+      if (typeof Class !== "function" || typeof callback !== "function")
+        fail("Use takes a class, its arguments and a callback");
       const instance = new (Class as new (...args: unknown[]) => { __release?: unknown })(...args);
       const release = () => {
         if (typeof instance.__release === "function") (instance.__release as () => void)();
@@ -162,7 +177,18 @@ export default function (kernel: Kernel) {
         release();
         throw error;
       }
-      if (result instanceof Promise) return result.finally(release);
+      if (typeof (result as PromiseLike<unknown> | null)?.then === "function") {
+        return (result as PromiseLike<unknown>).then(
+          (value) => {
+            release();
+            return value;
+          },
+          (error: unknown) => {
+            release();
+            throw error;
+          },
+        );
+      }
       release();
       return result;
     },
