@@ -23,7 +23,7 @@ from pathlib import Path
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 except ImportError:
-    BuildHookInterface = object  # type: ignore[assignment,misc]
+    BuildHookInterface = object
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -58,7 +58,9 @@ def install_compiler() -> None:
     modules = HERE / "node_modules"
     found = _binary(modules)
     if found is None:
-        subprocess.run([*_npm(), "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund"], cwd=HERE, check=True)
+        subprocess.run(
+            [*_npm(), "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund"], cwd=HERE, check=True
+        )
         found = _binary(modules)
     if found is None:
         raise SystemExit(f"npm has no esbuild for this platform ({sysconfig.get_platform()})")

@@ -1,7 +1,7 @@
 """HostCalls: answers what scripts ask of the host, on behalf of one run.
 
-Names go to, in this order: what this run adds (`providers`: snapshots, translations, and whatever a later caller brings),
-then the table of `bindings.processes`; what neither knows fails with an Exception that names the two ways out.
+Names go to, in this order: what this run adds (`providers`: snapshots, translations, and whatever a later caller
+brings), then the table of `bindings.processes`; what neither knows fails with an Exception that names the two ways out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Snapshots: `__snapshots__/<module>.snap.json` beside a test file, test name → printed value.
 
-A value that has no snapshot yet is stored, except in CI, where that is a failure. The file is written when the run ends,
-keys sorted, so that it reads well in a review.
+A value that has no snapshot yet is stored, except in CI, where that is a failure. The file is written when the run
+ends, keys sorted, so that it reads well in a review.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class Snapshots:
             if expected is not None and not self._update:
                 return {"passed": False, "expected": expected}
             if expected is None and self._ci and not self._update:
-                return {"passed": False, "reason": "There is no snapshot yet, and CI does not store one: run the test once elsewhere"}
+                return {
+                    "passed": False,
+                    "reason": "There is no snapshot yet, and CI does not store one: run the test once elsewhere",
+                }
             stored[key] = text
             self._changed.add(module)
             return {"passed": True}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bindings.calls import HostCalls
 from runner import exit_codes
-from runner.application import Application, TestModule
+from runner.application import Application
 from runner.context import build_context
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -85,7 +85,10 @@ def _reporters(options: RunOptions, environment: Environment) -> list[Reporter]:
         reporters.append(progress)
         write = progress.write
     else:
-        write = environment.stdout.write
+
+        def write(text: str) -> None:
+            environment.stdout.write(text)
+
     reporters.append(Ordered(ConsoleReporter(options, environment, write)))
     if options.reporter and not options.outputs:
         raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")
@@ -115,7 +118,9 @@ def _exit_code(run: Execution, options: RunOptions, environment: Environment) ->
     if run.end.status in codes:
         return codes[run.end.status]
     if not any(suite.total for suite in run.listed.values()):
-        environment.stderr.write("Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n")
+        environment.stderr.write(
+            "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+        )
         return exit_codes.CONFIGURATION
     if not run.counts.total and not options.dry_run:
         environment.stderr.write(f"Warning: no test matches --run {options.run}\n")

@@ -1,8 +1,8 @@
 """The application on disk: its root, its agents and their test modules.
 
-An agent is a folder below `assistants/` that holds `package.yao`; its id is the path below `assistants/` with dots. The id
-of a test module is `scripts.<agent>.<path below src>`. Ids are matched without case when nothing matches exactly, and a
-dot in a folder name is written `_`, as in Yao.
+An agent is a folder below `assistants/` that holds `package.yao`; its id is the path below `assistants/` with dots.
+The id of a test module is `scripts.<agent>.<path below src>`. Ids are matched without case when nothing matches
+exactly, and a dot in a folder name is written `_`, as in Yao.
 """
 
 from __future__ import annotations
@@ -77,12 +77,16 @@ class Application:
         for folder in test.parents:
             if (folder / "package.yao").is_file() and test.is_relative_to(folder / "src"):
                 return self._module(_dotted(folder.relative_to(self.assistants)), folder, test)
-        raise ConfigurationError(f"Cannot run {test}: it is not below the src/ folder of an agent (a folder with package.yao)")
+        raise ConfigurationError(
+            f"Cannot run {test}: it is not below the src/ folder of an agent (a folder with package.yao)"
+        )
 
     def resolve(self, id: str) -> list[TestModule]:
         """The modules that `scripts.<agent>.<module>`, `scripts.<agent>` or a glob names. Raises ConfigurationError."""
         if not self.assistants.is_dir():
-            raise ConfigurationError(f"Cannot resolve {id}: there is no folder {self.assistants}", "Name the application with --app")
+            raise ConfigurationError(
+                f"Cannot resolve {id}: there is no folder {self.assistants}", "Name the application with --app"
+            )
         if any(letter in id for letter in "*?["):
             from fnmatch import fnmatchcase
 
@@ -92,7 +96,9 @@ class Application:
             return found
         parts = [part for part in id.split(".")[1:] if part]
         if not parts:
-            raise ConfigurationError(f'Cannot resolve "{id}": the agent is missing', "Write it as scripts.<agent>.<module>")
+            raise ConfigurationError(
+                f'Cannot resolve "{id}": the agent is missing', "Write it as scripts.<agent>.<module>"
+            )
         agent, folder, module = self._agent(parts, id)
         if not module:
             found = list(self.modules_of(agent, folder))
@@ -126,7 +132,9 @@ class Application:
         tried = self.assistants.joinpath(*parts[:-1] or parts) / "package.yao"
         listed = f"; there are {', '.join(known[:20])}" if known else "; the application has no agents"
         hint = did_you_mean(".".join(parts[:-1] or parts), known) or did_you_mean(parts[0], known)
-        raise ConfigurationError(f"Cannot resolve {id}: no agent {'.'.join(parts[:-1] or parts)} (no {tried}){listed}", hint)
+        raise ConfigurationError(
+            f"Cannot resolve {id}: no agent {'.'.join(parts[:-1] or parts)} (no {tried}){listed}", hint
+        )
 
     def _folder(self, parts: list[str]) -> Path | None:
         folder = self.assistants.joinpath(*parts)

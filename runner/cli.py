@@ -1,6 +1,7 @@
 """The command line: flags to options, errors to text, status to exit code.
 
-The quick reader of `flags` serves plain command lines; click, which costs more to load than a small run, serves the rest.
+The quick reader of `flags` serves plain command lines; click, which costs more to load than a small run, serves the
+rest.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         command = getattr(import_module(module), name)
         arguments = arguments[1:]
     else:
-        command = _click_command(click)
+        command = _click_command()
     try:
         result = command.main(arguments or ["--help"], prog_name="yao-test", standalone_mode=False, obj=environment)
     except click.UsageError as error:
@@ -98,10 +99,12 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
     return result if isinstance(result, dict) else int(result or 0)
 
 
-def _click_command(click: Any) -> click.Command:
+def _click_command() -> click.Command:
+    import click
+
     from runner.version import VERSION
 
-    parameters = []
+    parameters: list[click.Parameter] = []
     for flag in FLAGS:
         kinds: dict[str, dict[str, Any]] = {
             "text": {"metavar": flag.metavar},
@@ -119,8 +122,8 @@ def _click_command(click: Any) -> click.Command:
         "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
-    return version
+    with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
+    return with_version
 
 
 if __name__ == "__main__":

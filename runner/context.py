@@ -9,12 +9,33 @@ from runner.documents import read_json
 from runner.errors import ConfigurationError, did_you_mean
 from runner.options import RunOptions, absolute
 
-_AUTHORIZED = (
-    "sub client_id scope session_id user_id team_id tenant_id remember_me constraints user_name team_name".split()
-)
-_FIELDS = "authorized metadata client locale referer theme route accept chat_id assistant_id".split()
-_CLIENT = "type user_agent ip".split()
-_CONSTRAINTS = "owner_only creator_only editor_only team_only extra".split()
+_AUTHORIZED = [
+    "sub",
+    "client_id",
+    "scope",
+    "session_id",
+    "user_id",
+    "team_id",
+    "tenant_id",
+    "remember_me",
+    "constraints",
+    "user_name",
+    "team_name",
+]
+_FIELDS = [
+    "authorized",
+    "metadata",
+    "client",
+    "locale",
+    "referer",
+    "theme",
+    "route",
+    "accept",
+    "chat_id",
+    "assistant_id",
+]
+_CLIENT = ["type", "user_agent", "ip"]
+_CONSTRAINTS = ["owner_only", "creator_only", "editor_only", "team_only", "extra"]
 
 
 def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:

@@ -13,7 +13,8 @@ _SKIP = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*
 
 
 def read_json(path: Path, purpose: str) -> Any:
-    """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the position."""
+    """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the
+    position."""
     try:
         text = path.read_text("utf-8-sig")
     except OSError as error:

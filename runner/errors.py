@@ -1,7 +1,7 @@
 """What can go wrong before and around a run.
 
-    RunnerError                 base: a message that starts with what was being done, and a hint
-    └── ConfigurationError      the user's input cannot be used: exit code 2
+RunnerError                 base: a message that starts with what was being done, and a hint
+└── ConfigurationError      the user's input cannot be used: exit code 2
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class TestResult(NamedTuple):
 
     suite: str
     name: str
-    index: int
+    position: int
     """Position in the suite, from 0."""
     outcome: Outcome
     logs: tuple[tuple[str, str], ...] = ()
@@ -76,7 +76,7 @@ class TestStart(NamedTuple):
 
     suite: str
     name: str
-    index: int
+    position: int
 
 
 class TestEnd(NamedTuple):

@@ -46,11 +46,11 @@ class Execution:
         """Folds one event in."""
         if isinstance(event, TestEnd):
             result = event.result
-            self.running.pop((result.suite, result.index), None)
+            self.running.pop((result.suite, result.position), None)
             self.counts.add(result)
             self.of_suite[result.suite].add(result)
         elif isinstance(event, TestStart):
-            self.running[event.suite, event.index] = event.name
+            self.running[event.suite, event.position] = event.name
         elif isinstance(event, SuiteStart):
             self.listed[event.suite] = event
         elif isinstance(event, SuiteEnd):

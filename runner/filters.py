@@ -8,7 +8,8 @@ from collections.abc import Callable
 from runner.errors import ConfigurationError
 
 _PLAIN = re.compile(r"[\w^$.*|-]*")
-"""Patterns that mean the same to every engine and cannot run away; the RE2-style one takes longer to load than a test."""
+"""Patterns that mean the same to every engine and cannot run away; the RE2-style one takes longer to load than a
+test."""
 
 
 def levels_of(pattern: str) -> tuple[str, ...]:
@@ -34,5 +35,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     try:
         compiled = compile(pattern)
     except PatternError as error:
-        raise ConfigurationError(f'Cannot read --run "{pattern}": {error}', "It is a Go (RE2) regular expression") from error
+        raise ConfigurationError(
+            f'Cannot read --run "{pattern}": {error}', "It is a Go (RE2) regular expression"
+        ) from error
     return compiled.search

@@ -35,7 +35,7 @@ class Flag(NamedTuple):
 
 
 FLAGS = (
-    Flag("input", "What to test: scripts.<agent>.<module>, a glob of these, a test file or a folder. Repeatable.", "i", "repeated"),
+    Flag("input", "scripts.<agent>.<module>, a glob of these, a test file or a folder. Repeatable.", "i", "repeated"),
     Flag("name", "Agent id of the context. Default: the agent that the tests belong to.", "n", metavar="ID"),
     Flag("output", "Report file; .json or .jsonl decides the format. Repeatable.", "o", "repeated", "FILE"),
     Flag("app", "Application root. Default: found upward from here.", "a", metavar="DIR"),
@@ -43,10 +43,10 @@ FLAGS = (
     Flag("team", "Test team. Default: test-team.", "t", metavar="ID"),
     Flag("ctx", "JSON file with the context; it wins over --user and --team.", metavar="FILE"),
     Flag("reporter", "Built-in reporter: report.json or report.summary.", "r", metavar="ID"),
-    Flag("run", "Run only tests whose name matches; a slash separates subtest levels, as in go test.", None, "text", "REGEX", ("-run",)),
+    Flag("run", "Only tests whose name matches; a slash separates subtest levels.", None, "text", "REGEX", ("-run",)),
     Flag("timeout", "Time that one test may take, such as 500ms, 30s, 1m30s. Default: 30s.", metavar="DURATION"),
     Flag("parallel", "Worker processes. Default: the number of CPUs.", metavar="N"),
-    Flag("allow-net", "Let scripts reach a host, such as api.example.com or localhost:8080; * is every host. Repeatable.", None, "repeated", "HOST"),
+    Flag("allow-net", "A host that scripts may reach, such as localhost:8080; * is any.", None, "repeated", "HOST"),
     Flag("update-snapshots", "Store what t.snapshot sees instead of comparing.", None, "switch"),
     Flag("dry-run", "List the tests and run nothing.", None, "switch"),
     Flag("fail-fast", "Stop at the first failure.", None, "switch"),

@@ -39,14 +39,14 @@ def run_scripts(host: ScriptHost, modules: list[Module], stream: Multiplexer, fa
     for record in host.run(modules):
         module = record.module
         if isinstance(record, Started):
-            send(TestStart(module, names[module][record.index], record.index))
+            send(TestStart(module, names[module][record.position], record.position))
         elif isinstance(record, Line):
-            lines = logs.setdefault((module, record.index), [])
+            lines = logs.setdefault((module, record.position), [])
             if len(lines) < LOG_LINES:
                 lines.append((record.level, record.text))
         elif isinstance(record, Ended):
-            captured = tuple(logs.pop((module, record.index), ()))
-            send(TestEnd(TestResult(module, record.outcome.name, record.index, record.outcome, captured)))
+            captured = tuple(logs.pop((module, record.position), ()))
+            send(TestEnd(TestResult(module, record.outcome.name, record.position, record.outcome, captured)))
             left[module] -= 1
             if not left[module]:
                 send(SuiteEnd(module))
@@ -66,7 +66,9 @@ def _broken(record: Broken, send: Callable[[Event], None]) -> None:
     """A module without results counts as one failed test that bears the name of the module."""
     name = record.module.rpartition(".")[2]
     failure = record.failure
-    more = [text if place is None else f"{place.file}:{place.line}:{place.column}: {text}" for text, place in record.others]
+    more = [
+        text if place is None else f"{place.file}:{place.line}:{place.column}: {text}" for text, place in record.others
+    ]
     message = "\n".join(["the module cannot be loaded: " + failure.message, *more[:20]])
     if record.hint:
         message += f"\n{record.hint}"

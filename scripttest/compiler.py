@@ -1,8 +1,8 @@
 """TypeScript in, plain scripts and source maps out: one esbuild process for all modules of a run.
 
 A module becomes one or two scripts that are evaluated in global scope, so that every top-level function is a global, as
-in Yao: the bundle of the test file, and before it the bundle of the module under test when the test file does not import
-it. Bundles are flat (`format=esm`, nothing removed), and their export clause is taken off here.
+in Yao: the bundle of the test file, and before it the bundle of the module under test when the test file does not
+import it. Bundles are flat (`format=esm`, nothing removed), and their export clause is taken off here.
 
 Facts about esbuild that shape this file: bundling turns top-level `const`, `let` and `class` into `var`; one bad entry
 point fails the whole build, so a batch that fails is built again one module at a time; a build costs about 1 ms of
@@ -219,7 +219,7 @@ class Compiler:
             notes = " ".join(note["text"] for note in messages[0]["notes"])
             hint = notes.partition(". You can mark")[0] or None
         error = CompileError(text, location or Location(str(source.test), 0, 0), hint)
-        error.others = found[1:]
+        error.others = tuple(found[1:])
         return error
 
     def _location(self, location: dict[str, Any] | None) -> Location | None:

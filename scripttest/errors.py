@@ -1,9 +1,9 @@
 """What can go wrong around scripts.
 
-    ScriptError                     base: a message, where it is, and a hint
-    ├── CompileError                the compiler refused a module
-    ├── ModuleError                 a module could not be evaluated
-    └── HostError                   the host itself broke: a worker or the compiler cannot be started or ended
+ScriptError                     base: a message, where it is, and a hint
+├── CompileError                the compiler refused a module
+├── ModuleError                 a module could not be evaluated
+└── HostError                   the host itself broke: a worker or the compiler cannot be started or ended
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ScriptError(Exception):
 class CompileError(ScriptError):
     """The compiler refused a module; `others` are its further messages."""
 
-    others: list[tuple[str, Location | None]] = []
+    others: tuple[tuple[str, Location | None], ...] = ()
 
 
 class HostError(ScriptError):

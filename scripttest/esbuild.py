@@ -67,7 +67,9 @@ class Service:
         """Reads what has arrived and yields the complete packets. Raises HostError when the service has ended."""
         data = os.read(self.child.stdout, 1 << 20)
         if not data:
-            raise HostError(f"The TypeScript compiler ended: {os.read(self.child.stderr, 2000).decode(errors='replace').strip()}")
+            raise HostError(
+                f"The TypeScript compiler ended: {os.read(self.child.stderr, 2000).decode(errors='replace').strip()}"
+            )
         buffer = self._buffer
         buffer += data
         while len(buffer) >= 4:
@@ -79,7 +81,9 @@ class Service:
             if not self._greeted:
                 self._greeted = True
                 if packet != VERSION.encode():
-                    raise HostError(f"The TypeScript compiler is version {packet.decode()}, this package needs {VERSION}")
+                    raise HostError(
+                        f"The TypeScript compiler is version {packet.decode()}, this package needs {VERSION}"
+                    )
                 continue
             (id,) = struct.unpack_from("<I", packet)
             yield Packet(id >> 1, id & 1 == 0, _decode(packet, 4)[0])

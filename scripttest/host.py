@@ -51,7 +51,8 @@ class Module(NamedTuple):
 
     source: Source
     boot: str
-    """JSON of `Boot` in `bindings/src/core.ts`, without `guarded`, as `json.dumps(..., separators=(",", ":"))` writes it."""
+    """JSON of `Boot` in `bindings/src/core.ts`, without `guarded`, as `json.dumps(..., separators=(",", ":"))` writes
+    it."""
 
 
 class _State:
@@ -406,7 +407,9 @@ class ScriptHost:
         if isinstance(result, Compiled):
             seat.worker.ask("reply", "ok", *["\n" + script.code for script in result.scripts])
         else:
-            where = f"{result.location.file}:{result.location.line}:{result.location.column}: " if result.location else ""
+            where = (
+                f"{result.location.file}:{result.location.line}:{result.location.column}: " if result.location else ""
+            )
             seat.worker.ask("reply", "error", where + result.message)
 
     # what goes wrong
@@ -487,7 +490,6 @@ class ScriptHost:
             frames,
             _code_frame(frames[0].location) if frames else "",
         )
-
 
 
 def _code_frame(location: Location) -> str:

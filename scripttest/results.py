@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from scripttest.errors import Location, ScriptError, StackFrame
+from scripttest.errors import CompileError, Location, ScriptError, StackFrame
 
 Status = Literal["passed", "failed", "skipped"]
 Cause = Literal["assertion", "error", "timeout", "crash", "setup"]
@@ -85,7 +85,7 @@ class Started(NamedTuple):
     """A test begins."""
 
     module: str
-    index: int
+    position: int
     """Position among the module's listed tests, from 0."""
 
 
@@ -93,7 +93,7 @@ class Line(NamedTuple):
     """A test wrote something. Lines of a module's top-level code belong to each of its tests."""
 
     module: str
-    index: int
+    position: int
     level: str
     """trace, debug, info, warn or error."""
     text: str
@@ -103,7 +103,7 @@ class Ended(NamedTuple):
     """A test has ended. Every `Started` has exactly one."""
 
     module: str
-    index: int
+    position: int
     outcome: Outcome
 
 
@@ -116,5 +116,5 @@ def broken_by(module: str, error: ScriptError) -> Broken:
 
     frames = (StackFrame("", error.location),) if error.location and error.location.line else ()
     frame = code_frame(error.location) if error.location else ""
-    others = tuple(getattr(error, "others", ()))
+    others = error.others if isinstance(error, CompileError) else ()
     return Broken(module, Failure("error", error.message, frames=frames, code_frame=frame), others, error.hint)

@@ -3,7 +3,8 @@
 The engine says which functions a module's tests are and what their source is; each source that stands in the bundle
 exactly as a top-level declaration is a piece that can be left out. The base is the script with every piece replaced by
 its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every test function
-that it, or the base, mentions by name. A script that could reach names in another way (`eval`, `globalThis`) is not cut.
+that it, or the base, mentions by name. A script that could reach names in another way (`eval`, `globalThis`) is not
+cut.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
 
 def _plain(printed: str) -> str:
     """An identifier as the engine names it."""
-    return re.sub(r"\\u\{?([0-9A-F]+)\}?", lambda match: chr(int(match[1], 16)), printed) if "\\" in printed else printed
+    return (
+        re.sub(r"\\u\{?([0-9A-F]+)\}?", lambda match: chr(int(match[1], 16)), printed) if "\\" in printed else printed
+    )
 
 
 def _as_printed(name: str) -> str:

@@ -6,7 +6,9 @@ import json
 from bisect import bisect_right
 from typing import NamedTuple
 
-_DIGITS = {letter: value for value, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
+_DIGITS = {
+    letter: value for value, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+}
 
 
 class Position(NamedTuple):
@@ -44,7 +46,7 @@ class SourceMap:
         return Position(self._sources[source], original_line + 1, original_column + 1)
 
     def _decode(self) -> None:
-        segments = []
+        segments: list[tuple[int, int, int, int]] = []
         generated = 0
         state = self._state
         for text in self._pending[len(self._lines)].split(","):
@@ -55,7 +57,7 @@ class SourceMap:
             if len(numbers) >= 4:
                 for field in range(3):
                     state[field] += numbers[field + 1]
-                segments.append((generated, *state))
+                segments.append((generated, state[0], state[1], state[2]))
         self._lines.append(segments)
 
 

@@ -1,7 +1,7 @@
 """The engine's stack text as frames of the original sources, and code frames.
 
-A realm evaluates everything under one file name, so a frame is told by its line: line 1 is the framework, and each script
-has a range of lines of its own. Frames that no source map knows are the compiler's helpers. Both are left out.
+A realm evaluates everything under one file name, so a frame is told by its line: line 1 is the framework, and each
+script has a range of lines of its own. Frames that no source map knows are the compiler's helpers. Both are left out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ class StackMapper:
                 position = self._maps[number].find(line - first + 1, column)
                 if position is None or position.source.startswith("yao-runtime:"):
                     return None
-                file = (self._root / position.source).resolve() if not position.source.startswith("/") else Path(position.source)
+                file = (
+                    (self._root / position.source).resolve()
+                    if not position.source.startswith("/")
+                    else Path(position.source)
+                )
                 return Location(str(file), position.line, position.column)
         return None
 

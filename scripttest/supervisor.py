@@ -29,14 +29,16 @@ def worker_command(parts: Path) -> list[str]:
     """The command line of a worker that takes the script half of the bindings from a folder. Raises HostError."""
     engine = PathFinder.find_spec("_quickjs")
     if engine is None or engine.origin is None:
-        raise HostError("Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng")
+        raise HostError(
+            "Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng"
+        )
     paths = [str(Path(__file__).parent.parent), str(Path(engine.origin).parent)]
     return [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, str(parts), "0", "1", str(LIFELINE), *paths]
 
 
 class Processes(NamedTuple):
-    """The processes that every run needs, started before anything else so that they load meanwhile. They end by themselves
-    when this process does."""
+    """The processes that every run needs, started before anything else so that they load meanwhile. They end by
+    themselves when this process does."""
 
     compiler: Service
     worker: Worker
@@ -45,7 +47,8 @@ class Processes(NamedTuple):
 
 
 def start_processes(parts: Path) -> Processes:
-    """Starts the compiler and one worker, which takes the script half of the bindings from `parts`. Raises HostError."""
+    """Starts the compiler and one worker, which takes the script half of the bindings from `parts`. Raises
+    HostError."""
     command = worker_command(parts)
     return Processes(Service(), Worker(command), command)
 
@@ -81,7 +84,8 @@ class Worker:
         self.send(encode(kind, *parts))
 
     def read(self) -> Iterator[Frame] | None:
-        """The frames that have arrived; None when the worker is gone. Raises ValueError when it does not send frames."""
+        """The frames that have arrived; None when the worker is gone. Raises ValueError when it does not send
+        frames."""
         data = os.read(self.child.stdout, CHUNK)
         if not data:
             return None

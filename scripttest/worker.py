@@ -240,5 +240,7 @@ class Worker:
 
 def failure_envelope(message: str) -> str:
     """`{"error": {"message": ...}}` without the json module, which takes longer to load than this worker to start."""
-    escaped = "".join(c if " " <= c <= "~" and c not in '"\\' else f"\\u{ord(c):04x}" for c in message if ord(c) < 0x10000)
+    escaped = "".join(
+        c if " " <= c <= "~" and c not in '"\\' else f"\\u{ord(c):04x}" for c in message if ord(c) < 0x10000
+    )
     return f'{{"error":{{"message":"{escaped}"}}}}'

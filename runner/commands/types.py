@@ -15,7 +15,9 @@ DECLARATIONS = Path(__file__).resolve().parent.parent.parent / "bindings" / "typ
 TARGET = "types/yao-test"
 
 
-@click.command("types", help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here).")
+@click.command(
+    "types", help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here)."
+)
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.pass_obj
 def types(environment: Environment, folder: str | None) -> int:

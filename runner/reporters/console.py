@@ -1,7 +1,7 @@
 """The console: the layout of seed 004, failures repeated at the end with what to run to see one again.
 
-One module, or `-v`: header, a `►` line and a verdict for each test. Several modules: one line each, failing tests beneath.
-Colours are escape codes written by hand, because loading a library for them takes longer than most runs.
+One module, or `-v`: header, a `►` line and a verdict for each test. Several modules: one line each, failing tests
+beneath. Colours are escape codes written by hand, because loading a library for them takes longer than most runs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class ConsoleReporter:
         elif isinstance(event, RunStart):
             self._detailed = (len(event.suites) == 1 or bool(self._options.verbose)) and not self._options.quiet
         elif isinstance(event, RunError):
-            self._write(self._paint(f"Error: {event.message}\n", "red") + (f"Hint: {event.hint}\n" if event.hint else ""))
+            self._write(
+                self._paint(f"Error: {event.message}\n", "red") + (f"Hint: {event.hint}\n" if event.hint else "")
+            )
         elif isinstance(event, RunEnd):
             self._end(event, so_far)
 
@@ -64,7 +66,7 @@ class ConsoleReporter:
         elif self._detailed:
             suite = run.suites[event.suite]
             assert run.start is not None
-            functions = f"{len(event.tests)} function{'' if len(event.tests) == 1 else 's'}"
+            functions = _count(len(event.tests), "function")
             if len(event.tests) != event.total:
                 functions += f" of {event.total}"
             where = run.start.environment
@@ -93,7 +95,9 @@ class ConsoleReporter:
             shows_output = outcome.status == "failed" or self._options.verbose
             body = self._steps(outcome, "  ") + (self._output(result, "    ") if shows_output else "")
             if outcome.status == "failed":
-                body += "".join(self._failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest")
+                body += "".join(
+                    self._failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
+                )
             elif outcome.skip_reason:
                 body += f"    └─ {outcome.skip_reason}\n"
             self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
@@ -101,7 +105,9 @@ class ConsoleReporter:
     def _verdict(self, outcome: Outcome) -> str:
         mark, color = _MARKS[outcome.status]
         checks = f", {outcome.assertions} assertions" if self._options.verbose and outcome.assertions else ""
-        return self._paint(f"{mark} {outcome.status.upper()}", color) + f" ({_milliseconds(outcome.milliseconds)}{checks})"
+        return (
+            self._paint(f"{mark} {outcome.status.upper()}", color) + f" ({_milliseconds(outcome.milliseconds)}{checks})"
+        )
 
     def _steps(self, outcome: Outcome, indent: str) -> str:
         text = ""
@@ -132,7 +138,7 @@ class ConsoleReporter:
         return "".join(self._paint(line, "dim") + "\n" for line in lines)
 
     def _suite_end(self, id: str, run: Execution) -> None:
-        if self._detailed or self._options.quiet or id not in run.listed and not run.of_suite[id].total:
+        if self._detailed or self._options.quiet or (id not in run.listed and not run.of_suite[id].total):
             return
         counts = run.of_suite[id]
         if not counts.total:
@@ -154,9 +160,11 @@ class ConsoleReporter:
         counts = run.counts
         if self._options.dry_run:
             tests = sum(len(start.tests) for start in run.listed.values())
-            text += f"{tests} test{'' if tests == 1 else 's'} in {len(run.suites)} module{'' if len(run.suites) == 1 else 's'}\n"
+            text += f"{_count(tests, 'test')} in {_count(len(run.suites), 'module')}\n"
         elif run.suites and (counts.total or not run.errors):
-            summary = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped ({_seconds(event.seconds)})"
+            summary = (
+                f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped ({_seconds(event.seconds)})"
+            )
             if len(run.suites) > 1:
                 summary += f" in {len(run.suites)} modules"
             if event.status == "interrupted":
@@ -181,7 +189,9 @@ class ConsoleReporter:
                     text += "".join(f"     {line}\n" for line in failure.code_frame.split("\n"))
                 for frame in failure.frames[1:6]:
                     where = frame.location
-                    text += self._paint(f"     called from {self._short(where.file)}:{where.line}:{where.column}\n", "dim")
+                    text += self._paint(
+                        f"     called from {self._short(where.file)}:{where.line}:{where.column}\n", "dim"
+                    )
         if not self._detailed:
             text += self._output(result, "     ")
         command = f"yao-test -i {shlex.quote(suite.id)} --run {shlex.quote(f'^{result.name}$')}"
@@ -207,6 +217,10 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     for step in outcome.steps:
         found += _failing(step)
     return found
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _indented(text: str, indent: str) -> str:

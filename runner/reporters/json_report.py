@@ -1,4 +1,5 @@
-"""The `.json` report: the `script_test` document of seed 004; for several modules, one such document each in `reports`."""
+"""The `.json` report: the `script_test` document of seed 004; for several modules, one such document each in
+`reports`."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class JsonReporter:
         """Collects results; writes at the end of the run."""
         if isinstance(event, TestEnd):
             result = event.result
-            self._results.setdefault(result.suite, {})[result.index] = result_record(result)
+            self._results.setdefault(result.suite, {})[result.position] = result_record(result)
         elif isinstance(event, RunEnd):
             text = json.dumps(self.document(so_far), indent=2, ensure_ascii=False)
             write_whole(self._path, text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")

@@ -1,4 +1,5 @@
-"""The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Flushed by line."""
+"""The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Flushed by
+line."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ class JsonlReporter:
     """Writes results in the order in which tests end."""
 
     def __init__(self, path: Path) -> None:
-        self._file = open(path, "w", encoding="utf-8", errors="replace", buffering=1)
+        self._file = path.open("w", encoding="utf-8", errors="replace", buffering=1)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
@@ -39,7 +40,9 @@ class JsonlReporter:
         elif isinstance(event, RunError):
             self._write({"type": "error", "error": event.message})
         elif isinstance(event, RunEnd):
-            self._write({"type": "summary", **summary_record(so_far.counts, event.seconds * 1000), "status": event.status})
+            self._write(
+                {"type": "summary", **summary_record(so_far.counts, event.seconds * 1000), "status": event.status}
+            )
 
     def close(self) -> None:
         """Closes the file."""

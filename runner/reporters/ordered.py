@@ -28,7 +28,7 @@ class Ordered:
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Passes on what is due."""
         if isinstance(event, TestEnd):
-            self._held.setdefault(event.result.suite, {})[event.result.index] = event
+            self._held.setdefault(event.result.suite, {})[event.result.position] = event
         elif isinstance(event, SuiteStart):
             self._started[event.suite] = event
         elif isinstance(event, SuiteEnd):

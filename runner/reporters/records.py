@@ -6,19 +6,24 @@ from typing import Any
 
 from runner.events import RunEnd, RunStart, TestResult
 from runner.execution import Counts
+from scripttest.errors import StackFrame
 from scripttest.results import Failure, Outcome
 
 
 def result_record(result: TestResult) -> dict[str, Any]:
-    """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, steps?, logs}`; the optional
-    keys are there when they have something to say."""
+    """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, steps?, logs}`; the
+    optional keys are there when they have something to say."""
     record = _outcome_record(result.outcome)
     record["logs"] = [text if level == "info" else f"[{level}] {text}" for level, text in result.logs]
     return record
 
 
 def _outcome_record(outcome: Outcome) -> dict[str, Any]:
-    record: dict[str, Any] = {"name": outcome.name, "status": outcome.status, "duration_ms": round(outcome.milliseconds)}
+    record: dict[str, Any] = {
+        "name": outcome.name,
+        "status": outcome.status,
+        "duration_ms": round(outcome.milliseconds),
+    }
     if outcome.failures:
         first = outcome.failures[0]
         record["error"] = error_text(first)
@@ -28,10 +33,7 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
             record["assertion"] = assertion_record(assertion)
         if first.frames:
             record["location"] = place(first)
-            record["stack_trace"] = "\n".join(
-                f"at {frame.function or '<anonymous>'} ({frame.location.file}:{frame.location.line}:{frame.location.column})"
-                for frame in first.frames
-            )
+            record["stack_trace"] = "\n".join(f"at {_frame(frame)}" for frame in first.frames)
         if len(outcome.failures) > 1:
             record["errors"] = [error_text(failure) for failure in outcome.failures]
     if outcome.skip_reason is not None:
@@ -39,6 +41,11 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
     if outcome.steps:
         record["steps"] = [_outcome_record(step) for step in outcome.steps]
     return record
+
+
+def _frame(frame: StackFrame) -> str:
+    file, line, column, _ = frame.location
+    return f"{frame.function or '<anonymous>'} ({file}:{line}:{column})"
 
 
 def assertion_record(failure: Failure) -> dict[str, Any]:
