@@ -1,1 +1,24 @@
 """What a script sees, and the host functions behind it."""
+
+from __future__ import annotations
+
+from scripttest import lazy_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from bindings.calls import HostCalls
+    from bindings.patterns import PatternError, compile
+    from bindings.policy import Policy
+    from bindings.services import HostCall, HostFunction, ProcessError
+
+__all__ = ["HostCall", "HostCalls", "HostFunction", "PatternError", "Policy", "ProcessError", "compile"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "calls": ("HostCalls",),
+        "patterns": ("PatternError", "compile"),
+        "policy": ("Policy",),
+        "services": ("HostCall", "HostFunction", "ProcessError"),
+    },
+)

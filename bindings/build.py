@@ -1,7 +1,7 @@
 """Builds what the packages need from npm: the compiler's binary and the bundled script half of the bindings.
 
-Run by hatchling when a wheel (also an editable one) is built, and by hand with `python bindings/build.py` after a change
-of `bindings/src`. It leaves
+Run by hatchling when a wheel (also an editable one) is built, and by hand with `python bindings/build.py` after a
+change of `bindings/src`. `python bindings/build.py check` runs the TypeScript compiler over all TypeScript. A build leaves
 
     scripttest/bin/esbuild      the compiler for this platform, from the npm package `@esbuild/<platform>`
     bindings/js/core.js         the eager half of a realm, one line
@@ -107,7 +107,26 @@ def as_expression(module: str, name: str) -> str:
     return text
 
 
+PROJECTS = [HERE / "tsconfig.json", HERE / "types" / "tsconfig.json", ROOT / "tests" / "tsconfig.json"]
+"""The script half of the bindings; the declarations; tests and shipped agents against the declarations."""
+
+
+def check() -> None:
+    """Runs `tsc --noEmit` over every project; ends with its exit code when one is refused."""
+    compiler = HERE / "node_modules" / "typescript" / "bin" / "tsc"
+    npm = _npm()
+    if not compiler.exists():
+        subprocess.run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=HERE, check=True)
+    for project in PROJECTS:
+        result = subprocess.run(["node", str(compiler), "--noEmit", "-p", str(project)], check=False)
+        if result.returncode:
+            raise SystemExit(result.returncode)
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["check"]:
+        check()
+        raise SystemExit(0)
     build()
     sizes = {path.stem: path.stat().st_size for path in sorted(OUTPUT.glob("*.js"))}
     print(", ".join(f"{name} {size}" for name, size in sizes.items()), file=sys.stderr)

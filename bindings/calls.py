@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripttest.errors import ScriptError
+from scripttest import ScriptError
 
 if TYPE_CHECKING:
     from bindings.policy import Policy

@@ -1,7 +1,7 @@
 r"""Go's regular expressions (RE2 syntax), answered within a time bound. The one place that imports the library `regex`.
 
-A pattern is read by our own parser of https://github.com/google/re2/wiki/Syntax as Go implements it, and written again for
-`regex`, so that the two cannot disagree about what a construct means:
+A pattern is read by our own parser of https://github.com/google/re2/wiki/Syntax as Go implements it, and written again
+for `regex`, so that the two cannot disagree about what a construct means:
 
 | Go | differs in Python |
 | --- | --- |
@@ -11,8 +11,8 @@ A pattern is read by our own parser of https://github.com/google/re2/wiki/Syntax
 | `(?U)`, `\Q..\E`, `\pL`, `\x{10FFFF}`, `[[:alpha:]]` | unknown or different |
 | back-references, look-around, atomic groups, possessive and doubled repetition, counts over 1000 | refused |
 
-Groups do not capture, since the only answer is whether the pattern matches somewhere. `regex` backtracks where RE2 does not,
-hence the bound; the interpreter lock is released while it searches.
+Groups do not capture, since the only answer is whether the pattern matches somewhere. `regex` backtracks where RE2 does
+not, hence the bound; the interpreter lock is released while it searches.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class PatternError(ValueError):
         self.position = position
 
 
-class PatternTimeout(PatternError):
+class PatternTimeout(PatternError):  # noqa: N818
     """A search that took longer than its bound."""
 
     def __init__(self, pattern: str, seconds: float) -> None:
         super().__init__(
-            f"the search took longer than {seconds:g} s; nested or overlapping repetitions such as `(a+)+` are the usual cause",
+            f"the search took longer than {seconds:g} s; the usual cause are repetitions in repetitions, as in `(a+)+`",
             pattern,
             None,
         )

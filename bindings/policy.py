@@ -1,8 +1,8 @@
 """What a script may touch: folders, hosts and environment names.
 
 Scripts are untrusted. They read the application's own folder, write in its `data/` folder, and reach no network and no
-environment variable unless the user said so. Every path that a script gives goes through `resolve`, every address through
-`Policy.check_host`. All refusals are `ProcessError` with code 403.
+environment variable unless the user said so. Every path that a script gives goes through `resolve`, every address
+through `Policy.check_host`. All refusals are `ProcessError` with code 403.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def resolve(volume_root: Path, path: str, *, follow: bool = True) -> Path:
     Returns: an absolute path without symbolic links (but for the last part when `follow` is False). It need not exist.
 
     Raises:
-        ProcessError: code 403 when the path leaves the volume by `..`, by a symbolic link or by a drive, and 400 when it
+        ProcessError: code 403 when the path leaves the volume by `..`, by a symbolic link or by a drive, and 400 when
+        it
             holds a NUL character.
     """
     if "\0" in path:
@@ -126,7 +127,8 @@ def resolve(volume_root: Path, path: str, *, follow: bool = True) -> Path:
 def open_file(path: Path, flags: int, mode: int = 0o666) -> int:
     """Opens a resolved path and returns the descriptor.
 
-    A symbolic link put in its place since then is not followed, and only regular files open, so that a pipe cannot block.
+    A symbolic link put in its place since then is not followed, and only regular files open, so that a pipe cannot
+    block.
 
     Raises:
         OSError: as `os.open`; ELOOP for a link.

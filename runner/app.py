@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bindings.calls import HostCalls
+from bindings import HostCalls
 from runner import exit_codes
 from runner.application import Application
 from runner.context import build_context
@@ -20,11 +20,10 @@ from runner.reporters.multiplexer import Multiplexer, describe
 from runner.reporters.ordered import Ordered
 from runner.scripts import host_module, run_scripts, suite_of
 from runner.version import VERSION
-from scripttest.errors import HostError
-from scripttest.host import ScriptHost
+from scripttest import HostError, ScriptHost
 
 if TYPE_CHECKING:
-    from bindings.policy import Policy
+    from bindings import Policy
     from runner.reporters.base import Reporter
     from scripttest import Processes
 
@@ -99,7 +98,7 @@ def _reporters(options: RunOptions, environment: Environment) -> list[Reporter]:
 
 
 def _policy(options: RunOptions, application: Application, environment: Environment) -> Policy:
-    from bindings.policy import Policy
+    from bindings import Policy
 
     return Policy(allow_net=options.allow_net or None, environment=dict(environment.variables))
 

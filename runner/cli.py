@@ -48,7 +48,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         if isinstance(values, int):
             return values
         from runner.options import options_from
-        from scripttest.supervisor import start_processes
+        from scripttest import start_processes
 
         options = options_from(values)
         processes = start_processes(SCRIPT_PARTS)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from scripttest.results import Outcome
+from scripttest import Outcome
 
 RunStatus = Literal["passed", "failed", "error", "interrupted"]
 

@@ -30,7 +30,7 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     if _PLAIN.fullmatch(pattern) and not re.search(r"(^|[*|^])\*", pattern):
         search = re.compile(pattern).search
         return lambda name: search(name) is not None
-    from bindings.patterns import PatternError, compile
+    from bindings import PatternError, compile
 
     try:
         compiled = compile(pattern)

@@ -9,9 +9,7 @@ from typing import Any
 from runner.application import TestModule
 from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart
 from runner.reporters.multiplexer import Multiplexer
-from scripttest.compiler import Source
-from scripttest.host import Module, ScriptHost
-from scripttest.results import Broken, Ended, Line, Listed, Outcome, Started
+from scripttest import Broken, Ended, Line, Listed, Module, Outcome, ScriptHost, Source, Started
 
 LOG_LINES = 10_000
 """Captured lines of one test that are kept."""

@@ -5,6 +5,8 @@ Names are resolved on first use, so that a worker, which imports submodules of t
 
 from __future__ import annotations
 
+from scripttest.lazy import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.compiler import Source
@@ -32,22 +34,17 @@ __all__ = [
     "Source",
     "StackFrame",
     "Started",
+    "lazy_names",
     "start_processes",
 ]
 
-_HOMES = {
-    "compiler": ("Source",),
-    "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
-    "host": ("Module", "ScriptHost", "Services"),
-    "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started"),
-    "supervisor": ("Processes", "start_processes"),
-}
-
-
-def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
-        if name in names:
-            import importlib
-
-            return getattr(importlib.import_module(f"scripttest.{home}"), name)
-    raise AttributeError(name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "compiler": ("Source",),
+        "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
+        "host": ("Module", "ScriptHost", "Services"),
+        "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started"),
+        "supervisor": ("Processes", "start_processes"),
+    },
+)

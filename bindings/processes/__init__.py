@@ -1,9 +1,9 @@
 """Finds the host function behind a process name such as `text.ExtractJSON`.
 
-The first part of a name picks the module, the rest is looked up in that module's `FUNCTIONS` table, whose keys have Yao's
-spelling (`ExtractJSON`, `str.Join`). Both parts match without regard to case. A module is imported when one of its
-processes is first named, and the libraries it needs when one of them is first called, so importing this package costs
-nothing: keep it free of imports, and keep the modules to light parts of the standard library at their top.
+The first part of a name picks the module, the rest is looked up in that module's `FUNCTIONS` table, whose keys have
+Yao's spelling (`ExtractJSON`, `str.Join`). Both parts match without regard to case. A module is imported when one of
+its processes is first named, and the libraries it needs when one of them is first called, so importing this package
+costs nothing: keep it free of imports, and keep the modules to light parts of the standard library at their top.
 
 `scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and the like need the realm or the run: they are not here, and
 `find` answers None for them.

@@ -1,8 +1,8 @@
 """Checks the arguments of a process, and turns an implementation into a `HostFunction`.
 
-A namespace module writes implementations `(given, call) -> result` and puts them in a table; `host_functions` wraps each
-one, so that the names in error messages come from the table alone and no Python exception reaches a script as such.
-Positions count from 1, as in the messages: `text.Extract: argument 1 must be a string, got null`.
+A namespace module writes implementations `(given, call) -> result` and puts them in a table; `host_functions` wraps
+each one, so that the names in error messages come from the table alone and no Python exception reaches a script as
+such. Positions count from 1, as in the messages: `text.Extract: argument 1 must be a string, got null`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 Encoding takes any value: a `Uint8Array` as its bytes, anything else as the text that Go prints for it. Decoding answers
 text; bytes that are no UTF-8 show as U+FFFD.
 
-XML: an object becomes `<xml>...</xml>` around its entries. Decoding gives `{root: ...}` with attributes as `@name`, text
-beside attributes as `#text`, repeated elements as arrays, and every value a string.
+XML: an object becomes `<xml>...</xml>` around its entries. Decoding gives `{root: ...}` with attributes as `@name`,
+text beside attributes as `#text`, repeated elements as arrays, and every value a string.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from bindings.services import Json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_REPAIR = 1_000_000
-"""Longest broken JSON that is repaired, in characters."""
+MAX_REPAIR = 50_000
+"""Longest broken JSON that is repaired, in characters: some faults cost time by the square of the length."""
 MAX_VALUES = 1_000_000
 """Most values in a YAML document, aliases counted each time they are used."""
 MAX_DEPTH = 200
@@ -139,7 +139,7 @@ def repair(text: str) -> Json:
     text = text.strip()
     if len(text) > MAX_REPAIR:
         raise ValueError(f"more than {MAX_REPAIR} characters are not repaired")
-    expected = {"{": dict, "[": list, '"': str}.get(text[:1])
+    expected: type | None = {"{": dict, "[": list, '"': str}.get(text[:1])
     if expected is None:
         raise ValueError("cannot be repaired to JSON")
     try:
@@ -197,7 +197,7 @@ _loaders: dict[Any, Any] = {}
 
 
 def _yaml_loader(base: Any) -> Any:
-    """A safe loader that reads booleans and numbers as YAML 1.2 does: `yes` and `12:30` are strings, `1e3` is a number."""
+    """A safe loader with the booleans and numbers of YAML 1.2: `yes` and `12:30` are strings, `1e3` is a number."""
     if base not in _loaders:
         import re
 

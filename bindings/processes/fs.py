@@ -1,12 +1,12 @@
 """`fs.<volume>.<Method>`: the methods of `new FS(volume)` on the folders that the policy shows.
 
-Paths count from the root of their volume, with or without a leading `/`, and come back with it. Calls that write text or
-bytes answer the number of bytes; calls that ask answer what they are asked; the rest answer null. `Exists`, `IsDir`,
+Paths count from the root of their volume, with or without a leading `/`, and come back with it. Calls that write text
+or bytes answer the number of bytes; calls that ask answer what they are asked; the rest answer null. `Exists`, `IsDir`,
 `IsFile` and `IsLink` answer false for what is not there; everything else fails, with the path as the script wrote it.
 
-Apart from Yao: `Abs` gives the path from the volume's root (the machine's own paths are not shown), `ReadCloser` gives the
-bytes, `Download` gives `{type, content}` with the content in base64, `IsLink` looks at the link itself, and inserting beyond
-the end appends. `Upload` is left out: it needs a file received by a web server.
+Apart from Yao: `Abs` gives the path from the volume's root (the machine's own paths are not shown), `ReadCloser` gives
+the bytes, `Download` gives `{type, content}` with the content in base64, `IsLink` looks at the link itself, and
+inserting beyond the end appends. `Upload` is left out: it needs a file received by a web server.
 """
 
 from __future__ import annotations
@@ -185,10 +185,10 @@ def _offset(given: Arguments, position: int) -> int:
 def _remove(files: _Files) -> Json:
     path = files.path(write=True, follow=False)
     files.must_not_be_root(path)
-    try:
-        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
-    except FileNotFoundError:
-        pass
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()
+    else:
+        path.unlink(missing_ok=True)
     return None
 
 
@@ -337,7 +337,7 @@ def _abs(files: _Files) -> Json:
 
 
 def _zip(files: _Files) -> Json:
-    """A folder's content, or one file, with names that count from there. Links that lead out of the volume are left out."""
+    """A folder's content, or one file, with names that count from there. Links out of the volume are left out."""
     import zipfile
 
     source, target = files.path(1), files.path(2, write=True)

@@ -1,12 +1,12 @@
 """`http.`: requests to hosts that the policy allows.
 
-Results are `{status, code, data, headers: {Name: [values]}, message}`. JSON is parsed, any other body is base64. A request
-that got no answer has status and code 0 and says why in `message`; it does not throw. A host that is not allowed does
-throw, with code 403, also when a redirect leads there.
+Results are `{status, code, data, headers: {Name: [values]}, message}`. JSON is parsed, any other body is base64. A
+request that got no answer has status and code 0 and says why in `message`; it does not throw. A host that is not
+allowed does throw, with code 403, also when a redirect leads there.
 
-Queries and headers are an object, a text `a=1&b=2`, or an array of either. Post, Put, Patch and Delete send JSON unless a
-`Content-Type` header says otherwise; Send sends text. Files are paths in the volume `data` (Post) or
-`{name, path, data}` with base64 data (Send).
+Queries and headers are an object, a text `a=1&b=2`, or an array of either. Post, Put, Patch and Delete send JSON unless
+a `Content-Type` header says otherwise; Send sends text. Files are paths in the volume `data` (Post) or `{name, path,
+data}` with base64 data (Send).
 
 `Stream(method, url, payload?, query?, headers?)` collects the lines of the answer: `{lines, response}`. The script half
 hands them to the callback.
@@ -41,7 +41,7 @@ _tls: list[Any] = []
 """The TLS settings, made once: reading the certificates takes longer than a request."""
 
 
-class _NoAnswer(Exception):
+class _NoAnswerError(Exception):
     """The request came to nothing; the message is for the script."""
 
 
@@ -86,7 +86,7 @@ def _stream(given: Arguments, call: HostCall) -> Json:
         with _answer(given, call, method, _with_query(url, _pairs(given, 4)), given.optional(3), headers, []) as answer:
             body = _body(answer)
             response = _failure("", answer.status_code) | {"headers": _headers(answer)}
-    except _NoAnswer as error:
+    except _NoAnswerError as error:
         return _failure(str(error))
     return {"lines": body.decode(errors="replace").splitlines(), "response": response}
 
@@ -102,7 +102,7 @@ def _reply(
             body = _body(answer)
             result = _failure("", answer.status_code) | {"headers": _headers(answer)}
             kind = answer.headers.get("content-type", "")
-    except _NoAnswer as error:
+    except _NoAnswerError as error:
         return _failure(str(error))
     if not body:
         return result
@@ -138,9 +138,9 @@ def _answer(
                     request = answer.next_request
                 finally:
                     answer.close()
-            raise _NoAnswer(f"stopped after {MAX_REDIRECTS} redirects")
+            raise _NoAnswerError(f"stopped after {MAX_REDIRECTS} redirects")
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-        raise _NoAnswer(str(error) or type(error).__name__) from error
+        raise _NoAnswerError(str(error) or type(error).__name__) from error
 
 
 def _check(given: Arguments, call: HostCall, url: str) -> None:
@@ -192,9 +192,9 @@ def _body(answer: httpx.Response) -> bytes:
     for piece in answer.iter_bytes():
         body += piece
         if len(body) > MAX_BODY:
-            raise _NoAnswer(f"the answer is longer than {MAX_BODY} bytes")
+            raise _NoAnswerError(f"the answer is longer than {MAX_BODY} bytes")
         if monotonic() > end:
-            raise _NoAnswer(f"the answer takes longer than {TOTAL_SECONDS:g} s")
+            raise _NoAnswerError(f"the answer takes longer than {TOTAL_SECONDS:g} s")
     return bytes(body)
 
 

@@ -1,7 +1,7 @@
 """JSON Web Tokens and passwords: `utils.jwt.`, `utils.pwd.`.
 
-Tokens are HS256 with the claims of Yao. The secret is the environment variable `YAO_JWT_SECRET` when the policy shows it
-to scripts, else a fixed one: tokens made here are for tests.
+Tokens are HS256 with the claims of Yao. The secret is the environment variable `YAO_JWT_SECRET` when the policy shows
+it to scripts, else a fixed one: tokens made here are for tests.
 """
 
 from __future__ import annotations

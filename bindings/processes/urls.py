@@ -48,7 +48,8 @@ def parse_url(given: Arguments, call: HostCall) -> Json:
 def query_param(given: Arguments, call: HostCall) -> Json:
     """`url.QueryParam(values)`: the query of a model out of `where.name.eq=x`, `select=a,b`, `order=id.desc`, `with=r`.
 
-    Returns: `{select?, wheres?, orders?, withs?}` as model processes take it; an object without such names comes back empty.
+    Returns: `{select?, wheres?, orders?, withs?}` as model processes take it; an object without such names comes back
+    empty.
     """
     values = given.record(1)
     param: dict[str, Any] = {}

@@ -2,8 +2,8 @@
 
 Not offered: `str.Pinyin`, `captcha.*`, `otp.*`, and the parts of `flow.*` that run other processes.
 
-`env.*` sees the names that the policy shows, and what the test itself set: `env.Set` lasts for one test and never changes
-the environment of the host. `fmt.*` writes to the logger `yao_test.scripts`.
+`env.*` sees the names that the policy shows, and what the test itself set: `env.Set` lasts for one test and never
+changes the environment of the host. `fmt.*` writes to the logger `yao_test.scripts`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, Su
 from runner.execution import Execution
 from runner.options import RunOptions
 from runner.reporters.records import error_text
-from scripttest.results import Failure, Outcome
+from scripttest import Failure, Outcome
 
 WIDTH = 79
 DOUBLE = "═" * WIDTH

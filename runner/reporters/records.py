@@ -6,8 +6,7 @@ from typing import Any
 
 from runner.events import RunEnd, RunStart, TestResult
 from runner.execution import Counts
-from scripttest.errors import StackFrame
-from scripttest.results import Failure, Outcome
+from scripttest import Failure, Outcome, StackFrame
 
 
 def result_record(result: TestResult) -> dict[str, Any]:

@@ -14,33 +14,16 @@ import _quickjs
 TESTS = Path(__file__).parent
 BINDINGS = TESTS.parent.parent / "bindings"
 ESBUILD = next((BINDINGS / "node_modules/@esbuild").glob("*/bin/esbuild"))
-OPTIONS = "--bundle --minify --format=iife --global-name=P --target=es2023 --supported:template-literal=false --log-level=error"
+OPTIONS = (
+    "--bundle --minify --format=iife --global-name=P --target=es2023 "
+    "--supported:template-literal=false --log-level=error"
+)
 """As `bindings/build.py` has them, but for the format."""
 
-PARTS = [
-    "bytes",
-    "clone",
-    "console",
-    "context",
-    "encoding",
-    "fs",
-    "http",
-    "memory",
-    "messages",
-    "mock",
-    "mocked",
-    "mocked-agent",
-    "mocked-http",
-    "plan",
-    "printf",
-    "services",
-    "store",
-    "table",
-    "timers",
-    "trace",
-    "url",
-    "yao",
-]
+PARTS = (
+    "bytes clone console context encoding fs http memory messages mock mocked mocked-agent mocked-http plan printf "
+    "services store table timers trace url yao"
+).split()
 
 
 @cache

@@ -1,5 +1,8 @@
 """The members of `ctx`."""
 
+# A row of a table is one line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,8 @@
 """`t.mock` and the search for the mock that answers."""
 
+# A row of a table is one line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import pytest
@@ -132,6 +135,7 @@ HTTP = [
     ("Stream", "mock.http('*', 'a\\nb\\n'); const seen = []; return [http.Stream('GET', 'https://h', (l) => { seen.push(l) }).status, seen]", [200, ["a", "b"]]),
     ("Stream of lines", "mock.http('*', {lines: ['x', 'y']}); const seen = []; http.Stream('GET', 'https://h', (l) => { seen.push(l) }); return seen", ["x", "y"]),
     ("processes too", "mock.http('*', 'hi'); return [Process('http.Get', 'https://h').data, Process('http.Head', 'https://h').data]", ["hi", "hi"]),
+    ("newest wins", "mock.http('https://h/*', 1); mock.http('*', 2); return http.Get('https://h/a').data", 2),
     ("others go on", "mock.http('https://h/*', 1); return http.Get('https://z')", "Exception|404: http.Get is not available"),
 ]  # fmt: skip
 

@@ -1,5 +1,8 @@
 """`URL` and `URLSearchParams`."""
 
+# A row of a table is one line.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import pytest
@@ -126,19 +129,7 @@ def test_invalid_url_throws_and_cannot_be_parsed(text: str, base: str | None) ->
 
 
 def test_parts_of_a_url() -> None:
-    parts = [
-        "href",
-        "origin",
-        "protocol",
-        "username",
-        "password",
-        "host",
-        "hostname",
-        "port",
-        "pathname",
-        "search",
-        "hash",
-    ]
+    parts = "href origin protocol username password host hostname port pathname search hash".split()
     expression = f"((u) => {parts}.map((name) => u[name]))(new URL('https://u:p@h.com:81/a/b?x=1#y'))"
     expected = [
         "https://u:p@h.com:81/a/b?x=1#y",

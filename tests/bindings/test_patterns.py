@@ -216,7 +216,7 @@ def test_a_pattern_is_compiled_once() -> None:
 
 def test_a_search_that_backtracks_forever_ends_in_time_and_says_why() -> None:
     started = time.monotonic()
-    with pytest.raises(PatternTimeout, match=r"longer than 0\.1 s; nested or overlapping repetitions"):
+    with pytest.raises(PatternTimeout, match=r"longer than 0\.1 s; the usual cause"):
         search("(a|aa)+$", "a" * 100 + "b", seconds=0.1)
     assert time.monotonic() - started < 2
 

@@ -117,7 +117,9 @@ def test_only_regular_files_open(root: Path) -> None:
 
 def test_the_volumes_of_an_application(tmp_path: Path) -> None:
     volumes = Policy().volumes(tmp_path)
-    assert {name: (volume.root.relative_to(tmp_path).as_posix(), volume.writable) for name, volume in volumes.items()} == {
+    assert {
+        name: (volume.root.relative_to(tmp_path).as_posix(), volume.writable) for name, volume in volumes.items()
+    } == {
         "data": ("data", True),
         "system": ("data", True),
         "app": (".", False),
@@ -148,7 +150,11 @@ def test_environment_files_in_data_are_the_scripts_own(tmp_path: Path) -> None:
 
 def test_paths_are_shown_from_the_root_of_their_volume(root: Path, tmp_path: Path) -> None:
     volume = Policy().volumes(tmp_path)["app"]
-    assert [volume.shown(volume.locate(path)) for path in ("volume/in/sub", "", "/new")] == ["/volume/dir/sub", "/", "/new"]
+    assert [volume.shown(volume.locate(path)) for path in ("volume/in/sub", "", "/new")] == [
+        "/volume/dir/sub",
+        "/",
+        "/new",
+    ]
 
 
 ALLOWED = [

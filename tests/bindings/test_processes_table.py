@@ -24,8 +24,8 @@ OFFERED = {
     "crypto": "Hash Hmac HmacWith RSA2Sign RSA2Verify AES256Encrypt AES256Decrypt",
     "yao": "crypto.Hash crypto.Hmac",
     "utils": "str.Join str.JoinPath str.UUID str.Concat str.Hex now.Time now.Date now.DateTime now.Timestamp "
-    "now.Timestampms arr.Get arr.Indexes arr.Pluck arr.Split arr.Column arr.Keep arr.Tree arr.Unique arr.MapSet map.Get "
-    "map.Set map.Del map.DelMany map.Keys map.Values map.Array tree.Flatten url.ParseQuery url.QueryParam url.ParseURL "
+    "now.Timestampms arr.Get arr.Indexes arr.Pluck arr.Split arr.Column arr.Keep arr.Tree arr.Unique arr.MapSet "
+    "map.Get map.Set map.Del map.DelMany map.Keys map.Values map.Array tree.Flatten url.ParseQuery url.QueryParam url.ParseURL "
     "json.Validate jsonschema.Validate jsonschema.ValidateSchema env.Get env.Set env.GetMany env.SetMany time.Sleep "
     "throw.BadRequest throw.Unauthorized throw.Forbidden throw.NotFound throw.InternalError throw.Exception fmt.Print "
     "fmt.Printf fmt.ColorPrintf jwt.Make jwt.Verify pwd.Verify flow.Throw flow.Return",
@@ -39,9 +39,9 @@ OFFERED = {
         for volume in ("data", "system", "app", "script", "dsl", "seed")
         for method in (
             "Exists IsDir IsFile IsLink ReadFile ReadFileBuffer ReadFileBase64 ReadCloser WriteFile WriteFileBuffer "
-            "WriteFileBase64 AppendFile AppendBuffer AppendBase64 InsertFile InsertBuffer InsertBase64 Remove RemoveAll "
-            "Download ReadDir Mkdir MkdirAll MkdirTemp Chmod BaseName DirName ExtName MimeType Mode Size ModTime Move Copy "
-            "MoveAppend MoveInsert Abs Zip Unzip Glob"
+            "WriteFileBase64 AppendFile AppendBuffer AppendBase64 InsertFile InsertBuffer InsertBase64 Remove "
+            "RemoveAll Download ReadDir Mkdir MkdirAll MkdirTemp Chmod BaseName DirName ExtName MimeType Mode Size "
+            "ModTime Move Copy MoveAppend MoveInsert Abs Zip Unzip Glob"
         ).split()
     ),
 }
@@ -59,7 +59,9 @@ def test_all_namespaces_are_tested() -> None:
     assert sorted(OFFERED) == sorted(NAMESPACES)
 
 
-@pytest.mark.parametrize("name", ["scripts.a.b", "models.user.Find", "", ".", "text", "text.", "text.Nope", "fs.other.ReadFile"])
+@pytest.mark.parametrize(
+    "name", ["scripts.a.b", "models.user.Find", "", ".", "text", "text.", "text.Nope", "fs.other.ReadFile"]
+)
 def test_what_is_not_offered_is_not_found(name: str) -> None:
     assert find(name) is None
 
@@ -160,7 +162,7 @@ def test_our_own_errors_and_interrupts_pass_unchanged() -> None:
 
 
 def test_kinds_have_the_names_that_scripts_know() -> None:
-    values = [None, True, 1, 1.5, "x", [], {}, b""]
+    values: list[Any] = [None, True, 1, 1.5, "x", [], {}, b""]
     assert [kind(value) for value in values] == [
         "null",
         "boolean",

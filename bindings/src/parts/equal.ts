@@ -30,7 +30,7 @@ interface State {
   steps: number;
 }
 
-/** Items of a map or a set that must find a partner. */
+/** Items of a map or a set that must find a partner. There are at least as many on the left. */
 interface Loose {
   left: unknown[];
   right: unknown[];
@@ -164,7 +164,6 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
   /** Finds an equal partner for each item; taking the first is right because equality is transitive. */
   function pairUp(state: State, { left, right }: Loose, todo: unknown[], nesting: number): boolean {
     const count = left.length;
-    if (count !== right.length) return false;
     if (count === 1) {
       todo[todo.length] = left[0];
       todo[todo.length] = right[0];

@@ -1,0 +1,87 @@
+// Async: a test may be an async function. It ends when its promise is settled and its timers have run.
+import { DEFAULT_POLICY } from "./policy";
+import { NotifyApprovers } from "./notify";
+import type { Settings } from "./setup";
+import type { Expense } from "./tools";
+
+const HOOK = "https://chat.example.com/hooks/finance";
+const QUICK = { attempts: 3, pause: 5 };
+
+const settings: Settings = {
+  id: "acme",
+  name: "Acme Ltd.",
+  policy: DEFAULT_POLICY,
+  approvers: { manager: ["maria"], finance: ["felix", "fatima"] },
+  webhook: HOOK,
+};
+
+function expense(changes: Partial<Expense> = {}): Expense {
+  const claim = { category: "equipment", amount: 1200, currency: "EUR", date: "2025-03-28" } as const;
+  const filed = { id: 7, user_id: "erik", team_id: "acme", status: "submitted", total: 1200 } as const;
+  return { ...claim, ...filed, needs: ["manager", "finance"], signed: [], notes: [], ...changes };
+}
+
+const signedByManager = { signed: [{ role: "manager", by: "maria", at: "2025-03-29T08:00:00Z" }] };
+
+export async function TestTheNextInTheChainIsTold(t: testing.T) {
+  const hook = t.mock.http(`POST ${HOOK}`, { status: 204 });
+
+  const result = await NotifyApprovers(expense(), settings, QUICK);
+
+  t.assert.Equal(result, { told: ["maria"], missed: [] });
+  t.assert.Equal(hook.calls.map((call) => call.args[0].data), [
+    { to: "maria", text: "Expense 7: 1200 EUR for equipment waits for you" },
+  ]);
+}
+
+export async function TestEverybodyInTheRoleIsTold(t: testing.T) {
+  t.mock.http(HOOK, { status: 204 });
+
+  const { told } = await NotifyApprovers(expense(signedByManager), settings, QUICK);
+
+  t.assert.Equal(told, ["felix", "fatima"]);
+}
+
+export async function TestDeliveryIsTriedAgain(t: testing.T) {
+  let busy = 2;
+  const hook = t.mock.http(HOOK, () => ({ status: busy-- > 0 ? 503 : 204 }));
+  const started = performance.now();
+
+  const { told } = await NotifyApprovers(expense(), settings, QUICK);
+
+  t.assert.Equal(told, ["maria"]);
+  t.assert.Equal(hook.count, 3);
+  t.assert.GreaterOrEqual(performance.now() - started, 14, "it should pause for 5 and for 10 milliseconds");
+}
+
+export async function TestARefusalIsNotTriedAgain(t: testing.T) {
+  const hook = t.mock.http(HOOK, (request) => ({ status: request.data.to === "felix" ? 404 : 204 }));
+
+  const result = await NotifyApprovers(expense(signedByManager), settings, QUICK);
+
+  t.assert.Equal(result, { told: ["fatima"], missed: ["felix"] });
+  t.assert.Equal(hook.count, 2);
+}
+
+export async function TestNobodyCanBeReached(t: testing.T) {
+  const { assert } = t;
+  const hook = t.mock.http(HOOK, { status: 0, message: "connection refused" });
+
+  // Panic awaits what the function returns
+  await assert.Panic(() => NotifyApprovers(expense(), settings, QUICK), "someone has to be told");
+  assert.Equal(hook.count, 3);
+
+  const error = await NotifyApprovers(expense(), settings, { attempts: 1, pause: 0 }).catch((reason) => reason);
+  assert.Equal(error.code, 502);
+}
+
+export async function TestNothingToTell(t: testing.T) {
+  const { assert } = t;
+  const hook = t.mock.http(HOOK);
+
+  await assert.NoPanic(async () => {
+    assert.Equal(await NotifyApprovers(expense({ needs: [] }), settings), { told: [], missed: [] });
+    assert.Equal(await NotifyApprovers(expense(), { ...settings, webhook: "" }), { told: [], missed: [] });
+  });
+  assert.Equal(hook.count, 0);
+}

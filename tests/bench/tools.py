@@ -1,0 +1,228 @@
+"""The tools that are compared: how each wants its files, how it is called, and how its output says what it ran.
+
+Every tool gets its fastest usual setup. What comes from npm is called without npm or npx in between; deno and bun are
+called where their platform packages carry them, so no install script has to run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from workloads import Dialect, Workload, write_workload
+
+HERE = Path(__file__).resolve().parent
+NODE_MODULES = HERE / "node_modules"
+
+
+class BenchError(Exception):
+    """The benchmark cannot be run, or a tool did not do its work."""
+
+
+class Tool(NamedTuple):
+    """One tool."""
+
+    name: str
+    argv: Callable[[Workload], list[str]]
+    """The command for a workload, run in the folder of the files."""
+    dialect: Dialect
+    patterns: tuple[str, ...]
+    """All have to match the output; `{tests}` and `{modules}` are what must have run."""
+    version: Callable[[], str]
+    prepare: Callable[[Path], None] = lambda folder: None
+    """Writes what else belongs into the folder."""
+    sources: str = "."
+    """Where the modules are, below the folder."""
+
+    def write(self, folder: Path, workload: Workload, broken: bool = False) -> None:
+        """Writes all files of a workload."""
+        write_workload(folder / self.sources, self.dialect, workload, broken)
+        self.prepare(folder)
+
+    def mismatch(self, output: str, workload: Workload) -> str | None:
+        """What the output lacks of a run in which every test passed, or None."""
+        for pattern in self.patterns:
+            wanted = pattern.format(tests=workload.total, modules=workload.modules)
+            if not re.search(wanted, output, re.MULTILINE):
+                return wanted
+        return None
+
+
+_YAO = Dialect(
+    test_file="{}_test.ts",
+    head="",
+    imports='import {{ total, summary, label }} from "./{}";\n',
+    test="export {async}function {name}(t: testing.T, ctx: agent.Context) {{\n{body}\n}}\n",
+    equal="t.assert.Equal({0}, {1});",
+    deep="t.assert.Equal({0}, {1});",
+    contains="t.assert.Contains({0}, {1});",
+    true="t.assert.True({0});",
+    throws="t.assert.Panic(() => {0});",
+    language="typescript",
+)
+_NODE = Dialect(
+    test_file="{}.test.js",
+    head='const test = require("node:test");\nconst assert = require("node:assert");\n',
+    imports='const {{ total, summary, label }} = require("./{}");\n',
+    test='test("{title}", {async}() => {{\n{body}\n}});\n',
+    equal="assert.strictEqual({0}, {1});",
+    deep="assert.deepStrictEqual({0}, {1});",
+    contains="assert.ok({0}.includes({1}));",
+    true="assert.ok({0});",
+    throws="assert.throws(() => {0});",
+)
+_JEST = _NODE._replace(
+    head="",
+    equal="expect({0}).toBe({1});",
+    deep="expect({0}).toEqual({1});",
+    contains="expect({0}).toContain({1});",
+    true="expect({0}).toBe(true);",
+    throws="expect(() => {0}).toThrow();",
+)
+_ESM_IMPORT = 'import {{ total, summary, label }} from "./{}.js";\n'
+_VITEST = _JEST._replace(head='import { expect, test } from "vitest";\n', imports=_ESM_IMPORT, language="esm")
+_BUN = _VITEST._replace(head='import { expect, test } from "bun:test";\n')
+_DENO = _NODE._replace(
+    head='import assert from "node:assert";\n', imports=_ESM_IMPORT, test=_NODE.test.replace("test(", "Deno.test("), language="esm"
+)
+
+
+def all_tools(yao_test: str | None) -> dict[str, Tool]:
+    """Every tool by name; nothing is looked up before it is used.
+
+    Args:
+        yao_test: the command to measure; None takes the one beside this interpreter, else the one on PATH.
+    """
+    tools = (
+        Tool(
+            "yao-test",
+            lambda workload: [_yao_test(yao_test), "-i", "scripts.bench.calc" if workload.modules == 1 else "scripts.bench.*"],
+            _YAO,
+            (r"Summary: {tests} passed, 0 failed, 0 skipped \(\S+\)(?: in {modules} modules)?$",),
+            lambda: _version([_yao_test(yao_test), "--version"]),
+            lambda folder: _put(folder / "assistants/bench/package.yao", {"name": "bench"}),
+            "assistants/bench/src",
+        ),
+        Tool(
+            "node",
+            lambda workload: [_node(), "--test"],
+            _NODE,
+            (r"^[#ℹ] tests {tests}$", r"^[#ℹ] pass {tests}$", r"^[#ℹ] fail 0$"),
+            lambda: _version([_node(), "--version"]),
+            lambda folder: _put(folder / "package.json", {"private": True}),
+        ),
+        Tool(
+            "jest",
+            lambda workload: [_node(), _script("jest", "bin/jest.js"), "-w", "2"],
+            _JEST,
+            (r"^Tests: +{tests} passed, {tests} total$", r"^Test Suites: +{modules} passed, {modules} total$"),
+            lambda: _npm_version("jest"),
+            _prepare_jest,
+        ),
+        Tool(
+            "vitest",
+            lambda workload: [_node(), _script("vitest", "vitest.mjs"), "run"],
+            _VITEST,
+            (r"^ *Tests +{tests} passed \({tests}\)$", r"^ *Test Files +{modules} passed \({modules}\)$"),
+            lambda: _npm_version("vitest"),
+            _prepare_vitest,
+        ),
+        Tool(
+            "deno",
+            lambda workload: [_binary("@deno/*/deno*"), "test", "--parallel"],
+            _DENO,
+            (r"^ok \| {tests} passed \| 0 failed",),
+            lambda: _npm_version("deno"),
+        ),
+        Tool(
+            "bun",
+            lambda workload: [_binary("@oven/bun-*/bin/bun*"), "test"],
+            _BUN,
+            (r"^ *{tests} pass$", r"^ *0 fail$", r"^Ran {tests} tests? across {modules} files?"),
+            lambda: _npm_version("bun"),
+        ),
+    )
+    return {tool.name: tool for tool in tools}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The environment that every command gets: nothing of the user's settings, caches inside `folder`."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LANG": "C.UTF-8",
+        "NO_COLOR": "1",
+        "DENO_DIR": str(folder / "deno"),
+        "DENO_NO_UPDATE_CHECK": "1",
+    }
+
+
+def _put(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+
+
+def _prepare_jest(folder: Path) -> None:
+    _put(folder / "package.json", {"private": True, "jest": {"transform": {}, "watchman": False, "cacheDirectory": "<rootDir>/.jest"}})
+
+
+def _prepare_vitest(folder: Path) -> None:
+    """Its own node_modules with links to the packages, because vitest keeps a cache there."""
+    _put(folder / "package.json", {"private": True, "type": "module"})
+    modules = folder / "node_modules"
+    modules.mkdir(exist_ok=True)
+    for package in NODE_MODULES.iterdir():
+        if not package.name.startswith("."):
+            (modules / package.name).symlink_to(package)
+
+
+def _yao_test(named: str | None) -> str:
+    beside = Path(sys.executable).parent / "yao-test"
+    found = named or (str(beside) if beside.is_file() else shutil.which("yao-test"))
+    if found is None or shutil.which(found) is None:
+        raise BenchError("Cannot find yao-test: name it with --yao-test, or run this with the Python that it is installed in")
+    return str(Path(found).absolute()) if os.sep in found else found
+
+
+def _node() -> str:
+    found = shutil.which("node")
+    if found is None:
+        raise BenchError("Cannot find node on PATH")
+    return found
+
+
+def _script(package: str, path: str) -> str:
+    script = NODE_MODULES / package / path
+    if not script.is_file():
+        raise BenchError(f"Cannot find {package}: install the peers with npm ci --prefix tests/bench")
+    return str(script)
+
+
+def _binary(pattern: str) -> str:
+    """The first binary of a platform package that runs here."""
+    import subprocess
+
+    for path in sorted(NODE_MODULES.glob(pattern)):
+        try:
+            if subprocess.run([path, "--version"], capture_output=True).returncode == 0:
+                return str(path)
+        except OSError:
+            continue
+    raise BenchError(f"Cannot find {pattern}: install the peers with npm ci --prefix tests/bench")
+
+
+def _version(argv: list[str]) -> str:
+    import subprocess
+
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip().rpartition(" ")[2].removeprefix("v")
+
+
+def _npm_version(package: str) -> str:
+    return str(json.loads((NODE_MODULES / package / "package.json").read_text())["version"])
