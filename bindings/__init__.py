@@ -9,9 +9,19 @@ if TYPE_CHECKING:
     from bindings.calls import HostCalls
     from bindings.patterns import PatternError, compile
     from bindings.policy import Policy
+    from bindings.script_globals import SCRIPT_GLOBALS
     from bindings.services import HostCall, HostFunction, ProcessError
 
-__all__ = ["HostCall", "HostCalls", "HostFunction", "PatternError", "Policy", "ProcessError", "compile"]
+__all__ = [
+    "HostCall",
+    "HostCalls",
+    "HostFunction",
+    "PatternError",
+    "Policy",
+    "ProcessError",
+    "SCRIPT_GLOBALS",
+    "compile",
+]
 
 __getattr__ = lazy_names(
     __name__,
@@ -19,6 +29,7 @@ __getattr__ = lazy_names(
         "calls": ("HostCalls",),
         "patterns": ("PatternError", "compile"),
         "policy": ("Policy",),
+        "script_globals": ("SCRIPT_GLOBALS",),
         "services": ("HostCall", "HostFunction", "ProcessError"),
     },
 )

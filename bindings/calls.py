@@ -33,7 +33,10 @@ class HostCalls:
         """The fields of the run's context."""
         self.selects: Callable[[str], bool] = lambda name: True
         """Whether a test is to be run."""
-        self.providers: dict[str, Provider] = {"snapshot.Match": self._match_snapshot}
+        self.providers: dict[str, Provider] = {
+            "snapshot.Match": self._match_snapshot,
+            "locale.Translate": self._translate,
+        }
         """Process name → what answers it."""
         self.snapshot_files: Mapping[str, Path] = {}
         """Module id → its test file."""
@@ -42,6 +45,7 @@ class HostCalls:
         self.ci = False
         """Whether a missing snapshot is a failure."""
         self._snapshots: Snapshots | None = None
+        self._translations: dict[str, str] | None = None
 
     def call(self, module: str, test: str, name: str, arguments: str) -> str:
         """Answers one host call; see `scripttest.Services`."""
@@ -73,6 +77,13 @@ class HostCalls:
 
             self._snapshots = Snapshots(self.snapshot_files, self.updates_snapshots, self.ci)
         return self._snapshots.match(module, test, args)
+
+    def _translate(self, module: str, test: str, args: list[Any]) -> Any:
+        if self._translations is None:
+            from bindings.translations import load_translations
+
+            self._translations = load_translations(self._app_root, self.context["locale"])
+        return self._translations.get(args[0], args[0])
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         from bindings import processes

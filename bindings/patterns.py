@@ -49,7 +49,7 @@ class PatternTimeout(PatternError):  # noqa: N818
 
     def __init__(self, pattern: str, seconds: float) -> None:
         super().__init__(
-            f"the search took longer than {seconds:g} s; the usual cause are repetitions in repetitions, as in `(a+)+`",
+            f"the search took longer than {seconds:g} s; the usual cause is a repetition in a repetition, like `(a+)+`",
             pattern,
             None,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bindings import HostCalls
+from bindings import SCRIPT_GLOBALS, HostCalls
 from runner import exit_codes
 from runner.application import Application
 from runner.context import build_context
@@ -43,6 +43,7 @@ def run(options: RunOptions, environment: Environment, processes: Processes) -> 
         application.root,
         processes,
         calls,
+        SCRIPT_GLOBALS,
         workers=options.parallel or environment.cpus,
         timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
         filter=levels[1:],

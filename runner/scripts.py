@@ -21,10 +21,9 @@ def suite_of(module: TestModule) -> Suite:
 
 
 def host_module(module: TestModule, context: dict[str, Any]) -> Module:
-    """The module as the host takes it. `"nested":false` is spelled as the worker expects it."""
+    """The module as the host takes it."""
     own = {**context, "assistant_id": context["assistant_id"] or module.agent}
-    boot = json.dumps({"nested": False, "context": own}, separators=(",", ":"))
-    return Module(Source(module.id, module.test, module.script), boot)
+    return Module(Source(module.id, module.test, module.script), json.dumps(own))
 
 
 def run_scripts(host: ScriptHost, modules: list[Module], stream: Multiplexer, fail_fast: bool) -> None:

@@ -12,7 +12,7 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -50,9 +50,15 @@ class Module(NamedTuple):
     """A test module to run."""
 
     source: Source
-    boot: str
-    """JSON of `Boot` in `bindings/src/core.ts`, without `guarded`, as `json.dumps(..., separators=(",", ":"))` writes
-    it."""
+    context: str
+    """JSON of `ContextData` in `bindings/src/kernel.ts`."""
+
+
+def boot(context: str, guarded: bool, nested: bool, used: Iterable[str], names: Mapping[str, str]) -> str:
+    """JSON of `Boot` in `bindings/src/core.ts`."""
+    listed = " ".join(f"{name}:{names[name]}" for name in used)
+    flags = json.dumps({"guarded": guarded, "nested": nested, "globals": listed})
+    return f'{flags[:-1]},"context":{context}}}'
 
 
 class _State:
@@ -77,12 +83,15 @@ class _State:
             self._mapper = StackMapper(self.compiled, self._root)
         return self._mapper
 
-    @property
-    def frames(self) -> bytes:
-        from scripttest.tampering import may_tamper
+    def frames(self, names: Mapping[str, str]) -> bytes:
+        """The frame that loads it into a worker."""
+        from scripttest.scan import scan
 
-        guarded = any(may_tamper(script.code) for script in self.compiled.scripts)
-        parts = [f'{{"guarded":{str(guarded).lower()},{self.module.boot[1:]}']
+        found = scan("\n".join(script.code for script in self.compiled.scripts), names)
+        parts = [
+            boot(self.module.context, found.guarded, False, found.names, names),
+            boot(self.module.context, False, True, names, names),
+        ]
         for script in self.compiled.scripts:
             parts += [str(script.first_line), script.code]
         return encode("module", *parts)
@@ -114,6 +123,7 @@ class ScriptHost:
         root: Path,
         processes: Processes,
         services: Services,
+        names: Mapping[str, str],
         workers: int,
         timeout: float,
         filter: tuple[str, ...] = (),
@@ -124,6 +134,7 @@ class ScriptHost:
         Args:
             root: absolute path of the application; `@scripts/*` and stack positions are resolved against it.
             processes: from `start_processes`; ended by `close`.
+            names: global name → part of the bindings that supplies it.
             workers: how many worker processes at the most.
             timeout: seconds that one test, or the evaluation of one module, may take.
             filter: patterns for subtest names, one a level; the caller matches the first level by `Services.selects`.
@@ -131,6 +142,7 @@ class ScriptHost:
         """
         self._root = root
         self._services = services
+        self._names = names
         self._limit = workers
         self._timeout = timeout
         self._filter = filter
@@ -240,7 +252,7 @@ class ScriptHost:
         seat.job = job
         frames = []
         if worker.module != job.key or job.tests is None:
-            frames.append(state.frames)
+            frames.append(state.frames(self._names))
             worker.module = job.key
             worker.planned = False
         if job.tests is None:

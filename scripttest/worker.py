@@ -70,7 +70,7 @@ class Worker:
         self._core = self._part("core")
         self._realms: list[Realm] = []
         self._listed: Realm | None = None
-        self._boot = ""
+        self._boot = self._nested_boot = ""
         self._scripts: list[str] = []
         self._lead = self._entry = self._base = ""
 
@@ -113,8 +113,8 @@ class Worker:
 
     def _module(self, parts: list[str]) -> None:
         self._listed = None
-        self._boot = parts[0]
-        self._scripts = ["\n" * (int(line) - 1) + code for line, code in zip(parts[1::2], parts[2::2], strict=True)]
+        self._boot, self._nested_boot, *rest = parts
+        self._scripts = ["\n" * (int(line) - 1) + code for line, code in zip(rest[0::2], rest[1::2], strict=True)]
         self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]
         self._base = ""
 
@@ -185,8 +185,7 @@ class Worker:
             self._leave()
 
     def _enter(self, nested: bool = False) -> Realm:
-        boot = self._boot.replace('"nested":false', '"nested":true', 1) if nested else self._boot
-        realm = Realm(self._core, self._door, boot)
+        realm = Realm(self._core, self._door, self._nested_boot if nested else self._boot)
         self._realms.append(realm)
         return realm
 
@@ -226,7 +225,7 @@ class Worker:
         if scripts is None:
             status, *answer = self._ask("library", script)
             if status != "ok":
-                return failure_envelope(answer[0])
+                return failure_envelope(answer[0], 404)
             scripts = self._libraries[script] = answer
         realm = self._enter(nested=True)
         try:
@@ -238,9 +237,9 @@ class Worker:
             self._leave()
 
 
-def failure_envelope(message: str) -> str:
-    """`{"error": {"message": ...}}` without the json module, which takes longer to load than this worker to start."""
+def failure_envelope(message: str, code: int = 500) -> str:
+    """`{"error": {"message": ..., "code": ...}}` without the json module, which takes longer to load than this worker to start."""
     escaped = "".join(
         c if " " <= c <= "~" and c not in '"\\' else f"\\u{ord(c):04x}" for c in message if ord(c) < 0x10000
     )
-    return f'{{"error":{{"message":"{escaped}"}}}}'
+    return f'{{"error":{{"message":"{escaped}","code":{code}}}}}'

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_REPAIR = 50_000
 """Longest broken JSON that is repaired, in characters: some faults cost time by the square of the length."""
+MAX_YAML = 1_000_000
+"""Longest YAML text, in characters."""
 MAX_VALUES = 1_000_000
 """Most values in a YAML document, aliases counted each time they are used."""
 MAX_DEPTH = 200
@@ -168,8 +170,9 @@ def decode_yaml(text: str) -> Json:
     """The first document of a YAML text, as plain JSON values."""
     import yaml
 
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    loader = _yaml_loader(base)(text)
+    if len(text) > MAX_YAML:
+        raise ValueError(f"YAML of more than {MAX_YAML} characters is not read")
+    loader = _yaml_loader()(text)
     try:
         value = loader.get_data() if loader.check_data() else None
     except yaml.MarkedYAMLError as error:
@@ -193,24 +196,55 @@ def encode_yaml(value: Json) -> str:
     return text.removesuffix("...\n")
 
 
-_loaders: dict[Any, Any] = {}
+_loaders: list[Any] = []
 
 
-def _yaml_loader(base: Any) -> Any:
-    """A safe loader with the booleans and numbers of YAML 1.2: `yes` and `12:30` are strings, `1e3` is a number."""
-    if base not in _loaders:
+def _yaml_loader() -> Any:
+    """A safe loader with the booleans and numbers of YAML 1.2: `yes` and `12:30` are strings, `1e3` is a number.
+
+    It is the one in Python: the one in C has no bound on nesting, and a script could crash the process with it.
+    """
+    if not _loaders:
         import re
 
-        loader: Any = type("_Loader", (base,), {})
+        import yaml
+
+        loader: Any = type("_Loader", (yaml.SafeLoader,), {"construct_mapping": _mapping})
         ours = {f"tag:yaml.org,2002:{name}": (re.compile(pattern), first) for name, pattern, first in _SCALARS}
         loader.yaml_implicit_resolvers = {
             first: [(tag, pattern) for tag, pattern in resolvers if tag not in ours]
-            for first, resolvers in base.yaml_implicit_resolvers.items()
+            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
         }
         for tag, (pattern, first) in ours.items():
             loader.add_implicit_resolver(tag, pattern, list(first))
-        _loaders[base] = loader
-    return _loaders[base]
+        loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+        _loaders.append(loader)
+    return _loaders[0]
+
+
+def _mapping(loader: Any, node: Any, deep: bool = False) -> dict[str, Any]:
+    """Builds an object, whose keys are text: as Python's own, `1` and `true` would be the same key."""
+    import yaml
+
+    if not isinstance(node, yaml.MappingNode):
+        raise yaml.constructor.ConstructorError(None, None, "expected a mapping", node.start_mark)
+    loader.flatten_mapping(node)
+    return {
+        _key(loader.construct_object(key, deep=True)): loader.construct_object(value, deep=deep)
+        for key, value in node.value
+    }
+
+
+def _timestamp(loader: Any, node: Any) -> str:
+    """A date as RFC 3339 in UTC, as Go shows it; text that is no date of the calendar stays text."""
+    try:
+        made = loader.construct_yaml_timestamp(node)
+    except ValueError:
+        return str(node.value)
+    text: str = made.isoformat()
+    if len(text) == 10:
+        return text + "T00:00:00Z"
+    return text.replace("+00:00", "Z") if made.tzinfo is not None else text + "Z"
 
 
 _SCALARS = (
@@ -236,30 +270,20 @@ class _Plain:
         if self.left < 0 or depth > MAX_DEPTH:
             raise ValueError("the document is too large or refers to itself")
         if isinstance(value, dict):
-            return {self.key(key): self.value(item, depth + 1) for key, item in value.items()}
+            return {key: self.value(item, depth + 1) for key, item in value.items()}
         if isinstance(value, (list, tuple, set)):
             return [self.value(item, depth + 1) for item in value]
-        if hasattr(value, "isoformat"):
-            return _rfc3339(value)
         if isinstance(value, bytes):  # !!binary
             return value.decode(errors="replace")
         if isinstance(value, float) and value - value != 0:
             raise ValueError("NaN and Infinity have no JSON form")
         return value
 
-    def key(self, key: Any) -> str:
-        if isinstance(key, str):
-            return key
-        if hasattr(key, "isoformat"):
-            return _rfc3339(key)
-        return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
 
-
-def _rfc3339(value: Any) -> str:
-    text: str = value.isoformat()
-    if len(text) == 10:
-        return text + "T00:00:00Z"
-    return text.replace("+00:00", "Z") if value.tzinfo is not None else text + "Z"
+def _key(key: Any) -> str:
+    if isinstance(key, str):
+        return key
+    return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
 
 
 def schema_problem(schema: Json) -> str | None:

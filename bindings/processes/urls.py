@@ -85,7 +85,8 @@ def _group(name: str) -> tuple[str, str]:
 
 
 def _where(name: str, value: Json) -> Json:
-    method, *path, operator = name.split(".")
+    method, *path = name.split(".")
+    operator = path.pop() if path else ""
     if method not in _METHODS or operator not in _OPERATORS or not path:
         return None
     where = {"column": path[-1], "value": value, "method": method, "op": operator}

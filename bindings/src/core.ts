@@ -14,7 +14,6 @@
  * | others | see `parts/operations.ts` | |
  */
 
-import { globalsOfPart } from "./globals";
 import type { ContextData, Kernel, Mocks } from "./kernel";
 import type { Std } from "./std";
 
@@ -26,6 +25,8 @@ export interface Boot {
   nested: boolean;
   /** true when the scripts could overwrite intrinsics: those that verdicts need are taken now */
   guarded: boolean;
+  /** the globals to install, `name:part name:part`; a part is loaded when one of its names is first used */
+  globals: string;
 }
 
 export interface Plan {
@@ -219,12 +220,12 @@ for (let i = 0; i < others.length; i++) {
   });
 }
 
-for (const part in globalsOfPart) {
-  const names = words(globalsOfPart[part]);
+function install(names: string[]): void {
   for (let i = 0; i < names.length; i++) {
-    lazy(globals, names[i], () => {
+    const [name, part] = apply(split, names[i], [":"]) as string[];
+    lazy(globals, name, () => {
       const value = core.part<Record<string, unknown>>(part);
-      return ((value.globals as typeof value) ?? value)[names[i]];
+      return ((value.globals as typeof value) ?? value)[name];
     });
   }
 }
@@ -305,6 +306,7 @@ export default (op: string, a: string, b: string): unknown => {
   switch (op) {
     case "boot":
       core.boot = parse(a) as Boot;
+      if (core.boot.globals) install(words(core.boot.globals));
       if (core.boot.guarded) core.part("std");
       return;
     case "start":

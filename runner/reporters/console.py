@@ -104,7 +104,7 @@ class ConsoleReporter:
 
     def _verdict(self, outcome: Outcome) -> str:
         mark, color = _MARKS[outcome.status]
-        checks = f", {outcome.assertions} assertions" if self._options.verbose and outcome.assertions else ""
+        checks = f", {_count(outcome.assertions, 'assertion')}" if self._options.verbose and outcome.assertions else ""
         return (
             self._paint(f"{mark} {outcome.status.upper()}", color) + f" ({_milliseconds(outcome.milliseconds)}{checks})"
         )
@@ -132,7 +132,8 @@ class ConsoleReporter:
 
     def _output(self, result: TestResult, indent: str) -> str:
         shown = result.logs[:OUTPUT_LINES]
-        lines = [indent + _indented(text if level == "info" else f"[{level}] {text}", indent) for level, text in shown]
+        marked = [text if level == "info" else f"[{level}] {text}" for level, text in shown]
+        lines = [indent + text.replace("\n", f"\n{indent}") for text in marked]
         if len(result.logs) > len(shown):
             lines.append(f"{indent}... {len(result.logs) - len(shown)} more lines")
         return "".join(self._paint(line, "dim") + "\n" for line in lines)

@@ -25,7 +25,8 @@ OFFERED = {
     "yao": "crypto.Hash crypto.Hmac",
     "utils": "str.Join str.JoinPath str.UUID str.Concat str.Hex now.Time now.Date now.DateTime now.Timestamp "
     "now.Timestampms arr.Get arr.Indexes arr.Pluck arr.Split arr.Column arr.Keep arr.Tree arr.Unique arr.MapSet "
-    "map.Get map.Set map.Del map.DelMany map.Keys map.Values map.Array tree.Flatten url.ParseQuery url.QueryParam url.ParseURL "
+    "map.Get map.Set map.Del map.DelMany map.Keys map.Values map.Array tree.Flatten url.ParseQuery url.QueryParam "
+    "url.ParseURL "
     "json.Validate jsonschema.Validate jsonschema.ValidateSchema env.Get env.Set env.GetMany env.SetMany time.Sleep "
     "throw.BadRequest throw.Unauthorized throw.Forbidden throw.NotFound throw.InternalError throw.Exception fmt.Print "
     "fmt.Printf fmt.ColorPrintf jwt.Make jwt.Verify pwd.Verify flow.Throw flow.Return",

@@ -1,0 +1,19 @@
+"""The names that scripts see, and the part of `bindings/src/parts` that supplies each, loaded on first use."""
+
+from __future__ import annotations
+
+_NAMES_OF_PART = {
+    "process": "Process Exception",
+    "promise": "Promise",
+    "url": "URL URLSearchParams",
+    "encoding": "TextEncoder TextDecoder atob btoa",
+    "clone": "structuredClone",
+    "console": "console log",
+    "timers": "setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate",
+    "fs": "FS",
+    "http": "http",
+    "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
+}
+
+SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
+"""Global name → part."""

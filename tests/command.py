@@ -1,0 +1,122 @@
+"""Applications written for a test, and the real command in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+Files = Mapping[str, str | bytes]
+Record = dict[str, Any]
+T = TypeVar("T")
+MakeApplication = Callable[[Files], "Application"]
+
+COMMAND = [sys.executable, "-m", "runner.cli"]
+PATIENCE = 60
+"""Seconds after which a command that should have ended is killed; only a hang gets there."""
+
+
+class Run(NamedTuple):
+    """What a command left behind; the application's folder is written `<app>`, the home folder `<home>`."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+class Application:
+    """An application folder, and the command in it."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        self.root = root
+        self.home = home
+        self.source = root / "assistants/demo/src"
+
+    def write(self, files: Files) -> None:
+        """Writes files. A name that starts with `/` counts from the application root, any other from the `src` folder of
+        the agent `demo`."""
+        for name, content in files.items():
+            path = self.root / name[1:] if name.startswith("/") else self.source / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The whole environment of a command."""
+        return {"PATH": os.defpath, "HOME": str(self.home), "LANG": "C.UTF-8"}
+
+    def start(self, *arguments: str, prefix: tuple[str, ...] = (), **more: Any) -> subprocess.Popen[bytes]:
+        """Starts the command in a process group of its own, as a shell would."""
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+        options = {"cwd": self.root, "env": self.environment, "start_new_session": True, **pipes, **more}
+        return subprocess.Popen([*prefix, *COMMAND, *arguments], **options)
+
+    def run(self, *arguments: str, directory: str = "", **more: Any) -> Run:
+        """Runs the command to its end; `directory` is the working directory, from the application root."""
+        with self.start(*arguments, cwd=self.root / directory, **more) as process:
+            return self.finish(process)
+
+    def finish(self, process: subprocess.Popen[bytes]) -> Run:
+        """Waits for the end of a command."""
+        try:
+            stdout, stderr = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        return Run(process.returncode, self.anonymous(stdout), self.anonymous(stderr))
+
+    def anonymous(self, output: bytes | None) -> str:
+        """Text without the places of this machine."""
+        text = (output or b"").decode(errors="replace")
+        return text.replace(str(self.root), "<app>").replace(str(self.home), "<home>")
+
+    def report(self, *arguments: str, code: int | None = None) -> Record:
+        """The `.json` report of a run, which goes to a file outside the application; `code` is the exit code to expect."""
+        path = self.home / f"report-{time.monotonic_ns()}.json"
+        run = self.run(*arguments, "-o", str(path))
+        assert path.exists(), run
+        assert "Traceback" not in run.stdout + run.stderr
+        if code is not None:
+            assert run.code == code, run
+        report: Record = json.loads(self.anonymous(path.read_bytes()))
+        return report
+
+    def results(self, *arguments: str, code: int | None = None) -> dict[str, Record]:
+        """The records of a run by test name; those of several modules by `<module>.<test>`."""
+        report = self.report(*arguments, code=code)
+        if "reports" not in report:
+            return {record["name"]: record for record in report["results"]}
+        found = {}
+        for part in report["reports"]:
+            module = part["script"].removeprefix("scripts.demo.")
+            found |= {f"{module}.{record['name']}": record for record in part["results"]}
+        return found
+
+    def listing(self) -> dict[str, tuple[int, int]]:
+        """Every file and folder below the root, with its size and the time of its last change."""
+        paths = [self.root, *sorted(self.root.rglob("*"))]
+        return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in paths}
+
+
+def eventually(condition: Callable[[], T], what: str, seconds: float = 20) -> T:
+    """The first true value of a condition; fails when it stays false."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.01)
+    raise AssertionError(f"it never happened: {what}")
+
+
+def make_application(folder: Path, files: Files) -> Application:
+    """An application with an agent `demo` in a new folder."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    application = Application(folder / "app", home)
+    application.write({"/assistants/demo/package.yao": "{}", **files})
+    return application

@@ -1,0 +1,267 @@
+"""What a user can get wrong on the command line and in files: one clear error, the right exit code, no traceback."""
+
+from __future__ import annotations
+
+import pytest
+from command import Application, MakeApplication
+
+PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
+
+
+@pytest.fixture(scope="module")
+def small(shared_app: MakeApplication) -> Application:
+    return shared_app(
+        {
+            "setup_test.ts": PASSING,
+            "tools_test.ts": PASSING,
+            "none_test.ts": "export const answer = 42;\n",
+            "lower_test.ts": "export function testLower(t) {}\n",
+            "/notes.txt": "not a test",
+            "/assistants/bare/package.yao": "{}",
+            "/assistants/bare/prompts.yml": "[]",
+            "/folder/empty.txt": "",
+            "/assistants/demo/tests/stray_test.ts": PASSING,
+        }
+    )
+
+
+FLAGS_LISTED = "Hint: yao-test --help lists the flags"
+MODULE_NAMES = "Hint: Test modules are named scripts.<agent>.<module>, such as scripts.expense.setup"
+DURATION = "Hint: Write it as 500ms, 30s, 1m30s or 2h"
+S = ("-i", "scripts.demo.setup")
+
+REFUSED = {
+    "no input": ((), "Error: Nothing to test: -i is missing\nHint: Try: yao-test -i scripts.expense.setup -v"),
+    "unknown agent": (
+        ("-i", "scripts.other.setup"),
+        "Error: Cannot resolve scripts.other.setup: no agent other (no <app>/assistants/other/package.yao); there are bare, demo",
+    ),
+    "agent with a typo": (
+        ("-i", "scripts.dmeo.setup"),
+        "Error: Cannot resolve scripts.dmeo.setup: no agent dmeo (no <app>/assistants/dmeo/package.yao); there are bare, demo\n"
+        'Hint: Did you mean "demo"?',
+    ),
+    "module with a typo": (
+        ("-i", "scripts.demo.setpu"),
+        "Error: Cannot resolve scripts.demo.setpu: agent demo has no test file <app>/assistants/demo/src/setpu_test.ts\n"
+        'Hint: Did you mean "scripts.demo.setup"?',
+    ),
+    "unknown module": (
+        ("-i", "scripts.demo.zzz"),
+        "Error: Cannot resolve scripts.demo.zzz: agent demo has no test file <app>/assistants/demo/src/zzz_test.ts\n"
+        "Hint: Its test modules are scripts.demo.lower, scripts.demo.none, scripts.demo.setup, scripts.demo.tools",
+    ),
+    "no agent named": (
+        ("-i", "scripts."),
+        'Error: Cannot resolve "scripts.": the agent is missing\nHint: Write it as scripts.<agent>.<module>',
+    ),
+    "agent without tests": (
+        ("-i", "scripts.bare"),
+        "Error: Agent bare has no tests: there is no *_test.ts below <app>/assistants/bare/src",
+    ),
+    "glob that matches nothing": (("-i", "scripts.*.zzz"), "Error: No test module matches scripts.*.zzz"),
+    "folder without tests": (
+        ("-i", "folder"),
+        "Error: Nothing to test below <app>/folder: no agent there has a src/**/*_test.ts",
+    ),
+    "test file outside src": (
+        ("-i", "assistants/demo/tests/stray_test.ts"),
+        "Error: Cannot run <app>/assistants/demo/tests/stray_test.ts: "
+        "it is not below the src/ folder of an agent (a folder with package.yao)",
+    ),
+    "a file that is no test": (
+        ("-i", "notes.txt"),
+        f'Error: Cannot use -i "notes.txt": it is neither scripts.<agent>.<module> nor a test file nor a folder\n{MODULE_NAMES}',
+    ),
+    "missing case file": (("-i", "cases.jsonl"), "Error: Cannot read case file <app>/cases.jsonl: there is no such file"),
+    "missing test file": (
+        ("-i", "gone_test.ts"),
+        f'Error: Cannot use -i "gone_test.ts": it is neither scripts.<agent>.<module> nor a test file nor a folder\n{MODULE_NAMES}',
+    ),
+    "application that is no folder": ((*S, "-a", "notes.txt"), "Error: Cannot use --app notes.txt: it is not a folder"),
+    "application without agents": (
+        (*S, "--app", "folder"),
+        "Error: Cannot resolve scripts.demo.setup: there is no folder <app>/folder/assistants\nHint: Name the application with --app",
+    ),
+    "unknown flag": (
+        (*S, "--verbos"),
+        f"Error: No such option '--verbos'. (Did you mean one of: '--verbose', '--version'?)\n{FLAGS_LISTED}",
+    ),
+    "unknown letter": ((*S, "-z"), f"Error: No such option '-z'.\n{FLAGS_LISTED}"),
+    "stray argument": ((*S, "setup"), f"Error: Got unexpected extra argument (setup)\n{FLAGS_LISTED}"),
+    "flag without its value": ((*S, "--timeout"), f"Error: Option '--timeout' requires an argument.\n{FLAGS_LISTED}"),
+    "input without its value": (("-i",), f"Error: Option '-i' requires an argument.\n{FLAGS_LISTED}"),
+    "switch with a value": ((*S, "--quiet=yes"), f"Error: Option '--quiet' does not take a value.\n{FLAGS_LISTED}"),
+    "quiet and verbose": ((*S, "-q", "-v"), "Error: --quiet and --verbose exclude each other"),
+    "reporter without a file": ((*S, "-r", "report.json"), "Error: --reporter needs a file to write to\nHint: Name it with -o"),
+    "timeout that is no duration": ((*S, "--timeout", "abc"), f'Error: Cannot read --timeout "abc": not a duration\n{DURATION}'),
+    "timeout without a unit": ((*S, "--timeout=30"), f'Error: Cannot read --timeout "30": not a duration\n{DURATION}'),
+    "timeout below nothing": ((*S, "--timeout=-5s"), f'Error: Cannot read --timeout "-5s": not a duration\n{DURATION}'),
+    "timeout of nothing": ((*S, "--timeout", "0s"), 'Error: Cannot use --timeout "0s": it must be longer than nothing'),
+    "no workers": ((*S, "--parallel", "0"), 'Error: Cannot read --parallel "0": it must be a whole number from 1 up'),
+    "half a worker": ((*S, "--parallel", "1.5"), 'Error: Cannot read --parallel "1.5": it must be a whole number from 1 up'),
+    "a word of workers": ((*S, "--parallel", "many"), 'Error: Cannot read --parallel "many": it must be a whole number from 1 up'),
+    "unclosed group in --run": (
+        (*S, "--run", "Test(A"),
+        'Error: Cannot read --run "Test(A": Cannot use pattern `Test(A`: missing `)` for the group at position 4\n'
+        "Hint: It is a Go (RE2) regular expression",
+    ),
+    "look-ahead in --run": (
+        (*S, "--run", "Test(?=A)"),
+        'Error: Cannot read --run "Test(?=A)": Cannot use pattern `Test(?=A)`: unknown group `(?=` at position 4\n'
+        "Hint: It is a Go (RE2) regular expression",
+    ),
+    "doubled star in --run": (
+        (*S, "--run", "a**"),
+        'Error: Cannot read --run "a**": Cannot use pattern `a**`: `*` after another repetition at position 2\n'
+        "Hint: It is a Go (RE2) regular expression",
+    ),
+    "invalid subtest pattern in --run": (
+        (*S, "--run", "TestA/[b"),
+        'Error: Cannot read --run "TestA/[b": Cannot use pattern `[b`: missing `]` for the character class at position 0\n'
+        "Hint: It is a Go (RE2) regular expression",
+    ),
+    "report format that is unknown": (
+        (*S, "-o", "out.pdf"),
+        'Error: Cannot write a report to <app>/out.pdf: no format for the extension ".pdf"\nHint: The extensions are .json, .jsonl',
+    ),
+    "report format with a typo": (
+        (*S, "-o", "out.jsnl"),
+        'Error: Cannot write a report to <app>/out.jsnl: no format for the extension ".jsnl"\nHint: Did you mean ".jsonl"?',
+    ),
+    "report path without extension": (
+        (*S, "-o", "out"),
+        'Error: Cannot write a report to <app>/out: no format for the extension ""\nHint: The extensions are .json, .jsonl',
+    ),
+    "report below a file": (
+        (*S, "-o", "notes.txt/out.json"),
+        "Error: Cannot write a report to <app>/notes.txt/out.json: <app>/notes.txt is not a folder",
+    ),
+    "report where nothing can be made": (
+        (*S, "-o", "/proc/none/out.json"),
+        "Error: Cannot write a report to /proc/none/out.json: No such file or directory",
+    ),
+    "report reporter that is unknown": (
+        (*S, "-o", "out.json", "-r", "report.jsn"),
+        'Error: Cannot use --reporter "report.jsn": there is no such reporter\nHint: Did you mean "report.json"?',
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "error"), REFUSED.values(), ids=REFUSED)
+def test_a_mistake_on_the_command_line_is_said_and_nothing_runs(small: Application, arguments: tuple[str, ...], error: str) -> None:
+    run = small.run(*arguments)
+    assert run.stderr.splitlines() == error.splitlines()
+    assert run.stdout == ""
+    assert run.code == 2
+
+
+def test_outside_of_any_application_the_error_says_where_it_looked(small: Application) -> None:
+    run = small.run("-i", "scripts.demo.setup", directory="../home")
+    assert run.stderr == (
+        "Error: Cannot find the application: no folder from <home> upward holds app.yao or assistants/\nHint: Name it with --app\n"
+    )
+    assert run.code == 2
+
+
+def test_a_report_that_cannot_be_written_is_said_before_any_test_runs(app: MakeApplication) -> None:
+    here = app({"/data/.keep": "", "setup_test.ts": 'export function TestA(t) { Process("fs.data.WriteFile", "ran", "yes"); }\n'})
+    run = here.run(*S, "-o", "/proc/none/out.json")
+    assert run.code == 2
+    assert not (here.root / "data/ran").exists()
+    assert here.run(*S).code == 0
+    assert (here.root / "data/ran").exists()
+
+
+def test_a_refused_run_leaves_no_report_behind(small: Application) -> None:
+    run = small.run(*S, "-o", "first.json", "-o", "second.pdf")
+    assert run.code == 2
+    assert not (small.root / "first.json").exists()
+
+
+CONTEXTS = {
+    "missing": (None, "Error: Cannot read context file <app>/ctx.json: No such file or directory"),
+    "no JSON": (
+        '{"locale": "en-us",\n "metadata": {]}',
+        "Error: Cannot read context file <app>/ctx.json:2:15: Expecting property name enclosed in double quotes\n"
+        "Hint: It must be JSON; comments and trailing commas are fine",
+    ),
+    "empty": (
+        "",
+        "Error: Cannot read context file <app>/ctx.json:1:1: Expecting value\nHint: It must be JSON; comments and trailing commas are fine",
+    ),
+    "no text": (b"\xff\xfe\x00", "Error: Cannot read context file <app>/ctx.json: it is not UTF-8 text"),
+    "a list": ("[]", "Error: Cannot use context file <app>/ctx.json: it must hold an object"),
+    "unknown keys": (
+        '{"locale": "de", "metadta": {}, "color": 1}',
+        'Error: Cannot use context file <app>/ctx.json: unknown keys "metadta", "color"\nHint: Did you mean "metadata"?',
+    ),
+    "unknown key in a block": (
+        '{"authorized": {"userid": "u"}}',
+        'Error: Cannot use context file <app>/ctx.json: unknown key "authorized.userid"\nHint: Did you mean "user_id"?',
+    ),
+    "unknown key in the client": (
+        '{"client": {"zzz": "u"}}',
+        'Error: Cannot use context file <app>/ctx.json: unknown key "client.zzz"\nHint: The keys are type, user_agent, ip',
+    ),
+    "unknown constraint": (
+        '{"authorized": {"constraints": {"team": true}}}',
+        'Error: Cannot use context file <app>/ctx.json: unknown key "authorized.constraints.team"\nHint: Did you mean "team_only"?',
+    ),
+    "block of the wrong kind": (
+        '{"authorized": "me"}',
+        "Error: Cannot use context file <app>/ctx.json: authorized must be an object",
+    ),
+    "metadata of the wrong kind": ('{"metadata": [1]}', "Error: Cannot use context file <app>/ctx.json: metadata must be an object"),
+    "text of the wrong kind": ('{"locale": 7}', "Error: Cannot use context file <app>/ctx.json: locale must be a string"),
+}
+
+
+@pytest.mark.parametrize(("content", "error"), CONTEXTS.values(), ids=CONTEXTS)
+def test_a_context_file_that_cannot_be_used_is_said_with_its_position(
+    app: MakeApplication, content: str | bytes | None, error: str
+) -> None:
+    here = app({"setup_test.ts": PASSING, **({} if content is None else {"/ctx.json": content})})
+    run = here.run(*S, "--ctx", "ctx.json")
+    assert run.stderr.splitlines() == error.splitlines()
+    assert run.stdout == ""
+    assert run.code == 2
+
+
+def test_a_context_file_may_hold_comments_and_trailing_commas(app: MakeApplication) -> None:
+    context = '{\n  // who\n  "authorized": {"user_id": "ann", /* team */ "team_id": "ops",},\n  "metadata": {"url": "http://x/,}"},\n}\n'
+    code = """
+        export function TestContext(t, ctx) {
+          t.assert.Equal([ctx.User.ID, ctx.Team.ID, ctx.Metadata.url], ["ann", "ops", "http://x/,}"]);
+        }
+    """
+    here = app({"setup_test.ts": code, "/ctx.json": context})
+    assert here.run(*S, "--ctx", "ctx.json", "-u", "flag", "-t", "flag").code == 0
+
+
+def test_a_module_without_tests_is_a_configuration_error(small: Application) -> None:
+    run = small.run("-i", "scripts.demo.none")
+    assert "  no tests to run in scripts.demo.none: the module has no Test* function" in run.stdout.splitlines()
+    assert run.stderr == "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+    assert run.code == 2
+
+
+def test_the_name_of_a_test_starts_with_a_capital_letter(small: Application) -> None:
+    assert small.run("-i", "scripts.demo.lower").code == 2
+
+
+def test_a_module_without_tests_beside_others_is_named_and_does_no_harm(small: Application) -> None:
+    run = small.run("-i", "scripts.demo.none", "-i", "scripts.demo.setup")
+    assert "  no tests to run in scripts.demo.none: the module has no Test* function" in run.stdout.splitlines()
+    assert (run.stderr, run.code) == ("", 0)
+
+
+def test_a_filter_that_leaves_nothing_is_a_warning(small: Application) -> None:
+    run = small.run(*S, "--run", "TestZzz")
+    assert "  no tests to run in scripts.demo.setup: none of 1 matches --run" in run.stdout.splitlines()
+    assert run.stderr == "Warning: no test matches --run TestZzz\n"
+    assert run.code == 0
+
+
+def test_a_filter_on_a_module_without_tests_is_still_an_error(small: Application) -> None:
+    assert small.run("-i", "scripts.demo.none", "--run", "TestZzz").code == 2
