@@ -12,7 +12,7 @@ from bindings.services import ProcessError
 
 
 def load_translations(app_root: Path, locale: str) -> dict[str, str]:
-    """All translations for a locale; a folder that is not there has none. Raises ProcessError when a file is not YAML."""
+    """All translations for a locale; a folder that is not there has none. Raises ProcessError."""
     texts: dict[str, str] = {}
     for name in (locale.partition("-")[0], locale):
         for path in sorted((app_root / "langs" / name).rglob("*.yml")):

@@ -14,7 +14,7 @@ from runner.events import RunEnd, RunError, RunStart, RunStatus
 from runner.execution import Execution
 from runner.inputs import resolve_application, resolve_inputs
 from runner.options import DEFAULT_SCRIPT_TIMEOUT, RunOptions, absolute
-from runner.reporters import file_reporter, reporter_by_id
+from runner.reporters import maker_by_id, maker_for_file
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
 from runner.reporters.ordered import Ordered
@@ -38,7 +38,7 @@ def run(options: RunOptions, environment: Environment, processes: Processes) -> 
         from runner.filters import levels_of, matcher
 
         levels = levels_of(options.run)
-        calls.selects = matcher(levels[0])
+        calls.selects, *_ = [matcher(level) for level in levels]
     host = ScriptHost(
         application.root,
         processes,
@@ -92,10 +92,9 @@ def _reporters(options: RunOptions, environment: Environment) -> list[Reporter]:
     reporters.append(Ordered(ConsoleReporter(options, environment, write)))
     if options.reporter and not options.outputs:
         raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")
-    for output in options.outputs:
-        path = absolute(output, environment.directory)
-        reporters.append(reporter_by_id(options.reporter, path) if options.reporter else file_reporter(path))
-    return reporters
+    paths = [absolute(output, environment.directory) for output in options.outputs]
+    makers = [maker_by_id(options.reporter, path) if options.reporter else maker_for_file(path) for path in paths]
+    return reporters + [make() for make in makers]
 
 
 def _policy(options: RunOptions, application: Application, environment: Environment) -> Policy:

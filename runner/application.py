@@ -154,7 +154,8 @@ class Application:
             if candidate.id.lower() == f"scripts.{agent}.{'.'.join(module)}".lower():
                 return candidate
         wanted = base / f"{last}_test.ts"
-        hint = did_you_mean(f"scripts.{agent}.{'.'.join(module)}", [candidate.id for candidate in known])
+        prefix = f"scripts.{agent}."
+        hint = did_you_mean(".".join(module), [candidate.id.removeprefix(prefix) for candidate in known], prefix)
         if hint is None and known:
             hint = f"Its test modules are {', '.join(candidate.id for candidate in known[:20])}"
         raise ConfigurationError(f"Cannot resolve {id}: agent {agent} has no test file {wanted}", hint)

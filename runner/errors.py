@@ -22,9 +22,9 @@ class ConfigurationError(RunnerError):
     """A flag, a file or a name that cannot be used."""
 
 
-def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """A hint with the closest of the candidates, if one is close."""
+def did_you_mean(name: str, candidates: Iterable[str], prefix: str = "") -> str | None:
+    """A hint with the closest of the candidates, if one is close; `prefix` is written before it."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, list(candidates), n=1, cutoff=0.6)
-    return f'Did you mean "{close[0]}"?' if close else None
+    return f'Did you mean "{prefix}{close[0]}"?' if close else None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scripttest.compiler import Compiled, Compiler, Source
-from scripttest.errors import CompileError, HostError, Location, ScriptError
+from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
 from scripttest.protocol import encode
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.supervisor import Processes, Worker
@@ -485,6 +485,8 @@ class ScriptHost:
     def _failure(self, state: _State, record: dict[str, Any]) -> Failure:
         kind, phase = record["kind"], record.get("phase")
         frames = tuple(state.mapper.frames(record.get("stack") or ""))
+        if frames and record.get("type"):
+            frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
         cause = "error" if kind == "error" else "assertion"
         if phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = "setup"
@@ -502,6 +504,12 @@ class ScriptHost:
             frames,
             _code_frame(frames[0].location) if frames else "",
         )
+
+
+def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
+    from scripttest.stack import at_call
+
+    return StackFrame(frame.function, at_call(frame.location, type))
 
 
 def _code_frame(location: Location) -> str:

@@ -17,6 +17,8 @@ _FRAME = r"^\s*at (?:(?P<name>.*?) \()?(?:\(?<\w+>|<anonymous>):(?P<line>\d+):(?
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
+CALL_LINES = 50
+"""How many lines an assertion may take."""
 
 
 class StackMapper:
@@ -57,13 +59,28 @@ class StackMapper:
         return None
 
 
+def at_call(location: Location, name: str) -> Location:
+    """Where a call of `name` begins whose arguments end at a place: the engine puts a call at its last inner call."""
+    lines = _lines(location.file)
+    text = lines[location.line - 1][: location.column + len(name)] if location.line <= len(lines) else ""
+    for line in range(location.line, max(0, location.line - CALL_LINES), -1):
+        found = list(re.finditer(rf"\b{re.escape(name)}(?=\s*(\(|$))", text))
+        if found:
+            return Location(location.file, line, found[-1].start() + 1, len(name))
+        text = lines[line - 2] if line > 1 else ""
+    return location
+
+
+def _lines(file: str) -> list[str]:
+    try:
+        return Path(file).read_text("utf-8-sig", "replace").split("\n")
+    except OSError:
+        return []
+
+
 def code_frame(location: Location, around: int = 2) -> str:
     """The lines around a place with a marker under it; empty when the file cannot be read."""
-    try:
-        with open(location.file, encoding="utf-8-sig", errors="replace", newline=None) as file:
-            lines = file.read().split("\n")
-    except OSError:
-        return ""
+    lines = _lines(location.file)
     if not 1 <= location.line <= len(lines):
         return ""
     first = max(1, location.line - around)

@@ -238,8 +238,12 @@ class Worker:
 
 
 def failure_envelope(message: str, code: int = 500) -> str:
-    """`{"error": {"message": ..., "code": ...}}` without the json module, which takes longer to load than this worker to start."""
-    escaped = "".join(
-        c if " " <= c <= "~" and c not in '"\\' else f"\\u{ord(c):04x}" for c in message if ord(c) < 0x10000
-    )
-    return f'{{"error":{{"message":"{escaped}","code":{code}}}}}'
+    """`{"error": {"message", "code"}}`, without the json module, which takes longer to load than this worker."""
+    return f'{{"error":{{"message":"{"".join(map(_escaped, message))}","code":{code}}}}}'
+
+
+def _escaped(letter: str) -> str:
+    if " " <= letter <= "~" and letter not in '"\\':
+        return letter
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -24,26 +24,31 @@ BUILT_IN = {
 """Id of `-r` → module and class, made with the path of `-o`."""
 
 
-def file_reporter(path: Path) -> Reporter:
-    """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown or the file cannot be
-    written."""
+Maker = Callable[[], Reporter]
+"""Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
+
+
+def maker_for_file(path: Path) -> Maker:
+    """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown."""
     entry = FILE_REPORTERS.get(path.suffix.lower())
     if entry is None:
         hint = did_you_mean(path.suffix, FILE_REPORTERS) or f"The extensions are {', '.join(FILE_REPORTERS)}"
         raise ConfigurationError(f'Cannot write a report to {path}: no format for the extension "{path.suffix}"', hint)
-    return _make(entry, path)
+    return lambda: _make(entry, path)
 
 
-def reporter_by_id(id: str, path: Path) -> Reporter:
-    """A built-in reporter that writes to a file. Raises ConfigurationError as `file_reporter` does."""
+def maker_by_id(id: str, path: Path) -> Maker:
+    """A built-in reporter that writes to a file. Raises ConfigurationError when there is none of that name."""
     entry = BUILT_IN.get(id)
     if entry is None:
         hint = did_you_mean(id, BUILT_IN) or f"The built-in ones are {', '.join(BUILT_IN)}"
         raise ConfigurationError(f'Cannot use --reporter "{id}": there is no such reporter', hint)
-    return _make(entry, path)
+    return lambda: _make(entry, path)
 
 
 def _make(entry: str, path: Path) -> Reporter:
+    if path.parent.exists() and not path.parent.is_dir():
+        raise ConfigurationError(f"Cannot write a report to {path}: {path.parent} is not a folder")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(path, "a", encoding="utf-8"):
