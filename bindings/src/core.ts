@@ -14,8 +14,7 @@
  * | others | see `parts/operations.ts` | |
  */
 
-import type { ContextData, Kernel, Mocks } from "./kernel";
-import type { Std } from "./std";
+import type { ContextData, Kernel } from "./kernel";
 
 type HostDoor = (op: string, a: string, b: string) => string;
 
@@ -59,7 +58,6 @@ export interface Core extends Kernel {
   root: T;
   current: T;
   outcomeOf(t: T): Outcome;
-  newOutcome(): Outcome;
   ctx: unknown;
   ended: boolean;
   began: number;
@@ -72,7 +70,7 @@ export interface Core extends Kernel {
 
 const globals = globalThis as unknown as Record<string, unknown>;
 const { parse } = JSON;
-const { defineProperty, getPrototypeOf } = Object;
+const { getPrototypeOf, defineProperty } = Object;
 const { ownKeys, apply } = Reflect;
 const { isArray } = Array;
 const hasOwn = Object.prototype.hasOwnProperty;
@@ -80,60 +78,27 @@ const { slice, split, includes } = String.prototype;
 declare const performance: { now(): number };
 const clock = performance.now.bind(performance);
 const evaluate = globals.eval as (source: string) => unknown;
-const started = Date.now() - clock();
 const $host = globals.$host as HostDoor;
 delete globals.$host;
 
 /** Long strings made by `+` are ropes, which the border refuses; a slice is flat. */
 const flat = (text: string): string => apply(slice, text, [0]);
 const words = (text: string): string[] => apply(split, text, [" "]);
-const parts: Record<string, unknown> = { __proto__: null };
 const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
+const parts: Record<string, unknown> = { __proto__: null };
+const load = (name: string): unknown => (evaluate($host("part", name, "")) as (core: Core) => unknown)(core);
 
+/** What the core offers; part "kernel", which comes with the first other part, adds the rest. */
 const core = {
-  mocks: { process: [], agent: [], http: [] } as Mocks,
   globals,
   evaluate,
   clock,
   ended: true,
-  get std() {
-    return core.part<Std>("std");
-  },
-  get context() {
-    return core.boot.context;
-  },
-  get Exception() {
-    return core.part<{ Exception: never }>("process").Exception;
-  },
-  testName: () => core.current?.name ?? "",
-  part: (name: string) => (parts[name] ??= (evaluate($host("part", name, "")) as (kernel: Kernel) => unknown)(core)),
+  part: (name: string) => ((parts.kernel ??= load("kernel")), (parts[name] ??= load(name))),
   door: (op: string, a: string, b: string) => $host(op, flat(a), flat(b)),
-  call: (name: string, args: readonly unknown[]) => core.part<Kernel>("process").call(name, args),
-  host: (name: string, args: readonly unknown[]) => core.part<Kernel>("process").host(name, args),
-  log: (level: string, text: string) => core.part<Kernel>("process").log(level, text),
-  sleep: (milliseconds: number) => void core.door("sleep", `${+milliseconds || 0}`, ""),
-  now: () => started + clock(),
   outcomeOf: (t: T) => t.outcome(core),
-  newOutcome: (): Outcome => ({ failures: [], assertions: 0, skipped: false, steps: [] }),
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
-
-/** A property that is made when it is first read; assigning replaces it. */
-function lazy(target: object, name: string, make: (self: object) => unknown, enumerable = false): void {
-  const set = function (this: object, value: unknown) {
-    defineProperty(this ?? target, name, { value, writable: true, enumerable, configurable: true });
-  };
-  defineProperty(target, name, {
-    configurable: true,
-    enumerable,
-    set,
-    get(this: object) {
-      const value = make(this);
-      apply(set, this, [value]);
-      return value;
-    },
-  });
-}
 
 /** Verdicts that need no part: true means that the check certainly holds, false means look closer. */
 const certain: Record<string, (a: never, b: never) => boolean> = {
@@ -172,14 +137,24 @@ const assertions = words(
 export class T {
   readonly name: string;
   #outcome: Outcome;
+  #assert: object | undefined;
+  #require: object | undefined;
 
-  constructor(name: string, outcome: Outcome) {
+  constructor(name: string) {
     this.name = name;
-    this.#outcome = outcome;
+    this.#outcome = { failures: [], assertions: 0, skipped: false, steps: [] };
   }
 
   get failed(): boolean {
     return this.#outcome.failures.length > 0;
+  }
+
+  get assert(): object {
+    return (this.#assert ??= checks(this, this.#outcome, false));
+  }
+
+  get require(): object {
+    return (this.#require ??= checks(this, this.#outcome, true));
   }
 
   /** For core and parts only: they alone have the key. */
@@ -190,8 +165,7 @@ export class T {
 }
 core.T = T;
 
-function checks(t: T, required: boolean): object {
-  const outcome = t.outcome(core);
+function checks(t: T, outcome: Outcome, required: boolean): object {
   const made: Record<string, unknown> = {};
   for (let i = 0; i < assertions.length; i++) {
     const name = assertions[i];
@@ -201,13 +175,12 @@ function checks(t: T, required: boolean): object {
       outcome.assertions++;
       const count = args.length;
       if (count >= least && count <= least + 1 && sure!(args[0], args[1])) return true;
-      return core.part<{ check(t: T, name: string, args: unknown[], required: boolean): unknown }>("testing").check(t, name, args, required);
+      return core.part<World>("testing").check(t, name, args, required);
     };
   }
   return made;
 }
-lazy(T.prototype, "assert", (t) => checks(t as T, false));
-lazy(T.prototype, "require", (t) => checks(t as T, true));
+
 const others = words("log error skip fail fatal cleanup run snapshot mock");
 for (let i = 0; i < others.length; i++) {
   const name = others[i] as keyof T;
@@ -220,71 +193,45 @@ for (let i = 0; i < others.length; i++) {
   });
 }
 
-function install(names: string[]): void {
-  for (let i = 0; i < names.length; i++) {
-    const [name, part] = apply(split, names[i], [":"]) as string[];
-    lazy(globals, name, () => {
-      const value = core.part<Record<string, unknown>>(part);
-      return ((value.globals as typeof value) ?? value)[name];
-    });
-  }
-}
-
-const traps: Record<PropertyKey, unknown> = {};
-for (const name of ownKeys(Reflect)) traps[name] = Reflect[name as keyof typeof Reflect];
-
-/** `ctx`: a plain object once anything looks at it; most tests never do. */
-function createContext(): object {
-  const target = {};
-  let blank = true;
-  return new Proxy(
-    target,
-    new Proxy(traps, {
-      get(_, trap) {
-        if (blank) {
-          blank = false;
-          core.part<{ fill(target: object): void }>("fields").fill(target);
-        }
-        return traps[trap];
-      },
-    }),
-  );
-}
-
 const hooks = words("TestMain BeforeAll BeforeEach AfterEach AfterAll");
 
 function start(plan: Plan): void {
   core.plan = plan;
   core.boot.context.chat_id ||= "script-test-" + plan.name;
-  core.ctx = createContext();
-  const t = (core.root = core.current = new T(plan.name, core.newOutcome()));
+  const target = {};
+  // A plain object once anything looks at it; most tests never do.
+  core.ctx = new Proxy(target, new Proxy({}, { get: (_, trap) => core.part<Fields>("fields").trap(target, trap) }));
+  const t = (core.root = core.current = new T(plan.name));
   const body = core.declared(plan.entry);
   core.ended = false;
   core.began = clock();
   let simple = body !== undefined;
   for (let i = 0; i < hooks.length; i++) if (core.declared(hooks[i])) simple = false;
-  if (simple) {
-    let result: { then?: unknown } | undefined;
-    try {
-      result = body!(t, core.ctx) as typeof result;
-      if (!parts.testing && (result === undefined || result === null || typeof result.then !== "function")) return finish();
-    } catch (error) {
-      return core.part<World>("testing").thrown(t, error);
+  if (!simple) return core.part<World>("testing").world(t, body);
+  let result: { then?: unknown } | undefined;
+  try {
+    result = body!(t, core.ctx) as typeof result;
+    if (!parts.testing && (result === undefined || result === null || typeof result.then !== "function")) {
+      core.ended = true;
+      core.milliseconds = clock() - core.began;
+      return;
     }
-    return core.part<World>("testing").settle(t, result);
+  } catch (error) {
+    return core.part<World>("testing").thrown(t, error);
   }
-  core.part<World>("testing").world(t, body);
+  core.part<World>("testing").settle(t, result);
 }
 
 interface World {
   world(t: T, body: unknown): void;
   settle(t: T, result: unknown): void;
   thrown(t: T, error: unknown): void;
+  check(t: T, name: string, args: unknown[], required: boolean): unknown;
+  encodeOutcome(): string;
 }
 
-function finish(): void {
-  core.ended = true;
-  core.milliseconds = clock() - core.began;
+interface Fields {
+  trap(target: object, trap: PropertyKey): unknown;
 }
 
 function poll(): number {
@@ -296,28 +243,19 @@ function poll(): number {
 
 function result(): string {
   const { failures, assertions, skipped, steps } = core.outcomeOf(core.root);
-  if (failures.length || skipped || steps.length) {
-    return core.part<{ encodeOutcome(): string }>("testing").encodeOutcome();
-  }
+  if (failures.length || skipped || steps.length) return core.part<World>("testing").encodeOutcome();
   return `{"status":"passed","duration_ms":${core.milliseconds},"assertions":${assertions},"failures":[],"steps":[]}`;
 }
 
 export default (op: string, a: string, b: string): unknown => {
-  switch (op) {
-    case "boot":
-      core.boot = parse(a) as Boot;
-      if (core.boot.globals) install(words(core.boot.globals));
-      if (core.boot.guarded) core.part("std");
-      return;
-    case "start":
-      return start(parse(a) as Plan);
-    case "poll":
-      return poll();
-    case "result":
-      return flat(result());
-    default: {
-      const answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);
-      return typeof answer === "string" ? flat(answer) : answer;
-    }
-  }
+  let answer: unknown;
+  if (op === "boot") {
+    core.boot = parse(a) as Boot;
+    if (core.boot.globals) core.part<(list: string[]) => void>("globals")(words(core.boot.globals));
+    if (core.boot.guarded) core.part("std");
+  } else if (op === "start") start(parse(a) as Plan);
+  else if (op === "poll") answer = poll();
+  else if (op === "result") answer = result();
+  else answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);
+  return typeof answer === "string" ? flat(answer) : answer;
 };

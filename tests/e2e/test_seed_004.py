@@ -266,8 +266,8 @@ def test_timeout_bounds_each_test_and_the_next_one_runs(own: Application) -> Non
     report = own.report("-i", "scripts.expense.slow", "--timeout", "300ms", code=1)
 
     assert [(record["name"], record["status"], record.get("error")) for record in report["results"]] == [
-        ("TestEndless", "failed", "timeout after 300ms"),
-        ("TestWaits", "failed", "timeout after 300ms"),
+        ("TestEndless", "failed", "timeout after 0.3s"),
+        ("TestWaits", "failed", "timeout after 0.3s"),
         ("TestNext", "passed", None),
     ]
 

@@ -17,9 +17,24 @@ const aliases: Record<string, string> = {
 type Context = Record<string, unknown>;
 
 export default function (core: Core) {
+  let blank = true;
+  // taken at once: scripts could replace them later
+  const traps: Record<PropertyKey, unknown> = {};
+  for (const name of Reflect.ownKeys(Reflect)) traps[name] = Reflect[name as keyof typeof Reflect];
+
   return {
-    /** Defines everything on a blank object. */
-    fill(ctx: Context): void {
+    /** What the proxy around `ctx` does for an operation: as a plain object would, once its fields are there. */
+    trap(target: Context, name: PropertyKey): unknown {
+      if (blank) {
+        blank = false;
+        fill(target);
+      }
+      return traps[name];
+    },
+  };
+
+  /** Defines everything on a blank object. */
+  function fill(ctx: Context): void {
       const { user_name, team_name, ...fields } = core.context;
       Object.assign(ctx, fields);
       for (const alias in aliases) {
@@ -40,8 +55,7 @@ export default function (core: Core) {
         const make = () => core.part<{ member(ctx: Context, name: string): unknown }>("context").member(ctx, name);
         accessor(ctx, name, () => replace(make()), replace, true);
       }
-    },
-  };
+  }
 }
 
 /** `ctx.User` and `ctx.Team`: `ID` is the field in `authorized`; setting the whole to null forgets the identity there too. */

@@ -206,8 +206,8 @@ export default function (core: Core) {
     const pattern = core.plan.filter[depth];
     if (pattern && core.host("regex.Match", [pattern, short]) !== true) return true;
 
-    const outcome = core.newOutcome();
-    const subtest = new core.T(`${t.name}/${short}`, outcome);
+    const subtest = new core.T(`${t.name}/${short}`);
+    const outcome = core.outcomeOf(subtest);
     const inner = own(subtest);
     inner.parent = t;
     inner.depth = depth + 1;

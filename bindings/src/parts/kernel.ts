@@ -1,0 +1,27 @@
+/** What parts find on the kernel beyond the core; loaded with the first of them. */
+
+import type { Core } from "../core";
+import type { Kernel } from "../kernel";
+import type { Std } from "../std";
+
+export default function (core: Core): object {
+  const started = Date.now() - core.clock();
+  const out = () => core.part<Kernel>("process");
+  const own: Partial<Kernel> = {
+    mocks: { process: [], agent: [], http: [] },
+    testName: () => core.current?.name ?? "",
+    call: (name, args) => out().call(name, args),
+    host: (name, args) => out().host(name, args),
+    log: (level, text) => out().log(level, text),
+    sleep: (milliseconds) => void core.door("sleep", `${+milliseconds || 0}`, ""),
+    now: () => started + core.clock(),
+  };
+  const lazy = {
+    std: () => core.part<Std>("std"),
+    context: () => core.boot.context,
+    Exception: () => core.part<{ Exception: unknown }>("process").Exception,
+  };
+  Object.assign(core, own);
+  for (const [name, get] of Object.entries(lazy)) Object.defineProperty(core, name, { get });
+  return own;
+}
