@@ -16,7 +16,7 @@ from typing import NamedTuple
 from scripttest.compiler import RUNTIME_SOURCE
 
 _DYNAMIC = r"\b(?:eval|Eval|Function|globalThis|TestMain)\b"
-_LETTER = r"(?:\w|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
+_LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
 _NAME = rf"\bTest{_LETTER}*"
 _DECLARATION = rf"(?m)^(?:function\*? |var )(?P<name>Test{_LETTER}*)"
 """esbuild starts top-level declarations in column 0."""
@@ -30,6 +30,8 @@ class Test(NamedTuple):
     """Global name of the function."""
     pieces: str
     """What a worker puts back into the base, `offset:skip:start:end,...`; empty: run the whole script."""
+    offset: int
+    """Where its declaration begins in the code; -1 when another file declares it."""
 
 
 class Slices(NamedTuple):
@@ -42,6 +44,7 @@ class Slices(NamedTuple):
 
 
 class _Piece(NamedTuple):
+    declaration: int
     start: int
     end: int
     stub: str
@@ -50,25 +53,36 @@ class _Piece(NamedTuple):
 def slice_module(code: str, entry_start: int, exports: dict[str, str], found: list[tuple[str, str]]) -> Slices:
     """Finds the tests of the entry point among the functions that the engine listed, `found` (name, source)."""
     aliases = {local: name for name, local in exports.items() if name.startswith("Test")}
-    declared = {_plain(match["name"]): match.start() for match in re.compile(_DECLARATION).finditer(code, entry_start)}
+    places: dict[str, list[int]] = {}
+    for match in re.compile(_DECLARATION).finditer(code, entry_start):
+        places.setdefault(_plain(match["name"]), []).append(match.start())
     tests: list[tuple[int, str, str, _Piece | None]] = []
     for local, source in found:
-        position = declared.get(local, -1)
-        if position < 0 and local not in aliases:
+        if source.startswith(("class ", "class{")):
+            continue
+        pieces = [piece for place in places.get(local, []) if (piece := _piece(code, place, local, source))]
+        if pieces:
+            position = pieces[0].declaration
+        elif local in places:
+            position = places[local][0]
+        elif local in aliases or _loosely_declared(code[:entry_start], local, 0) < 0:
             position = _loosely_declared(code, local, entry_start)
-            if position < 0:
-                continue
-        tests.append((position, aliases.get(local, local), local, _piece(code, position, local, source)))
+        else:
+            position = -1
+        if position >= 0 or local in aliases:
+            # Code that stands there twice is a function, and a text that quotes it.
+            tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
     tests.sort(key=lambda test: test[0])
     if len(tests) < 2 or re.search(_DYNAMIC, code.replace(RUNTIME_SOURCE, "")):
-        return Slices("", tuple(Test(name, local, "") for _, name, local, _ in tests))
+        return Slices("", tuple(Test(name, local, "", position) for position, name, local, _ in tests))
     return _cut(code, tests)
 
 
 def _loosely_declared(code: str, name: str, start: int) -> int:
-    """Offset of a declaration among others (`var { TestA, TestB } = ...`) in the entry point, or -1."""
-    printed = re.escape(_as_printed(name))
-    match = re.compile(rf"^var (?:.|\n  |\n\}})*?\b{printed}\b", re.MULTILINE).search(code, start)
+    """Offset of a function of any name, or of a declaration among others (`var { TestA, TestB } = ...`), or -1."""
+    printed = rf"(?<![\w$]){re.escape(_as_printed(name))}(?![\w$])"
+    declaration = rf"^(?:function\*? {printed}|var (?:.|\n  |\n\}})*?{printed})"
+    match = re.compile(declaration, re.MULTILINE).search(code, start)
     return match.start() if match else -1
 
 
@@ -76,12 +90,12 @@ def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
     """The part of the code that can be left out with the function, if it stands there as a plain declaration."""
     printed = _as_printed(name)
     if source.startswith((f"function {printed}(", f"function* {printed}(")):
-        return _Piece(position, position + len(source), "") if code.startswith(source, position) else None
+        return _Piece(position, position, position + len(source), "") if code.startswith(source, position) else None
     start = position + len(f"var {printed} = ")
     end = start + len(source)
     if not code.startswith(f"var {printed} = {source};\n", position):
         return None
-    return _Piece(start, end, "0")
+    return _Piece(position, start, end, "0")
 
 
 def _plain(printed: str) -> str:
@@ -115,11 +129,11 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
     mentioned = Counter(re.findall(_NAME, text))
     always = {local for local, piece in pieces.items() if mentioned[_as_printed(local)] > len(piece.stub)}
     planned = []
-    for _, name, local, _ in tests:
+    for position, name, local, _ in tests:
         needed = _closure({local, *always} & pieces.keys(), mentions)
         ordered = sorted(needed, key=lambda item: pieces[item].start)
         put_back = ",".join(f"{offsets[n][0]}:{offsets[n][1]}:{pieces[n].start}:{pieces[n].end}" for n in ordered)
-        planned.append(Test(name, local, put_back))
+        planned.append(Test(name, local, put_back, position))
     return Slices(text, tuple(planned))
 
 

@@ -44,12 +44,15 @@ def types(environment: Environment, folder: str | None) -> int:
 
 TSCONFIG = f"""{{
   "compilerOptions": {{
-    "target": "es2023",
+    "target": "es2024",
     "lib": ["es2024"],
+    "types": [],
     "module": "esnext",
     "moduleResolution": "bundler",
+    "moduleDetection": "force",
+    "resolveJsonModule": true,
+    "strict": true,
     "noEmit": true,
-    "types": [],
     "paths": {{ "@scripts/*": ["./scripts/*"] }}
   }},
   "include": ["{TARGET}", "scripts", "assistants"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, TextIO
 
-from runner.events import Event
+from runner.events import Event, RunEnd
 from runner.execution import Execution
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ class Progress:
                 self._live.console.print(Text.from_ansi(text), end="", soft_wrap=True, highlight=False)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """Remembers the state; the display reads it on its own clock."""
+        """Remembers the state, which the display reads on its own clock; the end of the run takes the line away."""
         self._run = so_far
+        if isinstance(event, RunEnd):
+            self.close()
 
     def close(self) -> None:
         """Takes the line away."""

@@ -1,4 +1,4 @@
-// Async: a test may be an async function. It ends when its promise is settled and its timers have run.
+// Async: a test may be an async function. It ends when its promise is settled; until then timers run.
 import { DEFAULT_POLICY } from "./policy";
 import { NotifyApprovers } from "./notify";
 import type { Settings } from "./setup";
