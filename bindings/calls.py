@@ -94,8 +94,9 @@ class HostCalls:
             return provider(module, test, args)
         if processes.find(name) is None and not processes.knows(name):
             group = name.partition(".")[0]
+            mock = 't.mock.agent("<id>", ...)' if group in ("agent", "agents") else f't.mock.process("{name}", ...)'
             raise ProcessError(
-                f'Process "{name}" is not available here: mock it with t.mock.process("{name}", ...), '
+                f'Process "{name}" is not available here: mock it with {mock}, '
                 f"or run against a host that provides {group}.*",
                 404,
             )

@@ -133,15 +133,17 @@ def open_file(path: Path, flags: int, mode: int = 0o666) -> int:
     Raises:
         OSError: as `os.open`; ELOOP for a link.
     """
-    from stat import S_ISREG
+    from errno import EISDIR
+    from stat import S_ISDIR, S_ISREG
 
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # none of them exists everywhere
         flags |= getattr(os, name, 0)
     descriptor = os.open(path, flags, mode)
-    if not S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(0, "not a regular file", str(path))
-    return descriptor
+    mode = os.fstat(descriptor).st_mode
+    if S_ISREG(mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(EISDIR, "is a directory", str(path)) if S_ISDIR(mode) else OSError(0, "not a regular file", str(path))
 
 
 def _leaves(path: str) -> ProcessError:

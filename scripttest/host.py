@@ -23,7 +23,7 @@ from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed,
 from scripttest.supervisor import Processes, Worker
 
 if TYPE_CHECKING:
-    from scripttest.slicing import Slices
+    from scripttest.slicing import Slices, Test
     from scripttest.stack import StackMapper
 
 CHUNK = 40
@@ -68,7 +68,7 @@ class _State:
         self.module = module
         self.compiled = compiled
         self.slices: Slices | None = None
-        self.names: tuple[str, ...] = ()
+        self.tests: tuple[Test, ...] = ()
         self.plans: list[tuple[str, str]] = []
         self.left = 0
         self._root = root
@@ -82,6 +82,20 @@ class _State:
 
             self._mapper = StackMapper(self.compiled, self._root)
         return self._mapper
+
+    @property
+    def renamed(self) -> str:
+        """Functions of other names that are exported as tests, each between blanks."""
+        exports = self.compiled.exports.items()
+        return "".join(f" {local} " for name, local in exports if name.startswith("Test") and local != name)
+
+    def place(self, index: int | None) -> StackFrame:
+        """Where a test is declared, or where the module begins: the position of failures that have none."""
+        file = Location(str(self.compiled.source.test), 1, 1)
+        if index is None:
+            return StackFrame("", file)
+        test = self.tests[index]
+        return StackFrame(test.name, (self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file)
 
     def frames(self, names: Mapping[str, str]) -> bytes:
         """The frame that loads it into a worker."""
@@ -256,7 +270,7 @@ class ScriptHost:
             worker.module = job.key
             worker.planned = False
         if job.tests is None:
-            frames.append(encode("discover"))
+            frames.append(encode("discover", state.renamed))
             worker.start_clock(self._timeout)
         else:
             assert state.slices is not None
@@ -315,9 +329,9 @@ class ScriptHost:
             index = int(parts[0])
             if index != seat.running:
                 raise ValueError("a result for a test that is not running")
-            seat.running = None
             if state is not None:
-                self._ended(state, index, self._outcome(state, json.loads(parts[1]), state.names[index]))
+                self._ended(state, index, self._outcome(state, json.loads(parts[1]), state.tests[index].name, index))
+            seat.running = None
         elif kind == "tests":
             seat.worker.deadline = None
             if state is not None:
@@ -328,7 +342,7 @@ class ScriptHost:
             seat.worker.deadline = None
             seat.job = None
             if state is not None:
-                failure = self._outcome(state, json.loads(parts[0]), "").failures[0]
+                failure = self._outcome(state, json.loads(parts[0]), "", None).failures[0]
                 self._close_module(job.key, Broken(job.key, failure))
         elif kind == "idle":
             seat.worker.deadline = None
@@ -348,15 +362,15 @@ class ScriptHost:
         compiled = state.compiled
         found = list(zip(parts[0::2], parts[1::2], strict=True))
         slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found)
-        tests = [test for test in slices.tests if self._services.selects(test.name)]
+        tests = tuple(test for test in slices.tests if self._services.selects(test.name))
         state.slices = slices
-        state.names = tuple(test.name for test in tests)
+        state.tests = tests
         for test in tests:
             plan = json.dumps({"name": test.name, "entry": test.entry, "filter": list(self._filter)})
             state.plans.append((plan, test.pieces))
         state.left = len(tests)
         key = compiled.source.key
-        self._out.append(Listed(key, state.names, len(slices.tests)))
+        self._out.append(Listed(key, tuple(test.name for test in tests), len(slices.tests)))
         seat.job = None
         if not tests or self.list_only:
             self._close_module(key, None)
@@ -389,7 +403,7 @@ class ScriptHost:
             self._ask_library(seat, key, parts[0])
             return
         state = self._states.get(key)
-        test = state.names[seat.running] if state is not None and seat.running is not None else ""
+        test = state.tests[seat.running].name if state is not None and seat.running is not None else ""
         name, arguments = parts
         from threading import Thread
 
@@ -458,6 +472,9 @@ class ScriptHost:
         state = self._states.get(job.key) if job is not None else None
         if job is None or state is None:
             return
+        frame = state.place(seat.running)
+        code = _code_frame(frame.location) if seat.running is not None else ""
+        failure = failure._replace(frames=(frame,), code_frame=code)
         if job.tests is None:
             self._close_module(job.key, Broken(job.key, failure))
             return
@@ -465,13 +482,14 @@ class ScriptHost:
             self._jobs.appendleft(_Job(job.key, tuple(seat.todo)))
         if seat.running is not None:
             milliseconds = self._timeout * 1000 if failure.cause == "timeout" else 0
-            self._ended(state, seat.running, Outcome(state.names[seat.running], "failed", milliseconds, (failure,)))
+            name = state.tests[seat.running].name
+            self._ended(state, seat.running, Outcome(name, "failed", milliseconds, (failure,)))
 
     # outcomes
 
-    def _outcome(self, state: _State, record: dict[str, Any], name: str) -> Outcome:
-        failures = tuple(self._failure(state, failure) for failure in record["failures"])
-        steps = tuple(self._outcome(state, step, step["name"]) for step in record["steps"])
+    def _outcome(self, state: _State, record: dict[str, Any], name: str, index: int | None) -> Outcome:
+        failures = tuple(self._failure(state, failure, index) for failure in record["failures"])
+        steps = tuple(self._outcome(state, step, step["name"], index) for step in record["steps"])
         return Outcome(
             name,
             record["status"],
@@ -482,11 +500,13 @@ class ScriptHost:
             steps,
         )
 
-    def _failure(self, state: _State, record: dict[str, Any]) -> Failure:
+    def _failure(self, state: _State, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
         frames = tuple(state.mapper.frames(record.get("stack") or ""))
         if frames and record.get("type"):
             frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
+        known = bool(frames) or index is not None
+        frames = frames or (state.place(index),)
         cause = "error" if kind == "error" else "assertion"
         if phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = "setup"
@@ -502,7 +522,7 @@ class ScriptHost:
             record.get("diff"),
             phase,
             frames,
-            _code_frame(frames[0].location) if frames else "",
+            _code_frame(frames[0].location) if known else "",
         )
 
 

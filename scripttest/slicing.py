@@ -80,7 +80,7 @@ def slice_module(code: str, entry_start: int, exports: dict[str, str], found: li
 
 def _loosely_declared(code: str, name: str, start: int) -> int:
     """Offset of a function of any name, or of a declaration among others (`var { TestA, TestB } = ...`), or -1."""
-    printed = rf"(?<![\w$]){re.escape(_as_printed(name))}(?![\w$])"
+    printed = rf"(?<![\w$]){re.escape(as_printed(name))}(?![\w$])"
     declaration = rf"^(?:function\*? {printed}|var (?:.|\n  |\n\}})*?{printed})"
     match = re.compile(declaration, re.MULTILINE).search(code, start)
     return match.start() if match else -1
@@ -88,7 +88,7 @@ def _loosely_declared(code: str, name: str, start: int) -> int:
 
 def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
     """The part of the code that can be left out with the function, if it stands there as a plain declaration."""
-    printed = _as_printed(name)
+    printed = as_printed(name)
     if source.startswith((f"function {printed}(", f"function* {printed}(")):
         return _Piece(position, position, position + len(source), "") if code.startswith(source, position) else None
     start = position + len(f"var {printed} = ")
@@ -105,7 +105,7 @@ def _plain(printed: str) -> str:
     )
 
 
-def _as_printed(name: str) -> str:
+def as_printed(name: str) -> str:
     """An identifier as esbuild prints it: ASCII only."""
     if name.isascii():
         return name
@@ -114,7 +114,7 @@ def _as_printed(name: str) -> str:
 
 def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
     pieces = {local: piece for _, _, local, piece in tests if piece is not None}
-    names = {_as_printed(local): local for local in pieces}
+    names = {as_printed(local): local for local in pieces}
     mentions = {local: _mentioned(code[piece.start : piece.end], names) - {local} for local, piece in pieces.items()}
     base, offsets, at = [], {}, 0
     length = 0
@@ -127,7 +127,7 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
         at = piece.end
     text = "".join(base) + code[at:]
     mentioned = Counter(re.findall(_NAME, text))
-    always = {local for local, piece in pieces.items() if mentioned[_as_printed(local)] > len(piece.stub)}
+    always = {local for local, piece in pieces.items() if mentioned[as_printed(local)] > len(piece.stub)}
     planned = []
     for position, name, local, _ in tests:
         needed = _closure({local, *always} & pieces.keys(), mentions)

@@ -41,6 +41,16 @@ class StackMapper:
                     break
         return frames
 
+    def declaration(self, offset: int, name: str) -> Location | None:
+        """Where the last script declares a name, at or after an offset."""
+        from scripttest.slicing import as_printed
+
+        script = self._scripts[-1]
+        at = max(offset, script.code.find(as_printed(name), offset))
+        line = script.first_line + script.code.count("\n", 0, at)
+        location = self._locate(line, at - script.code.rfind("\n", 0, at))
+        return location and location._replace(length=len(name))
+
     def _locate(self, line: int, column: int) -> Location | None:
         for number in range(len(self._scripts) - 1, -1, -1):
             first = self._scripts[number].first_line

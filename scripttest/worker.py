@@ -80,7 +80,7 @@ class Worker:
             if kind == "module":
                 self._module(parts)
             elif kind == "discover":
-                self._discover()
+                self._discover(parts[0])
             elif kind == "plan":
                 self._base = parts[0]
             elif kind == "run":
@@ -118,7 +118,7 @@ class Worker:
         self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]
         self._base = ""
 
-    def _discover(self) -> None:
+    def _discover(self, renamed: str) -> None:
         self._found: list[str] = []
         realm = self._enter()
         try:
@@ -127,7 +127,7 @@ class Worker:
             self._leave()
             self._send("broken", self._why(str(error)))
             return
-        realm.drive("tests")
+        realm.drive("tests", renamed)
         self._leave()
         self._listed = realm
         self._send("tests", *self._found)

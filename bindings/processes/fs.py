@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Iterator
+from errno import EXDEV
 from pathlib import Path
 from typing import Any
 
@@ -295,7 +296,7 @@ def _move(files: _Files) -> Json:
     try:
         source.replace(target)
     except OSError as error:
-        if error.errno != 18:  # EXDEV: the folders are on two file systems
+        if error.errno != EXDEV:  # only between two file systems
             raise
         shutil.move(source, target)
     return None
@@ -315,7 +316,10 @@ def _copy_to(files: _Files, source: Path, target: Path) -> None:
         return
     target.mkdir(parents=True, exist_ok=True)
     for item in sorted(source.iterdir()):
-        _copy_to(files, files.located(files.volume.shown(item)), target / item.name)
+        real = files.located(files.volume.shown(item))
+        if item.is_symlink() and real.is_dir():  # it may lead back to where we came from
+            raise files.given.error(f'"{files.volume.shown(item)}" is a link to a folder, which is not copied', 500)
+        _copy_to(files, real, target / item.name)
 
 
 def _move_append(files: _Files) -> Json:
@@ -418,6 +422,12 @@ _MAGIC = (
     (b"\x1f\x8b", "application/gzip"),
     (b"ID3", "audio/mpeg"),
 )
+_OFFICE = {
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+"""Extensions that `mimetypes` does not know everywhere."""
 _TEXT_TYPES = ("text/", "application/json", "application/xml", "application/javascript", "image/svg+xml")
 
 
@@ -425,7 +435,7 @@ def mime_type(name: str, head: bytes) -> str:
     """The MIME type of a file by its first bytes, and by its name where those leave a choice."""
     from mimetypes import MimeTypes
 
-    guessed = MimeTypes().guess_type(name)[0] or ""
+    guessed = _OFFICE.get(ext_name(name).lower()) or MimeTypes().guess_type(name)[0] or ""
     if head[:4] == b"RIFF" and head[8:12] in (b"WEBP", b"WAVE"):
         return "image/webp" if head[8:12] == b"WEBP" else "audio/wav"
     for magic, found in _MAGIC:

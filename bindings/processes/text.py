@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(r"\w*", re.ASCII)
 _FENCE = "```"
+_LONG_BLANK = re.compile(r"[ \t]{200,}")
 
 
 def extract(text: str) -> list[dict[str, Json]]:
@@ -173,6 +174,7 @@ def _html_to_markdown(given: Arguments, call: HostCall) -> Json:
         from markdownify import markdownify
     except ImportError as error:
         raise given.needs("markdownify", "formats") from error
+    html = _LONG_BLANK.sub(" " * 200, html)  # the library takes time by the square of their length
     text: str = markdownify(html, heading_style="ATX", bullets="-")
     return text.strip()
 

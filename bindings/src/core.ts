@@ -244,7 +244,7 @@ function poll(): number {
 function result(): string {
   const { failures, assertions, skipped, steps } = core.outcomeOf(core.root);
   if (failures.length || skipped || steps.length) return core.part<World>("testing").encodeOutcome();
-  return `{"status":"passed","duration_ms":${core.milliseconds},"assertions":${assertions},"failures":[],"steps":[]}`;
+  return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';
 }
 
 export default (op: string, a: string, b: string): unknown => {

@@ -119,14 +119,14 @@ class ConsoleReporter:
             text += self._steps(step, indent + "  ")
         return text
 
-    def _failure(self, failure: Failure, indent: str) -> str:
+    def _failure(self, failure: Failure, indent: str, values: bool = True) -> str:
         lines = [f"{indent}└─ {self._paint(error_text(failure), 'red')}"]
         inner = indent + "   "
         if failure.type:
             if failure.reason and failure.reason != failure.message:
                 lines.append(f"{inner}{failure.reason}")
             for label, text in (("expected", failure.expected_text), ("actual", failure.actual_text)):
-                if text is not None:
+                if values and text is not None:
                     lines.append(f"{inner}{label}: {_indented(text[:VALUE_LIMIT], inner)}")
         return "\n".join(lines) + "\n"
 
@@ -181,8 +181,10 @@ class ConsoleReporter:
             for failure in outcome.failures:
                 if failure.phase == "subtest":
                     continue
-                text += self._failure(failure, "  ")
-                if failure.diff and "\n" in failure.diff:
+                shows_diff = failure.diff is not None and "\n" in failure.diff
+                text += self._failure(failure, "  ", values=not shows_diff)
+                if failure.diff is not None and shows_diff:
+                    text += f"     {self._paint('- expected', 'red')} {self._paint('+ actual', 'green')}\n"
                     text += "".join(f"     {self._diff_line(line)}\n" for line in failure.diff.split("\n"))
                 if location := failure.location:
                     text += f"     at {self._short(location.file)}:{location.line}:{location.column}\n"
@@ -195,7 +197,9 @@ class ConsoleReporter:
                     )
         if not self._detailed:
             text += self._output(result, "     ")
-        command = f"yao-test -i {shlex.quote(suite.id)} --run {shlex.quote(f'^{result.name}$')}"
+        command = f"yao-test -i {shlex.quote(suite.id)}"
+        if result.name.startswith("Test"):  # else the module broke, and no test has that name
+            command += f" --run {shlex.quote(f'^{result.name}$')}"
         return text + self._paint(f"  Run it again: {command}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:

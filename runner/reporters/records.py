@@ -54,7 +54,7 @@ def assertion_record(failure: Failure) -> dict[str, Any]:
 
 def error_text(failure: Failure) -> str:
     """One line that says what failed: `assertion failed: ...` for a check, else the message."""
-    where = f" (in {failure.phase})" if failure.phase and failure.phase not in ("deadlock", "load") else ""
+    where = f" (in {failure.phase})" if failure.phase and failure.phase not in ("deadlock", "load", "subtest") else ""
     prefix = "assertion failed: " if failure.type else ""
     return f"{prefix}{failure.message}{where}"
 

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,8 +30,9 @@ class Tool(NamedTuple):
     """One tool."""
 
     name: str
-    argv: Callable[[Workload], list[str]]
-    """The command for a workload, run in the folder of the files."""
+    program: Callable[[], list[str]]
+    """How the command begins."""
+    flags: tuple[str, ...]
     dialect: Dialect
     patterns: tuple[str, ...]
     """All have to match the output; `{tests}` and `{modules}` are what must have run."""
@@ -39,6 +41,12 @@ class Tool(NamedTuple):
     """Writes what else belongs into the folder."""
     sources: str = "."
     """Where the modules are, below the folder."""
+    inputs: Callable[[Workload], list[str]] = lambda workload: []
+    """How the command ends."""
+
+    def command(self, workload: Workload) -> list[str]:
+        """The command for a workload, to be run in the folder of the files."""
+        return [*self.program(), *self.flags, *self.inputs(workload)]
 
     def write(self, folder: Path, workload: Workload, broken: bool = False) -> None:
         """Writes all files of a workload."""
@@ -102,16 +110,19 @@ def all_tools(yao_test: str | None) -> dict[str, Tool]:
     tools = (
         Tool(
             "yao-test",
-            lambda workload: [_yao_test(yao_test), "-i", "scripts.bench.calc" if workload.modules == 1 else "scripts.bench.*"],
+            lambda: [_yao_test(yao_test)],
+            (),
             _YAO,
             (r"Summary: {tests} passed, 0 failed, 0 skipped \(\S+\)(?: in {modules} modules)?$",),
             lambda: _version([_yao_test(yao_test), "--version"]),
             lambda folder: _put(folder / "assistants/bench/package.yao", {"name": "bench"}),
             "assistants/bench/src",
+            lambda workload: ["-i", "scripts.bench.calc" if workload.modules == 1 else "scripts.bench.*"],
         ),
         Tool(
             "node",
-            lambda workload: [_node(), "--test"],
+            lambda: [_node()],
+            ("--test",),
             _NODE,
             (r"^[#ℹ] tests {tests}$", r"^[#ℹ] pass {tests}$", r"^[#ℹ] fail 0$"),
             lambda: _version([_node(), "--version"]),
@@ -119,7 +130,8 @@ def all_tools(yao_test: str | None) -> dict[str, Tool]:
         ),
         Tool(
             "jest",
-            lambda workload: [_node(), _script("jest", "bin/jest.js"), "-w", "2"],
+            lambda: [_node(), _script("jest", "bin/jest.js")],
+            ("-w", "2"),
             _JEST,
             (r"^Tests: +{tests} passed, {tests} total$", r"^Test Suites: +{modules} passed, {modules} total$"),
             lambda: _npm_version("jest"),
@@ -127,7 +139,8 @@ def all_tools(yao_test: str | None) -> dict[str, Tool]:
         ),
         Tool(
             "vitest",
-            lambda workload: [_node(), _script("vitest", "vitest.mjs"), "run"],
+            lambda: [_node(), _script("vitest", "vitest.mjs")],
+            ("run",),
             _VITEST,
             (r"^ *Tests +{tests} passed \({tests}\)$", r"^ *Test Files +{modules} passed \({modules}\)$"),
             lambda: _npm_version("vitest"),
@@ -135,14 +148,16 @@ def all_tools(yao_test: str | None) -> dict[str, Tool]:
         ),
         Tool(
             "deno",
-            lambda workload: [_binary("@deno/*/deno*"), "test", "--parallel"],
+            lambda: [_binary("@deno/*/deno*")],
+            ("test", "--parallel"),
             _DENO,
             (r"^ok \| {tests} passed \| 0 failed",),
             lambda: _npm_version("deno"),
         ),
         Tool(
             "bun",
-            lambda workload: [_binary("@oven/bun-*/bin/bun*"), "test"],
+            lambda: [_binary("@oven/bun-*/bin/bun*")],
+            ("test",),
             _BUN,
             (r"^ *{tests} pass$", r"^ *0 fail$", r"^Ran {tests} tests? across {modules} files?"),
             lambda: _npm_version("bun"),
@@ -207,8 +222,6 @@ def _script(package: str, path: str) -> str:
 
 def _binary(pattern: str) -> str:
     """The first binary of a platform package that runs here."""
-    import subprocess
-
     for path in sorted(NODE_MODULES.glob(pattern)):
         try:
             if subprocess.run([path, "--version"], capture_output=True).returncode == 0:
@@ -219,8 +232,6 @@ def _binary(pattern: str) -> str:
 
 
 def _version(argv: list[str]) -> str:
-    import subprocess
-
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip().rpartition(" ")[2].removeprefix("v")
 
 

@@ -104,7 +104,7 @@ def module_text(language: str, broken: bool = False) -> str:
 
 def test_text(dialect: Dialect, module: str, tests: int) -> str:
     """The test file of a module."""
-    parts = [dialect.head, dialect.imports.format(module), "\n"]
+    parts = [dialect.head, dialect.imports.format(module)]
     for number in range(1, tests + 1):
         word, body = _test_body(dialect, number)
         awaits = "async " if "await " in body else ""

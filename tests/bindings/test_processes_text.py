@@ -199,6 +199,12 @@ HOSTILE = {
 }
 
 
+def test_long_blanks_in_html_are_answered_soon() -> None:
+    started = time.monotonic()
+    assert run("HTMLToMarkdown", "<p>a" + " " * 200_000 + "b</p>") == "a b"
+    assert time.monotonic() - started < 5
+
+
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_answered_soon(text: str) -> None:
     started = time.monotonic()

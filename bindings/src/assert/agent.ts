@@ -2,8 +2,8 @@ import type { Check } from "../kernel";
 import { explain, isObject, refuse } from "./support";
 
 /**
- * `Agent(response, agentId, {criteria, metadata, connector})`: the validator agent finds that the response passes. Fails
- * with the agent's reason, and when it cannot be asked or answers something else than a judgement.
+ * `Agent(response, agentId, {criteria, metadata, connector})`: the validator agent finds that the response passes.
+ * Fails with the agent's reason, and when it cannot be asked or answers something else than a judgement.
  */
 export const agent: Check = {
   params: ["response", "agentId", "options?"],

@@ -8,7 +8,9 @@ import { equal, refuse, search } from "./support";
 export function contains(kernel: Kernel, value: unknown, item: unknown): boolean | Mismatch {
   const { std } = kernel;
   if (typeof value === "string") {
-    return typeof item === "string" ? std.indexOf(value, item) >= 0 : refuse(kernel, "A text can only contain a text", item);
+    return typeof item === "string"
+      ? std.indexOf(value, item) >= 0
+      : refuse(kernel, "A text can only contain a text", item);
   }
   let found = false;
   const visit = (candidate: unknown): void => {

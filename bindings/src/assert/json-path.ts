@@ -54,7 +54,8 @@ export const jsonPath: Check = {
       }
     }
     const actual = find(kernel, root, path);
-    const agrees = (value: unknown): boolean => (actual === undefined && value === null) || equal(kernel, actual, value);
+    const agrees = (value: unknown): boolean =>
+      (actual === undefined && value === null) || equal(kernel, actual, value);
     let holds = agrees(expected);
     if (std.isArray(expected) && !std.isArray(actual)) {
       for (let i = 0; i < expected.length && !holds; i++) holds = agrees(expected[i]);

@@ -20,12 +20,26 @@ export type Kind =
   | "Opaque"
   | "Object";
 
-const classes = ["Map", "Set", "Error", "Date", "RegExp", "ArrayBuffer", "DataView", "Number", "String", "Boolean", "Symbol", "BigInt"] as const;
+const classes = [
+  "Map",
+  "Set",
+  "Error",
+  "Date",
+  "RegExp",
+  "ArrayBuffer",
+  "DataView",
+  "Number",
+  "String",
+  "Boolean",
+  "Symbol",
+  "BigInt",
+] as const;
 
 /** Objects whose content cannot be seen. */
-const opaque = /^\[object (Promise|Weak(Map|Set|Ref)|SharedArrayBuffer|FinalizationRegistry|(Async)?Generator|.* Iterator)]$/;
+const opaque =
+  /^\[object (Promise|Weak(Map|Set|Ref)|SharedArrayBuffer|FinalizationRegistry|(Async)?Generator|.* Iterator)]$/;
 
-/** The kind of an object. `View` is a typed array, `Opaque` what is equal only to itself. A proxy may make this throw. */
+/** The kind of an object. `View` is a typed array, `Opaque` is equal only to itself. A proxy may make this throw. */
 export function kindOf(std: Std, value: object): Kind {
   if (std.isArray(value)) return "Array";
   const proto = std.getPrototypeOf(value) as unknown;

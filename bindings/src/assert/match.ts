@@ -3,8 +3,8 @@ import { isObject, refuse, search } from "./support";
 
 /**
  * Whether the pattern is found anywhere in the value: a text as it is, an error as `name: message`, other objects as
- * JSON, and the rest as `String` has it. A pattern given as text is of Go's syntax and evaluated by the host; a `RegExp`
- * is evaluated here, from the beginning whatever its `lastIndex`, which stays as it is.
+ * JSON, and the rest as `String` has it. A pattern given as text is of Go's syntax and evaluated by the host; a
+ * `RegExp` is evaluated here, from the beginning whatever its `lastIndex`, which stays as it is.
  */
 export function matches(kernel: Kernel, value: unknown, pattern: unknown): boolean | Mismatch {
   const { std } = kernel;

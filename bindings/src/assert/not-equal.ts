@@ -4,5 +4,6 @@ import { equal } from "./support";
 /** `NotEqual(actual, expected)`: the two are not deeply equal, as `parts/equal.ts` defines it. */
 export const notEqual: Check = {
   params: ["actual", "expected"],
-  test: (kernel, args) => (equal(kernel, args[0], args[1]) ? { reason: "Should not be equal", actual: args[0] } : undefined),
+  test: (kernel, args) =>
+    equal(kernel, args[0], args[1]) ? { reason: "Should not be equal", actual: args[0] } : undefined,
 };

@@ -9,7 +9,7 @@ export const type: Check = {
   test(kernel, args) {
     const { std } = kernel;
     const expected = args[1];
-    if (typeof expected !== "string" || std.indexOf(expected, ",") >= 0 || std.indexOf(", " + names + ",", ", " + expected + ",") < 0) {
+    if (typeof expected !== "string" || std.indexOf(", " + names + ",", ", " + expected + ",") < 0) {
       return { reason: "A type is one of " + names + ", got " + explain(kernel).inspect(expected), bare: true };
     }
     const actual = typeName(kernel, args[0]);

@@ -1,6 +1,6 @@
 /**
- * Runs the assertions of `t.assert` and `t.require`: counts the arguments, asks the check, and has a mismatch explained.
- * Whatever goes wrong on the way is a failure, never a pass.
+ * Runs the assertions of `t.assert` and `t.require`: counts the arguments, asks the check, and has a mismatch
+ * explained. Whatever goes wrong on the way is a failure, never a pass.
  */
 
 import { checks } from "../assert";
@@ -30,18 +30,22 @@ export default function (kernel: Kernel): Assertions {
     const most = params.length;
     const fail = (outcome: Explained): Checked => {
       const message = count > most ? args[most] : undefined;
-      return { message: message === undefined || typeof message === "string" ? message : explain(kernel).inspect(message), outcome };
+      return {
+        message: message === undefined || typeof message === "string" ? message : explain(kernel).inspect(message),
+        outcome,
+      };
     };
     const finish = (mismatch: Mismatch | undefined): Checked =>
       mismatch ? fail(explain(kernel).mismatch(mismatch)) : { outcome: undefined };
-    const broken = (error: unknown): Checked => fail({ reason: name + " could not be evaluated: " + explain(kernel).thrown(error) });
+    const broken = (error: unknown): Checked =>
+      fail({ reason: name + " could not be evaluated: " + explain(kernel).thrown(error) });
 
     let least = 0;
     while (least < most && std.slice(params[least], -1) !== "?") least++;
     if (count < least || count > most + 1) return fail({ reason: explain(kernel).miscounted(name, params, count) });
     try {
       const result = test(kernel, args);
-      return result instanceof std.Promise ? (std.then(result, finish as never, broken) as Promise<Checked>) : finish(result);
+      return result instanceof std.Promise ? (std.then(result, finish as never) as Promise<Checked>) : finish(result);
     } catch (error) {
       return broken(error);
     }

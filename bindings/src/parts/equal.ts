@@ -2,7 +2,7 @@
  * Deep structural equality: decides `Equal`, `NotEqual`, `Contains` and `JSONPath`.
  *
  * Two values are equal when a test could not tell them apart by their content: the same primitive (`NaN` equals itself,
- * `-0` equals `0`), or objects of the same class with equal content and equal enumerable own properties, symbols included.
+ * `-0` equals `0`), or objects of the same class with equal content and equal own enumerable properties, symbols too.
  *
  * - A property that is undefined equals an absent one; an object without prototype equals a plain one.
  * - Maps and sets compare without order, keys and items deeply. Errors compare by name, message and cause.
@@ -21,8 +21,8 @@ import type { Kernel } from "../kernel";
 /** One comparison in progress. */
 interface State {
   /**
-   * Objects that are taken to be equal, as a forest: each object has its parent or, when it is a root, its rank. Any two
-   * objects of one tree are equal, since equality is transitive.
+   * Objects that are taken to be equal, as a forest: each object has its parent or, when it is a root, its rank. Any
+   * two objects of one tree are equal, since equality is transitive.
    */
   links?: Map<object, object | number>;
   /** What was written to `links`: object, former value, object, former value. */

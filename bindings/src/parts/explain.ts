@@ -188,7 +188,8 @@ export default function (kernel: Kernel): Explain {
       const scalar = size === undefined && kind !== "Object" && kind !== "Opaque";
       if (kind !== "View" && kind !== "ArrayBuffer" && kind !== "DataView") fields(it, kind, add, inner);
 
-      if (!open && count) return scalar ? head : "[" + (head || (kind === "Array" ? "Array(" + size + ")" : "Object")) + "]";
+      if (!open && count)
+        return scalar ? head : "[" + (head || (kind === "Array" ? "Array(" + size + ")" : "Object")) + "]";
       if (scalar && !count) return head;
       if (head) head += " ";
       const more = count > shown ? "... " + (count - shown) + " more" : "";
@@ -275,7 +276,9 @@ export default function (kernel: Kernel): Explain {
     }
 
     const text = value(root, 0);
-    return text.length > 2 * limit ? std.slice(text, 0, 2 * limit) + "... " + (text.length - 2 * limit) + " more characters" : text;
+    return text.length > 2 * limit
+      ? std.slice(text, 0, 2 * limit) + "... " + (text.length - 2 * limit) + " more characters"
+      : text;
   }
 
   function isUndefined(it: object, key: PropertyKey): boolean {
@@ -295,7 +298,11 @@ export default function (kernel: Kernel): Explain {
     } catch {
       // a proxy
     }
-    return (std.slice(source, 0, 5) === "class" ? "[class" : "[Function") + (typeof name === "string" && name ? " " + name : "") + "]";
+    return (
+      (std.slice(source, 0, 5) === "class" ? "[class" : "[Function") +
+      (typeof name === "string" && name ? " " + name : "") +
+      "]"
+    );
   }
 
   /** Name of the object's class; empty for plain objects. */
@@ -319,7 +326,8 @@ export default function (kernel: Kernel): Explain {
 
   function diff(expected: unknown, actual: unknown): string {
     const lines: string[] = [];
-    const texts = typeof expected === "string" && typeof actual === "string" && (hasLines(expected) || hasLines(actual));
+    const texts =
+      typeof expected === "string" && typeof actual === "string" && (hasLines(expected) || hasLines(actual));
     const left = texts ? linesOf(expected) : std.split(inLines(expected), "\n");
     const right = texts ? linesOf(actual) : std.split(inLines(actual), "\n");
     compareLines(left, right, lines);
@@ -375,7 +383,8 @@ export default function (kernel: Kernel): Explain {
         const row: number[] = [];
         for (let y = 0; y <= m; y++) row[y] = 0;
         for (let y = m - 1; y >= 0 && x < n; y--) {
-          row[y] = left[head + x] === right[head + y] ? lengths[x + 1][y + 1] + 1 : std.max(lengths[x + 1][y], row[y + 1]);
+          row[y] =
+            left[head + x] === right[head + y] ? lengths[x + 1][y + 1] + 1 : std.max(lengths[x + 1][y], row[y + 1]);
         }
         lengths[x] = row;
       }
@@ -426,7 +435,8 @@ export default function (kernel: Kernel): Explain {
     if (left !== right) compareLines(std.split(left, "\n"), std.split(right, "\n"), lines);
     else {
       const short = { depth: 1, items: 10, length: 500 };
-      const what = isObject(x) && isObject(y) ? (std.getPrototypeOf(x) === std.getPrototypeOf(y) ? "object" : "classe") : typeof x;
+      const what =
+        isObject(x) && isObject(y) ? (std.getPrototypeOf(x) === std.getPrototypeOf(y) ? "object" : "classe") : typeof x;
       lines[lines.length] = "- " + inspect(x, short);
       lines[lines.length] = "+ " + inspect(y, short);
       lines[lines.length] = "  printed alike, but two different " + what + "s";
@@ -465,7 +475,8 @@ export default function (kernel: Kernel): Explain {
     let found = false;
     if (expected instanceof std.Map && actual instanceof std.Map) {
       std.mapForEach(expected, (value, key) => {
-        if (!found && std.mapHas(actual, key)) found = step(".get(" + inspect(key, { length: 50 }) + ")", value, std.mapGet(actual, key));
+        if (!found && std.mapHas(actual, key))
+          found = step(".get(" + inspect(key, { length: 50 }) + ")", value, std.mapGet(actual, key));
       });
     }
     return found;
@@ -539,7 +550,15 @@ export default function (kernel: Kernel): Explain {
   }
 
   function miscounted(name: string, params: readonly string[], count: number): string {
-    return name + " takes (" + std.join(params, ", ") + ", message?), got " + (count || "no") + " argument" + (count === 1 ? "" : "s");
+    return (
+      name +
+      " takes (" +
+      std.join(params, ", ") +
+      ", message?), got " +
+      (count || "no") +
+      " argument" +
+      (count === 1 ? "" : "s")
+    );
   }
 
   return { inspect, diff, json, thrown, mismatch, miscounted };

@@ -35,26 +35,31 @@ export default function (core: Core) {
 
   /** Defines everything on a blank object. */
   function fill(ctx: Context): void {
-      const { user_name, team_name, ...fields } = core.context;
-      Object.assign(ctx, fields);
-      for (const alias in aliases) {
-        const field = aliases[alias];
-        accessor(ctx, alias, () => ctx[field], (value) => (ctx[field] = value));
-      }
-      identity(ctx, "User", "user_id", "sub", user_name);
-      identity(ctx, "Team", "team_id", "tenant_id", team_name);
-      const client = {};
-      accessor(client, "Type", () => fields.client.type, (value) => (fields.client.type = value as string));
-      accessor(client, "IP", () => fields.client.ip, (value) => (fields.client.ip = value as string));
-      ctx.Client = client;
-      for (const name of members.split(" ")) {
-        const replace = (value: unknown) => {
-          Object.defineProperty(ctx, name, { value, writable: true, enumerable: true, configurable: true });
-          return value;
-        };
-        const make = () => core.part<{ member(ctx: Context, name: string): unknown }>("context").member(ctx, name);
-        accessor(ctx, name, () => replace(make()), replace, true);
-      }
+    const { user_name, team_name, ...fields } = core.context;
+    Object.assign(ctx, fields);
+    for (const alias in aliases) {
+      const field = aliases[alias];
+      accessor(ctx, alias, () => ctx[field], (value) => (ctx[field] = value));
+    }
+    identity(ctx, "User", "user_id", "sub", user_name);
+    identity(ctx, "Team", "team_id", "tenant_id", team_name);
+    const client = {};
+    const lower = () => (ctx.client ?? {}) as Context;
+    accessor(client, "Type", () => lower().type, (value) => (lower().type = value));
+    accessor(client, "IP", () => lower().ip, (value) => (lower().ip = value));
+    ctx.Client = client;
+    const names = members.split(" ");
+    for (const name of names) {
+      const replace = (value: unknown) => {
+        Object.defineProperty(ctx, name, { value, writable: true, enumerable: true, configurable: true });
+        return value;
+      };
+      const make = () => core.part<{ member(ctx: Context, name: string): unknown }>("context").member(ctx, name);
+      accessor(ctx, name, () => replace(make()), replace);
+    }
+    // as JSON, and so as an argument of a process, a context is its data
+    const toJSON = () => Object.fromEntries(Object.keys(ctx).filter((name) => !names.includes(name)).map((name) => [name, ctx[name]]));
+    Object.defineProperty(ctx, "toJSON", { value: toJSON, writable: true, configurable: true });
   }
 }
 
@@ -73,6 +78,6 @@ function identity(ctx: Context, name: string, field: string, twin: string, label
   accessor(ctx, name, () => whole, assign);
 }
 
-function accessor(target: object, name: string, get: () => unknown, set: (value: unknown) => unknown, hidden = false): void {
-  Object.defineProperty(target, name, { get, set, enumerable: !hidden, configurable: true });
+function accessor(target: object, name: string, get: () => unknown, set: (value: unknown) => unknown): void {
+  Object.defineProperty(target, name, { get, set, enumerable: true, configurable: true });
 }

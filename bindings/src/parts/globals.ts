@@ -4,10 +4,12 @@ import type { Core } from "../core";
 
 export default function (core: Core) {
   const { globals } = core;
+  // Reflect's answers false where Object's throws: a frozen global object keeps the accessor.
+  const { defineProperty } = Reflect;
 
   function install(name: string, part: string): void {
     const set = (value: unknown) => {
-      Object.defineProperty(globals, name, { value, writable: true, configurable: true });
+      defineProperty(globals, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
     };
     const get = () => {
       const supplied = core.part<Record<string, unknown>>(part);
@@ -15,7 +17,7 @@ export default function (core: Core) {
       set(value);
       return value;
     };
-    Object.defineProperty(globals, name, { get, set, configurable: true });
+    defineProperty(globals, name, { get, set, configurable: true });
   }
 
   /** Takes `name:part` pairs. */

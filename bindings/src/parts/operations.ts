@@ -20,16 +20,19 @@ export default function (core: Core) {
     return encode(std, { error: { message: describeError(core, error).message, code: typeof code === "number" ? code : undefined } });
   }
 
-  const outcome = (message: string, stack: string | undefined) =>
-    encode(std, { name: "", status: "failed", failures: [{ kind: "error", message, stack, phase: "load" }], steps: [] });
+  function outcome(text: string, stack: string | undefined): string {
+    const message = core.part<{ bounded(text: string): string }>("process").bounded(text);
+    return encode(std, { name: "", status: "failed", failures: [{ kind: "error", message, stack, phase: "load" }], steps: [] });
+  }
 
   return {
-    /** Passes each candidate for a test to `$host("found", name, source)`. */
-    tests(): void {
+    /** Passes each candidate for a test to `$host("found", name, source)`; `renamed`: ` name name ` of further ones. */
+    tests(renamed: string): void {
       const names = std.ownKeys(globals);
       for (let i = 0; i < names.length; i++) {
         const name = names[i];
-        if (typeof name !== "string" || std.slice(name, 0, 4) !== "Test" || name === "TestMain") continue;
+        if (typeof name !== "string" || name === "TestMain") continue;
+        if (std.slice(name, 0, 4) !== "Test" && std.indexOf(renamed, " " + name + " ") < 0) continue;
         const value = std.descriptor(globals, name)?.value as unknown;
         if (typeof value === "function") core.door("found", name, std.functionText(value));
       }

@@ -21,7 +21,7 @@ export default function (core: Core) {
       this.name = "Exception|" + code;
     }
   }
-  std.define(Exception, "name", { value: "Exception", configurable: true });
+  std.define(Exception, "name", { __proto__: null, value: "Exception", configurable: true } as PropertyDescriptor);
 
   const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
@@ -80,18 +80,25 @@ export default function (core: Core) {
     return host(name, args);
   }
 
+  /** The beginning of a text that is too long for one line of output. */
+  function bounded(text: string): string {
+    return text.length > lineLimit ? std.slice(text, 0, lineLimit) + " ... (" + text.length + " characters)" : text;
+  }
+
   return {
     Process: (name: string, ...args: unknown[]) => call(name, args),
     Exception,
     call,
     host,
 
+    bounded,
+
     /** Captures one line for the running test, within bounds. */
     log(level: string, text: string): void {
       if (captured > outputLimit) return;
+      text = bounded(text);
       captured += text.length + 1;
-      if (captured > outputLimit) text = `output is cut here: a test may print ${outputLimit} characters`;
-      else if (text.length > lineLimit) text = std.slice(text, 0, lineLimit) + ` ... (${text.length} characters)`;
+      if (captured > outputLimit) text = "output is cut here: a test may print " + outputLimit + " characters";
       door("log", level, std.stringify(text));
     },
   };

@@ -75,7 +75,7 @@ export default function (core: Core) {
       return std.then(this, done as never, failed as never) as Promise<never>;
     }
   }
-  std.define(TrackedPromise, "name", { value: "Promise", configurable: true });
+  std.define(TrackedPromise, "name", { __proto__: null, value: "Promise", configurable: true } as PropertyDescriptor);
 
   /** Whether a value is awaited rather than taken as it is. Its `then` may throw. */
   function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -39,6 +39,7 @@ export default function (core: Core) {
   const stop = { toString: () => "the test was stopped by skip, fatal or require" };
   const privates = new std.Map<T, Private>();
 
+  const { bounded } = core.part<{ bounded(text: string): string }>("process");
   const dictionary = () => ({ __proto__: null as never }) as Record<string, number>;
 
   function own(t: T): Private {
@@ -64,14 +65,14 @@ export default function (core: Core) {
   function fail(t: T, kind: string, message: string, more?: object): void {
     const { failures } = core.outcomeOf(t);
     if (failures.length < failureLimit) {
-      failures[failures.length] = { __proto__: null, kind, message, stack: new std.Error().stack, ...more };
+      failures[failures.length] = { __proto__: null, kind, message: bounded(message), stack: new std.Error().stack, ...more };
     }
   }
 
   function thrown(t: T, error: unknown, phase?: string): void {
     if (error === stop) return;
     const { message, stack } = describeError(core, error);
-    fail(t, "error", message, { stack, phase });
+    fail(t, "error", message, { stack: stack && bounded(stack), phase });
   }
 
   /** Runs one function of the script; whether it neither threw nor stopped the test. */
@@ -107,7 +108,7 @@ export default function (core: Core) {
 
   /** One test with everything around it: TestMain, BeforeAll, BeforeEach, the test, AfterEach, clean-ups, AfterAll. */
   function* world(t: T, body: Body | undefined): Generator<unknown, void> {
-    if (!body) return thrown(t, new std.TypeError(`${t.name} is not a function any more`));
+    if (!body) return thrown(t, new std.TypeError(t.name + " is not a function any more"));
     const { ctx, declared } = core;
     const inner = function* (): Generator<unknown, number> {
       const beforeAll = declared("BeforeAll");
@@ -202,11 +203,11 @@ export default function (core: Core) {
     const { subtests, depth, pending } = own(t);
     let short = std.join(std.split(name, " "), "_");
     const used = (subtests[short] = (subtests[short] ?? 0) + 1);
-    if (used > 1) short += `#${used < 11 ? "0" : ""}${used - 1}`;
+    if (used > 1) short += (used < 11 ? "#0" : "#") + (used - 1);
     const pattern = core.plan.filter[depth];
     if (pattern && core.host("regex.Match", [pattern, short]) !== true) return true;
 
-    const subtest = new core.T(`${t.name}/${short}`);
+    const subtest = new core.T(t.name + "/" + short);
     const outcome = core.outcomeOf(subtest);
     const inner = own(subtest);
     inner.parent = t;
@@ -221,7 +222,7 @@ export default function (core: Core) {
         const parent = core.outcomeOf(t);
         parent.steps[parent.steps.length] = encodeOutcome(subtest.name, core.clock() - began, outcome);
         parent.assertions += outcome.assertions;
-        if (outcome.failures.length) fail(t, "fail", `subtest ${short} failed`, { phase: "subtest" });
+        if (outcome.failures.length) fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
         finish?.(!subtest.failed);
       },
     );
@@ -233,12 +234,12 @@ export default function (core: Core) {
 
   function snapshot(t: T, value: unknown, name: unknown): boolean {
     const { snapshots } = own(t);
-    const base = name === undefined ? t.name : `${t.name} ${text([name])}`;
+    const base = name === undefined ? t.name : t.name + " " + text([name]);
     const number = (snapshots[base] = (snapshots[base] ?? 0) + 1);
     const explain = core.part<Explain>("explain");
     const actual = explain.inspect(value);
     core.outcomeOf(t).assertions++;
-    const key = number === 1 && name !== undefined ? base : `${base} ${number}`;
+    const key = number === 1 && name !== undefined ? base : base + " " + number;
     const answer = core.host("snapshot.Match", [key, actual]) as { passed: boolean; expected?: string; reason?: string };
     if (answer.passed) return true;
     const { expected, reason } = answer;
@@ -268,7 +269,7 @@ export default function (core: Core) {
     skip(t, ...reason) {
       const outcome = core.outcomeOf(t);
       outcome.skipped = true;
-      if (reason.length) outcome.skipReason = text(reason);
+      if (reason.length) outcome.skipReason = bounded(text(reason));
       throw stop;
     },
     cleanup(t, undo) {
@@ -279,6 +280,7 @@ export default function (core: Core) {
     run,
     snapshot,
   };
+  const define = (name: string, property: PropertyDescriptor) => std.define(core.T.prototype, name, property);
   const names = std.keys(methods);
   for (let i = 0; i < names.length; i++) {
     const method = methods[names[i]];
@@ -287,9 +289,9 @@ export default function (core: Core) {
       for (let at = 0; at < args.length; at++) list[at + 1] = args[at];
       return std.apply(method, undefined, list);
     };
-    std.define(core.T.prototype, names[i], { value, writable: true, configurable: true });
+    define(names[i], { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
   }
-  std.define(core.T.prototype, "mock", { get: () => core.part("mock"), configurable: true });
+  define("mock", { __proto__: null, get: () => core.part("mock"), configurable: true } as PropertyDescriptor);
 
   return {
     drive,
@@ -309,7 +311,7 @@ export default function (core: Core) {
         return false;
       };
       const checked = core.part<{ check(name: string, args: unknown[]): Checked | Promise<Checked> }>("assert").check(name, args);
-      if (typeof (checked as Promise<Checked>).then !== "function") return settle(checked as Checked);
+      if (!(checked instanceof std.Promise)) return settle(checked as Checked);
       const done = std.then(checked, settle as never);
       const { pending } = own(t);
       pending[pending.length] = done;

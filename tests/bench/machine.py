@@ -1,0 +1,72 @@
+"""What the figures were measured on, without naming the machine, and how much else it was doing meanwhile."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import time
+from pathlib import Path
+
+BUSY = 0.1
+"""Share of the CPU time taken by others from which figures are noise."""
+
+
+def describe() -> str:
+    """Kind of the machine and of the interpreter, one line."""
+    return f"{_cpus()} CPUs ({_model()}), {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+
+
+class Neighbours:
+    """CPU time that other processes took since this was made. Linux only; elsewhere the share is None."""
+
+    def __init__(self) -> None:
+        self._busy, self._own, self._began = _busy(), _own(), time.monotonic()
+
+    def share(self) -> float | None:
+        """Their share of all CPU time that there was. Children that nobody waited for count as others."""
+        if self._busy is None:
+            return None
+        busy = (_busy() or 0.0) - self._busy
+        there = (time.monotonic() - self._began) * (os.cpu_count() or 1)
+        return max(0.0, busy - (_own() - self._own)) / there
+
+    def sentence(self) -> str:
+        """What to print about it."""
+        share = self.share()
+        if share is None:
+            return "How busy the machine was with other things is not known here."
+        text = f"Other processes took {share:.0%} of the CPU time."
+        return f"**{text} The figures are noise; measure again on an idle machine.**" if share > BUSY else text
+
+
+def _cpus() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _model() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or "model not known"
+
+
+def _busy() -> float | None:
+    """Seconds of CPU time that all processes have taken: user, nice, system, irq, softirq, steal."""
+    try:
+        fields = Path("/proc/stat").read_text().partition("\n")[0].split()[1:]
+    except OSError:
+        return None
+    ticks = [int(field) for field in fields]
+    return (sum(ticks[0:3]) + sum(ticks[5:8])) / os.sysconf("SC_CLK_TCK")
+
+
+def _own() -> float:
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
