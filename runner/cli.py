@@ -34,8 +34,11 @@ def main() -> None:
     try:
         environment.stdout.flush()
         environment.stderr.flush()
-    except OSError:
+    except BrokenPipeError:
         code = code or exit_codes.RUNTIME
+    except OSError as error:
+        code = code or exit_codes.RUNTIME
+        os.write(2, f"Error: Cannot write the output: {error.strerror}\n".encode())
     os._exit(code)
 
 

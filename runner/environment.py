@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -47,4 +48,20 @@ class Environment(NamedTuple):
 def from_process() -> Environment:
     """The environment of this process."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Environment(Path.cwd(), os.environ, sys.stdout, sys.stderr, cpus)
+    return Environment(_working_directory(), os.environ, _tolerant(sys.stdout), _tolerant(sys.stderr), cpus)
+
+
+def _working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.environ.get("PWD", "/"))
+
+
+def _tolerant(stream: TextIO | None) -> TextIO:
+    """A standard stream that takes every text: letters that it cannot show are escaped, and a closed one swallows."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream

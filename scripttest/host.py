@@ -7,6 +7,7 @@ order in which things happen; putting modules into a stable order is the caller'
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import select
@@ -177,6 +178,8 @@ class ScriptHost:
         self._idle_deaths = 0
         self._answers: deque[tuple[_Seat, str]] = deque()
         self._wake_read, self._wake_write = os.pipe()
+        self._wake_lock = _thread.allocate_lock()
+        self._closed = False
         self._poll.register(self._wake_read, select.POLLIN)
         self._add_seat(processes.worker)
 
@@ -192,8 +195,10 @@ class ScriptHost:
             seat.worker.end()
         self._seats.clear()
         self._compiler.close()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
+        with self._wake_lock:
+            self._closed = True
+            os.close(self._wake_read)
+            os.close(self._wake_write)
 
     def run(self, modules: list[Module]) -> Iterator[HostRecord]:
         """Compiles, lists and runs modules; blocks between records. Raises HostError when the host itself breaks."""
@@ -302,7 +307,7 @@ class ScriptHost:
                 return
             for kind, parts in frames:
                 self._frame(seat, kind, parts)
-        except (ValueError, IndexError, KeyError) as error:
+        except (ValueError, IndexError, KeyError, RecursionError) as error:
             self._lost(seat, Failure("crash", f"The worker process sent something that is not a message: {error}"))
 
     def _frame(self, seat: _Seat, kind: str, parts: list[str]) -> None:
@@ -409,7 +414,9 @@ class ScriptHost:
 
         def work() -> None:
             self._answers.append((seat, self._services.call(key, test, name, arguments)))
-            os.write(self._wake_write, b".")
+            with self._wake_lock:
+                if not self._closed:
+                    os.write(self._wake_write, b".")
 
         Thread(target=work, daemon=True).start()
 

@@ -41,6 +41,8 @@ export interface Kernel {
   log(level: string, text: string): void;
   /** Waits, blocking the script. */
   sleep(milliseconds: number): void;
+  /** Whether this is what `skip`, `fatal` and `require` throw to leave a test; it must go on its way. */
+  isStop(error: unknown): boolean;
   /** Milliseconds since 1970 that `t.mock.now` does not change. */
   now(): number;
   /** Mocks of the running test, newest last; filled by part "mock". */
@@ -76,7 +78,7 @@ export interface Mismatch {
 
 /** One assertion method. */
 export interface Check {
-  /** Parameters before the optional message. */
+  /** Parameters before the optional message; `?` at the end of a name marks one that may be left out. */
   params: readonly string[];
   /** undefined when the check holds. A promise only when the argument is asynchronous (Panic, NoPanic). */
   test(kernel: Kernel, args: readonly unknown[]): Mismatch | undefined | Promise<Mismatch | undefined>;

@@ -82,11 +82,11 @@ def install(path: str) -> None:
 def _run_command(path: str) -> None:
     """Runs the command in this process; the workers that it starts time themselves."""
     spawn = os.posix_spawn
-    first = f"import sys; sys.path.append({os.path.dirname(os.path.abspath(__file__))!r}); "
-    first += f"sys.path += sys.argv[5:]; import realm_timer; realm_timer.install({path!r}); "
+    here = os.path.dirname(os.path.abspath(__file__))
+    timed = f"sys.path.append({here!r}); import realm_timer; realm_timer.install({path!r}); {START}"
 
     def posix_spawn(program: str, argv: list[str], *rest: Any, **options: Any) -> int:
-        argv = [first + part if START in part else part for part in argv]
+        argv = [part.replace(START, timed) for part in argv]
         return spawn(program, argv, *rest, **options)
 
     os.posix_spawn = posix_spawn

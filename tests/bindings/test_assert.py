@@ -27,7 +27,7 @@ const ask = (name, args) => {
   if (std.hasOwn(answer, "error")) throw new std.Error(answer.error);
   return answer.ok;
 };
-const kernel = { std, host: ask, call: ask, part(name) {
+const kernel = { std, host: ask, call: ask, isStop: () => false, part(name) {
   if (!std.hasOwn(parts, name)) {
     loaded[loaded.length] = name;
     parts[name] = evaluate(sources[name])(kernel);

@@ -18,6 +18,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,7 +92,7 @@ def assert_shows(actual: list[str], shown: list[str], where: str) -> None:
             parts[-1].append(line)
     first, *rest = parts
     beginning = actual[: len(first)] if rest else actual
-    assert "\n".join(beginning) == "\n".join(first), where
+    assert beginning == first, "\n".join([where, *unified_diff(first, beginning, "page", "command", lineterm="")])
     position = len(first)
     for number, part in enumerate(rest, 1):
         last = number == len(rest)

@@ -16,7 +16,10 @@ function isThenable(value: unknown): boolean {
 
 /** A check that calls its argument without arguments, awaits a thenable that it returns, and judges the attempt. */
 export function ofCall(judge: (attempt: Attempt) => Mismatch | undefined): Check {
-  const failed = (value: unknown) => judge({ threw: true, value });
+  const thrown = (kernel: Kernel, value: unknown) => {
+    if (kernel.isStop(value)) throw value;
+    return judge({ threw: true, value });
+  };
   const done = (value: unknown) => judge({ threw: false, value });
   return {
     params: ["fn"],
@@ -30,10 +33,11 @@ export function ofCall(judge: (attempt: Attempt) => Mismatch | undefined): Check
         value = std.apply(target, undefined, []);
         waits = isThenable(value);
       } catch (error) {
-        return failed(error);
+        return thrown(kernel, error);
       }
       if (!waits) return done(value);
-      return std.then(new std.Promise((resolve) => resolve(value)), done, failed) as Promise<Mismatch | undefined>;
+      const rejected = (error: unknown) => thrown(kernel, error);
+      return std.then(new std.Promise((resolve) => resolve(value)), done, rejected) as Promise<Mismatch | undefined>;
     },
   };
 }

@@ -47,6 +47,7 @@ export default function (kernel: Kernel): Assertions {
       const result = test(kernel, args);
       return result instanceof std.Promise ? (std.then(result, finish as never) as Promise<Checked>) : finish(result);
     } catch (error) {
+      if (kernel.isStop(error)) throw error;
       return broken(error);
     }
   }

@@ -14,6 +14,7 @@ export default function (core: Core): object {
     host: (name, args) => out().host(name, args),
     log: (level, text) => out().log(level, text),
     sleep: (milliseconds) => void core.door("sleep", `${+milliseconds || 0}`, ""),
+    isStop: (error) => core.part<{ isStop(error: unknown): boolean }>("testing").isStop(error),
     now: () => started + core.clock(),
   };
   const lazy = {

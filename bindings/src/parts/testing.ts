@@ -32,6 +32,7 @@ interface Promises {
 }
 
 const failureLimit = 100;
+const depthLimit = 100;
 
 export default function (core: Core) {
   const { std } = core;
@@ -201,6 +202,7 @@ export default function (core: Core) {
   function run(t: T, name: unknown, body: unknown): boolean | Promise<boolean> {
     if (typeof name !== "string" || typeof body !== "function") throw new std.TypeError("t.run takes (name, function)");
     const { subtests, depth, pending } = own(t);
+    if (depth >= depthLimit) throw new std.Error("t.run: subtests are nested more than " + depthLimit + " deep");
     let short = std.join(std.split(name, " "), "_");
     const used = (subtests[short] = (subtests[short] ?? 0) + 1);
     if (used > 1) short += (used < 11 ? "#0" : "#") + (used - 1);
@@ -295,13 +297,16 @@ export default function (core: Core) {
 
   return {
     drive,
+    isStop: (error: unknown) => error === stop,
 
     /** The verdict of an assertion that is not certain; a failure is recorded, and stops the test if `required`. */
     check(t: T, name: string, args: unknown[], required: boolean): boolean | Promise<unknown> {
+      let stack: string | undefined;
       const settle = ({ message, outcome }: Checked): boolean => {
         if (!outcome) return true;
         const { expected, actual } = outcome;
         fail(t, "assertion", message ?? outcome.reason, {
+          stack: stack ?? new std.Error().stack,
           type: name,
           ...outcome,
           expected: expected === undefined ? undefined : new Raw(expected),
@@ -312,6 +317,7 @@ export default function (core: Core) {
       };
       const checked = core.part<{ check(name: string, args: unknown[]): Checked | Promise<Checked> }>("assert").check(name, args);
       if (!(checked instanceof std.Promise)) return settle(checked as Checked);
+      stack = new std.Error().stack;
       const done = std.then(checked, settle as never);
       const { pending } = own(t);
       pending[pending.length] = done;
