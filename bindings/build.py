@@ -1,7 +1,8 @@
 """Builds what the packages need from npm: the compiler's binary and the bundled script half of the bindings.
 
 Run by hatchling when a wheel (also an editable one) is built, and by hand with `python bindings/build.py` after a
-change of `bindings/src`. `python bindings/build.py check` runs the TypeScript compiler over all TypeScript. A build leaves
+change of `bindings/src`. `python bindings/build.py check` runs the TypeScript compiler over all TypeScript. A build
+leaves
 
     scripttest/bin/esbuild      the compiler for this platform, from the npm package `@esbuild/<platform>`
     bindings/js/core.js         the eager half of a realm, one line

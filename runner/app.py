@@ -99,8 +99,10 @@ def _reporters(options: RunOptions, environment: Environment) -> list[Reporter]:
 
 def _policy(options: RunOptions, application: Application, environment: Environment) -> Policy:
     from bindings import Policy
+    from runner.dotenv import named_variables
 
-    return Policy(allow_net=options.allow_net or None, environment=dict(environment.variables))
+    named = named_variables(application.root, environment.variables)
+    return Policy(allow_net=options.allow_net or None, environment=named)
 
 
 def _status(run: Execution, interrupted: bool) -> RunStatus:

@@ -217,7 +217,7 @@ class Compiler:
         hint = None
         if text.startswith("Could not resolve"):
             notes = " ".join(note["text"] for note in messages[0]["notes"])
-            hint = notes.partition(". You can mark")[0] or None
+            hint = _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
         error = CompileError(text, location or Location(str(source.test), 0, 0), hint)
         error.others = tuple(found[1:])
         return error
@@ -288,6 +288,15 @@ class _Build:
     def alongside(self, source: Source) -> bool:
         """Whether the module under test is built too: when the test file cannot be importing it."""
         return source.key in self._alongside
+
+
+def _hint(notes: str, relative: bool) -> str | None:
+    """What to do about an import that cannot be resolved, from esbuild's notes without its flags."""
+    if "built into node" in notes:
+        return "It is a module of Node.js, which scripts do not have"
+    if notes or relative:
+        return notes or None
+    return "A package must be in a node_modules folder of the application"
 
 
 def _read(path: Path) -> bytes:

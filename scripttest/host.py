@@ -96,7 +96,9 @@ class _State:
         if index is None:
             return StackFrame("", file)
         test = self.tests[index]
-        return StackFrame(test.name, (self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file)
+        return StackFrame(
+            test.name, (self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file
+        )
 
     def frames(self, names: Mapping[str, str]) -> bytes:
         """The frame that loads it into a worker."""

@@ -36,12 +36,12 @@ class Realm:
             try:
                 self._engine.drain()
             except EngineError as error:
-                self.drive("uncaught", str(error).partition("\n")[0])
+                self.drive("uncaught", str(error))
                 continue
             try:
                 wait = self.drive("poll")
             except EngineError as error:
-                self.drive("uncaught", str(error).partition("\n")[0])
+                self.drive("uncaught", str(error))
                 continue
             if not isinstance(wait, int | float):
                 return
@@ -58,8 +58,8 @@ class Realm:
         self.settle()
         return str(self.drive("result"))
 
-    def call(self, function: str, arguments: str) -> str:
-        """Calls a function of the loaded scripts; JSON envelope of what it returns."""
-        self.drive("call", function, arguments)
+    def call(self, process: str, arguments: str) -> str:
+        """Calls the function of the loaded scripts that a process names; JSON envelope of what it returns."""
+        self.drive("call", process, arguments)
         self.settle()
         return str(self.drive("answer"))

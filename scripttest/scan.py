@@ -12,7 +12,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
-_REACHES = set("prototype __proto__ constructor __defineGetter__ __defineSetter__ setPrototypeOf assign".split()) | {
+_REACHES = set(
+    "prototype __proto__ constructor __defineGetter__ __defineSetter__ getPrototypeOf setPrototypeOf assign".split()
+) | {
     "defineProperty",
     "defineProperties",
 }

@@ -60,11 +60,12 @@ class StackMapper:
                 position = self._maps[number].find(line - first + 1, column)
                 if position is None or position.source.startswith("yao-runtime:"):
                     return None
-                file = (
-                    (self._root / position.source).resolve()
-                    if not position.source.startswith("/")
-                    else Path(position.source)
-                )
+                source = position.source
+                if "%" in source:  # esbuild writes sources as addresses
+                    from urllib.parse import unquote
+
+                    source = unquote(source)
+                file = (self._root / source).resolve() if not source.startswith("/") else Path(source)
                 return Location(str(file), position.line, position.column)
         return None
 

@@ -220,7 +220,7 @@ class Worker:
         """Runs a function of another script in a realm of its own."""
         if len(self._realms) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
-        script, _, function = name.rpartition(".")
+        script = name.rpartition(".")[0]
         scripts = self._libraries.get(script)
         if scripts is None:
             status, *answer = self._ask("library", script)
@@ -230,7 +230,7 @@ class Worker:
         realm = self._enter(nested=True)
         try:
             realm.load(scripts)
-            return realm.call(function, arguments)
+            return realm.call(name, arguments)
         except EngineError as error:
             return failure_envelope(f"Cannot call {name}: {str(error).partition(chr(10))[0]}")
         finally:

@@ -226,6 +226,7 @@ interface World {
   world(t: T, body: unknown): void;
   settle(t: T, result: unknown): void;
   thrown(t: T, error: unknown): void;
+  record(error: unknown, phase: string): void;
   check(t: T, name: string, args: unknown[], required: boolean): unknown;
   encodeOutcome(): string;
 }
@@ -237,7 +238,13 @@ interface Fields {
 function poll(): number {
   if (parts.promise) core.part<{ report(): void }>("promise").report();
   if (core.ended) return -1;
-  const wait = parts.timers ? core.part<{ poll(now: number): number }>("timers").poll(core.now()) : -1;
+  let wait = -1;
+  try {
+    if (parts.timers) wait = core.part<{ poll(now: number): number }>("timers").poll(core.now());
+  } catch (error) {
+    core.part<World>("testing").record(error, "uncaught exception");
+    return 0;
+  }
   return wait < 0 ? (core.ended ? 0 : NaN) : wait;
 }
 

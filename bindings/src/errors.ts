@@ -11,6 +11,7 @@ export function describeError(kernel: Kernel, error: unknown): { message: string
       const because = cause === undefined ? "" : ` (cause: ${describeError(kernel, cause).message})`;
       return { message: title + std.String(message) + because, stack: typeof stack === "string" ? stack : undefined };
     }
+    if (error === null) return { message: "null was thrown, which is also what the engine does when memory runs out" };
     const { inspect } = kernel.part<{ inspect(value: unknown): string }>("explain");
     return { message: `thrown, not an Error: ${inspect(error)}` };
   } catch {

@@ -1517,10 +1517,10 @@ declare namespace agent {
   }
 
   /** What `Create` may return: null or nothing to leave the request as it is. */
-  type Create = CreateResult | null | undefined | void;
+  type Create = CreateResult | null | undefined;
 
   /** What `Next` may return: null or nothing to answer with the text of the model. */
-  type Next = NextResult | null | undefined | void;
+  type Next = NextResult | null | undefined;
 
   /** Another name of `NextPayload`, from Yao's own declarations. */
   type Payload = NextPayload;

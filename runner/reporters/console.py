@@ -37,6 +37,12 @@ class ConsoleReporter:
         self._options = options
         self._directory = environment.directory
         self._colors = environment.colors and not options.no_color
+        self._same = "".join(
+            f" --{name} {shlex.quote(value)}"
+            for name in ("app", "name", "user", "team", "ctx")
+            if (value := getattr(options, name)) is not None
+        )
+        """The flags that a test's outcome may depend on."""
         self._detailed = False
         self._failed: list[tuple[Suite, TestResult]] = []
 
@@ -120,10 +126,11 @@ class ConsoleReporter:
         return text
 
     def _failure(self, failure: Failure, indent: str, values: bool = True) -> str:
-        lines = [f"{indent}└─ {self._paint(error_text(failure), 'red')}"]
+        lines = [f"{indent}└─ {self._paint(_indented(error_text(failure), indent + ' '), 'red')}"]
         inner = indent + "   "
         if failure.type:
-            if failure.reason and failure.reason != failure.message:
+            shown = values and failure.expected_text is not None
+            if failure.reason and failure.reason != failure.message and not shown:
                 lines.append(f"{inner}{failure.reason}")
             for label, text in (("expected", failure.expected_text), ("actual", failure.actual_text)):
                 if values and text is not None:
@@ -178,10 +185,12 @@ class ConsoleReporter:
         """A failed test with all there is to say about it."""
         text = self._paint(f"✗ {suite.id} › {result.name}\n", "red")
         for outcome in _failing(result.outcome):
+            if outcome is not result.outcome:
+                text += f"  {outcome.name}\n"
             for failure in outcome.failures:
                 if failure.phase == "subtest":
                     continue
-                shows_diff = failure.diff is not None and "\n" in failure.diff
+                shows_diff = failure.diff is not None and _is_long(failure)
                 text += self._failure(failure, "  ", values=not shows_diff)
                 if failure.diff is not None and shows_diff:
                     text += f"     {self._paint('- expected', 'red')} {self._paint('+ actual', 'green')}\n"
@@ -200,7 +209,7 @@ class ConsoleReporter:
         command = f"yao-test -i {shlex.quote(suite.id)}"
         if result.name.startswith("Test"):  # else the module broke, and no test has that name
             command += f" --run {shlex.quote(f'^{result.name}$')}"
-        return text + self._paint(f"  Run it again: {command}\n", "cyan")
+        return text + self._paint(f"  Run it again: {command}{self._same}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:
         return self._paint(line, {"-": "red", "+": "green"}.get(line[:1], "dim"))
@@ -222,6 +231,12 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     for step in outcome.steps:
         found += _failing(step)
     return found
+
+
+def _is_long(failure: Failure) -> bool:
+    """Whether a diff says more than the two values beside each other."""
+    texts = (failure.expected_text or "", failure.actual_text or "")
+    return any("\n" in text or len(text) > 60 for text in texts)
 
 
 def _count(number: int, word: str) -> str:

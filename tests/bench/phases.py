@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commands import Job, adopt_orphans, prepare, run
-from machine import Neighbours, describe
+from machine import Neighbours, describe, use_two_cpus
 from tables import duration, table
 from tools import HERE, BenchError, all_tools
 from workloads import Workload
@@ -52,6 +52,7 @@ def main() -> int:
     rounds = parser.parse_args().rounds
     if rounds < 1:
         parser.error("--rounds must be 1 or more")
+    use_two_cpus()
     adopt_orphans()
     neighbours = Neighbours()
     try:
@@ -214,12 +215,10 @@ def _sum(steps: Steps, name: str | None = None) -> float:
 
 
 def _cell(values: Iterable[float]) -> str:
-    seconds = list(values)
-    return f"{_microseconds(statistics.median(seconds))} ({_microseconds(statistics.mean(seconds))})" if seconds else "-"
-
-
-def _microseconds(seconds: float) -> str:
-    return f"{seconds * 1e6:.0f} us"
+    microseconds = [seconds * 1e6 for seconds in values]
+    if not microseconds:
+        return "-"
+    return f"{statistics.median(microseconds):.0f} us ({statistics.mean(microseconds):.0f} us)"
 
 
 # compiling
@@ -251,15 +250,14 @@ def _compile(job: Job, started: bool) -> list[float]:
     from scripttest.compiler import Compiler, Source
     from scripttest.esbuild import Service
 
-    folder = job.folder / job.tool.sources
-    modules = job.workload.module_names()
-    sources = [Source(name, folder / job.tool.dialect.test_file.format(name), folder / f"{name}.ts") for name in modules]
+    folder, test_file = job.folder / job.tool.sources, job.tool.dialect.test_file.format
+    names = job.workload.module_names()
+    sources = [Source(name, folder / test_file(name), folder / f"{name}.ts") for name in names]
     began = time.perf_counter()
     compiler = Compiler(job.folder, Service())
     try:
         if started:
-            # Names of its own, and compiled before: esbuild has started and nothing is left to load.
-            _wait_for(compiler, [source._replace(key=f"first {source.key}") for source in sources[:1]], time.perf_counter)
+            _wait_for(compiler, [sources[0]._replace(key="first")], time.perf_counter)
             began = time.perf_counter()
         return _wait_for(compiler, sources, lambda: time.perf_counter() - began)
     finally:

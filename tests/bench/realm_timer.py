@@ -4,7 +4,7 @@
 FILE: `step:nanoseconds step:nanoseconds ...`. The steps are `context`, `core` (the first script), `load` (the others),
 `jobs` (promise jobs), `destroy`, and the name of every operation of the core (`boot`, `start`, `poll`, `result`, ...).
 
-It takes the place of `_quickjs.Context`, so it needs to know nothing of the code in between but how a worker is started.
+It takes the place of `_quickjs.Context`, so all that it has to know of the code in between is how a worker is started.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _run_command(path: str) -> None:
         argv = [part.replace(START, timed) for part in argv]
         return spawn(program, argv, *rest, **options)
 
-    os.posix_spawn = posix_spawn
+    os.posix_spawn = posix_spawn  # type: ignore[assignment]
     from runner.cli import main
 
     main()

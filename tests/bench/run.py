@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commands import Job, adopt_orphans, check_that_it_can_fail, prepare
-from machine import Neighbours, describe
+from machine import Neighbours, describe, use_two_cpus
 from memory import PROC, Watch
 from tables import duration, megabytes, table, verdict
 from tools import BenchError, Tool, all_tools
@@ -87,12 +87,13 @@ def _options() -> argparse.Namespace:
 
 
 def _measure(options: argparse.Namespace, root: Path) -> None:
+    use_two_cpus()
+    adopt_orphans()
     known = all_tools(options.yao_test)
     tools = [known[name] for name in known if name in options.tools]
     workloads = [workload for workload in WORKLOADS if workload.name in options.only]
     versions = ", ".join(f"{tool.name} {tool.version()}" for tool in tools)
     print(f"{datetime.now(UTC):%Y-%m-%d}, {describe()}\n\n{versions}\n")
-    adopt_orphans()
     neighbours = Neighbours()
     for tool in tools:
         _progress(f"can {tool.name} fail?")
@@ -112,7 +113,7 @@ def _measure(options: argparse.Namespace, root: Path) -> None:
 
 
 def _session(jobs: list[Job], rounds: int) -> Times:
-    """Every tool in turn, round after round, each round beginning with another one; the first run of each is dropped."""
+    """Every tool in turn, round after round, each round beginning with another one; a first round is dropped."""
     times: Times = {(job.workload.name, job.tool.name): [] for job in jobs}
     for number in range(-1, rounds):
         _progress(f"{jobs[0].workload.name}: {f'round {number + 1} of {rounds}' if number >= 0 else 'warm-up'}")

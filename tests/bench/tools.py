@@ -97,7 +97,10 @@ _ESM_IMPORT = 'import {{ total, summary, label }} from "./{}.js";\n'
 _VITEST = _JEST._replace(head='import { expect, test } from "vitest";\n', imports=_ESM_IMPORT, language="esm")
 _BUN = _VITEST._replace(head='import { expect, test } from "bun:test";\n')
 _DENO = _NODE._replace(
-    head='import assert from "node:assert";\n', imports=_ESM_IMPORT, test=_NODE.test.replace("test(", "Deno.test("), language="esm"
+    head='import assert from "node:assert";\n',
+    imports=_ESM_IMPORT,
+    test=_NODE.test.replace("test(", "Deno.test("),
+    language="esm",
 )
 
 
@@ -185,7 +188,8 @@ def _put(path: Path, value: object) -> None:
 
 
 def _prepare_jest(folder: Path) -> None:
-    _put(folder / "package.json", {"private": True, "jest": {"transform": {}, "watchman": False, "cacheDirectory": "<rootDir>/.jest"}})
+    settings = {"transform": {}, "watchman": False, "cacheDirectory": "<rootDir>/.jest"}
+    _put(folder / "package.json", {"private": True, "jest": settings})
 
 
 def _prepare_vitest(folder: Path) -> None:
@@ -202,7 +206,7 @@ def _yao_test(named: str | None) -> str:
     beside = Path(sys.executable).parent / "yao-test"
     found = named or (str(beside) if beside.is_file() else shutil.which("yao-test"))
     if found is None or shutil.which(found) is None:
-        raise BenchError("Cannot find yao-test: name it with --yao-test, or run this with the Python that it is installed in")
+        raise BenchError("Cannot find yao-test: run this with the Python that it is installed in, or use --yao-test")
     return str(Path(found).absolute()) if os.sep in found else found
 
 
@@ -232,7 +236,8 @@ def _binary(pattern: str) -> str:
 
 
 def _version(argv: list[str]) -> str:
-    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip().rpartition(" ")[2].removeprefix("v")
+    said = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    return said.strip().rpartition(" ")[2].removeprefix("v")
 
 
 def _npm_version(package: str) -> str:

@@ -1,7 +1,7 @@
 """The workloads: modules with three small functions each, and test files that import them.
 
 Every tool gets the same functions, the same data and the same checks, written in its own words. A test is one of ten
-shapes, in turn: eight plain ones, one that expects an exception, one that awaits. Three tests are the first three shapes.
+shapes, in turn: eight plain ones, one that expects an exception, one that awaits. Three tests are the first three.
 """
 
 from __future__ import annotations
@@ -124,25 +124,24 @@ def _test_body(dialect: Dialect, number: int) -> tuple[str, str]:
     net = tea * 3 + cup
     tax = (net * 20 + 50) // 100
     equal, deep, true = dialect.equal.format, dialect.deep.format, dialect.true.format
+    contains, throws = dialect.contains.format, dialect.throws.format
     bill = f"const bill = summary({lines}, 20);"
+    names = f"const names = {lines}.map((line) => line.name);"
+    many = equal(f'total([{{ name: "tea", cents: {tea}, count }}])', f"{tea} * count")
     shapes: list[tuple[str, list[str]]] = [
         ("total", [f"const lines = {lines};", equal("total(lines)", net), equal("total([])", 0)]),
         ("summary", [bill, deep("bill", f"{{ net: {net}, tax: {tax}, gross: {net + tax} }}")]),
-        ("label", [f"const text = label({net});", equal("text", f'"{_label(net)}"'), dialect.contains.format("text", '"EUR"')]),
+        ("label", [f"const text = label({net});", equal("text", f'"{_label(net)}"'), contains("text", '"EUR"')]),
         ("order", [bill, true("bill.gross > bill.net"), true("bill.tax > 0"), equal("bill.gross - bill.tax", net)]),
         ("labels", [deep(f"[{tea}, {cup}].map(label)", f'["{_label(tea)}", "{_label(cup)}"]')]),
         ("nothing", [deep("summary([], 20)", "{ net: 0, tax: 0, gross: 0 }"), equal("label(0)", '"0.00 EUR"')]),
-        ("negative", [dialect.throws.format(f'total([{{ name: "tea", cents: {tea}, count: -1 }}])')]),
+        ("negative", [throws(f'total([{{ name: "tea", cents: {tea}, count: -1 }}])')]),
         ("later", [f"const sum = await Promise.resolve({lines}).then(total);", equal("sum", net)]),
-        ("many", [f"for (let count = 0; count < 10; count++) {{\n    {_many(dialect, tea)}\n  }}"]),
-        ("names", [f"const names = {lines}.map((line) => line.name);", deep("names", '["tea", "cup"]'), equal("names.length", 2)]),
+        ("many", [f"for (let count = 0; count < 10; count++) {{\n    {many}\n  }}"]),
+        ("names", [names, deep("names", '["tea", "cup"]'), equal("names.length", 2)]),
     ]
     word, statements = shapes[(number - 1) % len(shapes)]
     return word, "\n".join(f"  {statement}" for statement in statements)
-
-
-def _many(dialect: Dialect, cents: int) -> str:
-    return dialect.equal.format(f'total([{{ name: "tea", cents: {cents}, count }}])', f"{cents} * count")
 
 
 def write_workload(folder: Path, dialect: Dialect, workload: Workload, broken: bool = False) -> None:

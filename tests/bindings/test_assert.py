@@ -492,8 +492,8 @@ def outcome(reason: str, expected: Any = None, actual: Any = None, diff: str | N
 
 
 OUTCOMES = [
-    ("True", "0", outcome("Should be true", actual=("0", 0))),
-    ("False", "'no'", outcome("Should be false", actual=('"no"', "no"))),
+    ("True", "0", outcome("Should be true", ("true", True), ("0", 0))),
+    ("False", "'no'", outcome("Should be false", ("false", False), ('"no"', "no"))),
     ("Equal", "1, 2", outcome("Not equal", ("2", 2), ("1", 1))),
     ("Equal", "1, '1'", outcome("Not equal", ('"1"', "1"), ("1", 1))),
     ("Equal", "1n, 1", outcome("Not equal", ("1", 1), "1n")),

@@ -1,7 +1,6 @@
 """`structuredClone`."""
 
 # A row of a table is one line.
-# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`console` and `log`; the stub prints a value as `<json>`."""
 
 # A row of a table is one line.
-# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`t.mock` and the search for the mock that answers."""
 
 # A row of a table is one line.
-# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`URL` and `URLSearchParams`."""
 
 # A row of a table is one line.
-# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """`FS`, `http` and the smaller globals of Yao."""
 
 # A row of a table is one line.
-# ruff: noqa: E501
 
 from __future__ import annotations
 

@@ -69,7 +69,9 @@ export function TestPanic(t: testing.T) {
 }
 
 export function TestNoPanic(t: testing.T) {
-  t.assert.NoPanic(() => Process("no.such.process"));
+  t.assert.NoPanic(() => {
+    throw new Exception("no such claim", 404);
+  });
 }
 
 export function TestMatch(t: testing.T) {

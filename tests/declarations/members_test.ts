@@ -36,7 +36,6 @@ function values(t: testing.T, ctx: agent.Context): Record<string, unknown> {
     "agent.Memory": ctx.memory,
     "agent.MemoryNamespace": ctx.memory.user,
     "agent.Trace": ctx.trace,
-    "agent.TraceScope": node,
     "agent.TraceNode": node,
     "agent.TraceRecord": ctx.trace.records[0],
     "agent.TraceSpace": ctx.trace.CreateSpace({ label: "space" }),
@@ -78,7 +77,7 @@ const ends = new Set<unknown>([Object.prototype, Array.prototype, Function.proto
 
 /** Own and inherited members of a value, each with its `typeof`. */
 function members(value: any): Record<string, string> {
-  const found: Record<string, string> = {};
+  const found: Record<string, string> = Object.create(null);
   for (let holder = value; holder && !ends.has(holder); holder = Object.getPrototypeOf(holder)) {
     for (const key of Reflect.ownKeys(holder)) {
       if (key === "constructor" || key === Symbol.toStringTag) continue;

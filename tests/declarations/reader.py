@@ -1,5 +1,5 @@
-"""Reads TypeScript declarations, as far as those of `bindings/types` need: a strict reader that refuses what it does not
-know, so that nothing is left out without a word.
+"""Reads TypeScript declarations, as far as those of `bindings/types` need. It refuses what it does not know, so that
+nothing is left out without a word.
 
     read(text) → the declarations of one file, each with its doc comment and its members
     load()     → those of all files, by file name
@@ -83,8 +83,8 @@ class Declaration:
 
     @property
     def type(self) -> str:
-        """The type of a field or variable, as it is written."""
-        return self.signature.partition(":")[2].strip()
+        """The type of a field or variable, or what a type stands for, as it is written."""
+        return self.signature.partition({"index": "]:", "type": "="}.get(self.kind, ":"))[2].strip()
 
     def walk(self) -> Iterator[Declaration]:
         """It and everything in it."""
@@ -231,7 +231,7 @@ class _Reader:
         if kind in ("namespace", "module"):
             signature = self.source(start)
             self.take("{")
-            members += self.statements(inner if kind == "namespace" else "", "}")
+            members += self.statements(inner, "}")
         elif kind == "interface":
             self.type_parameters()
             if self.accept("extends"):
@@ -292,6 +292,8 @@ class _Reader:
             kind = "method" if kind == "field" else kind
             self.type_parameters()
             params = self.parameters()
+        elif self.next != ":":
+            raise self.error("expected a type")
         inner = f"{path}.{name}"
         members = tuple(self.rest(inner))
         signature = self.source(start)
@@ -314,7 +316,6 @@ class _Reader:
             self.accept("...")
             names.append(self.word())
             self.accept("?")
-            self.take(":")
             while self.next not in (",", ")"):
                 self.skip()
             self.accept(",")

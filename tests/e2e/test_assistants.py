@@ -80,14 +80,24 @@ BREAKS = {
     ),
     "all teams are one": ("setup", "team:${ctx.Team?.ID}", "team:test-team", {"TestSetupIsDoneForOneTeam"}),
     "what the team has is lost": ("setup", "...LoadSettings(ctx), ", "", {"TestSetupKeepsWhatTheTeamHas"}),
-    "approvers of any role": ("setup", "if (unknown.length) return", "if (false) return", {"TestSetupRejectsUnknownRoles"}),
+    "approvers of any role": (
+        "setup",
+        "if (unknown.length) return",
+        "if (false) return",
+        {"TestSetupRejectsUnknownRoles"},
+    ),
     "the currency is overwritten": (
         "setup",
         'if (!ctx.memory.user.Has("currency"))',
         "if (true)",
         {"TestSetupRespectsTheCurrencyOfTheUser"},
     ),
-    "the policy does not block": ("tools", "if (blocking.length) throw", "if (false) throw", {"TestCreateWritesNothingAgainstThePolicy"}),
+    "the policy does not block": (
+        "tools",
+        "if (blocking.length) throw",
+        "if (false) throw",
+        {"TestCreateWritesNothingAgainstThePolicy"},
+    ),
     "rates are asked for each time": (
         "tools",
         "policy.currency,\n    () => {",
@@ -108,13 +118,33 @@ BREAKS = {
         "true\n",
         {"TestListShowsOwnExpenses"},
     ),
-    "the reader's errors are ignored": ("tools", "if (answer.error) throw", "if (false) throw", {"TestReadReceiptThatCannotBeRead"}),
-    "one attempt only": ("notify", "attempt <= retry.attempts", "attempt <= 1", {"TestDeliveryIsTriedAgain", "TestNobodyCanBeReached"}),
+    "the reader's errors are ignored": (
+        "tools",
+        "if (answer.error) throw",
+        "if (false) throw",
+        {"TestReadReceiptThatCannotBeRead"},
+    ),
+    "one attempt only": (
+        "notify",
+        "attempt <= retry.attempts",
+        "attempt <= 1",
+        {"TestDeliveryIsTriedAgain", "TestNobodyCanBeReached"},
+    ),
     "no pause": ("notify", "await sleep(pause)", "await null", {"TestDeliveryIsTriedAgain"}),
-    "nobody told is fine": ("notify", "if (people.length && !told.length) throw", "if (false) throw", {"TestNobodyCanBeReached"}),
+    "nobody told is fine": (
+        "notify",
+        "if (people.length && !told.length) throw",
+        "if (false) throw",
+        {"TestNobodyCanBeReached"},
+    ),
     "refusals are tried again": ("notify", "status >= 400 && status < 500", "false", {"TestARefusalIsNotTriedAgain"}),
     "no setup, no matter": ("index", "!SystemReady(ctx)", "false", {"TestCreateWithoutSetup"}),
-    "the end of the conversation is lost": ("index", "slice(-HISTORY)", "slice(0, HISTORY)", {"TestCreateCutsLongConversations"}),
+    "the end of the conversation is lost": (
+        "index",
+        "slice(-HISTORY)",
+        "slice(0, HISTORY)",
+        {"TestCreateCutsLongConversations"},
+    ),
     "a rude answer": ("index", "That did not work: ", "No: ", {"TestErrorsArePolite"}),
     "another summary": ("index", "in total.", "altogether.", {"TestNextLists"}),
 }
@@ -122,7 +152,9 @@ BREAKS = {
 
 
 @pytest.mark.parametrize(("module", "text", "replacement", "tests"), BREAKS.values(), ids=BREAKS)
-def test_a_broken_handler_is_noticed(copy: Application, module: str, text: str, replacement: str, tests: set[str]) -> None:
+def test_a_broken_handler_is_noticed(
+    copy: Application, module: str, text: str, replacement: str, tests: set[str]
+) -> None:
     script = copy.root / f"assistants/expense/src/{module}.ts"
     working = script.read_text("utf-8")
     assert working.count(text) == 1, f"{text} is not once in {script.name}"
@@ -146,14 +178,15 @@ def test_every_tool_of_a_server_has_a_function_and_a_schema(copy: Application, s
     agent = server.parents[1]
     tools = read_json(server, "server")["tools"]
     id = f"agents.{'.'.join(agent.relative_to(ASSISTANTS).parts)}"
-    probe = f'function TestProbe(t) {{ t.log(JSON.stringify({json.dumps(list(tools.values()))}.map((name) => {{\n'
-    probe += '  try { Process(name, {}, {}); } catch (error) { return error.message; }\n}))); }\n'
+    probe = f"function TestProbe(t) {{ t.log(JSON.stringify({json.dumps(list(tools.values()))}.map((name) => {{\n"
+    probe += "  try { Process(name, {}, {}); } catch (error) { return error.message; }\n}))); }\n"
     copy.write({f"/assistants/{agent.relative_to(ASSISTANTS)}/src/probe_test.ts": probe})
 
     (record,) = copy.report("-i", f"scripts{id.removeprefix('agents')}.probe", code=0)["results"]
 
     answers = dict(zip(tools, json.loads(record["logs"][0]), strict=True))
-    assert [tool for tool, answer in answers.items() if re.search("not exist|not available|no function", answer or "")] == []
+    missing = re.compile("not exist|not available|no function")
+    assert [tool for tool, answer in answers.items() if missing.search(answer or "")] == []
     schemas = server.parent / "mapping" / server.name.removesuffix(".mcp.yao") / "schemes"
     assert {path.name for path in schemas.iterdir()} == {f"{tool}.in.yao" for tool in tools}
     for path in schemas.iterdir():

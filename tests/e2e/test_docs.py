@@ -4,7 +4,8 @@ In an application made for a page, from the top of the page downward:
 
 - a block whose first line is a comment with a path (`// assistants/a/src/b.ts`) is written there;
 - a `typescript` block with test functions must pass, unless the console block after it shows how it does;
-- a `console` block is a command behind `$` and its whole output; durations may differ, and a line `...` stands for any lines.
+- a `console` block is a command behind `$` and its whole output; durations may differ, and a line `...` stands for any
+  lines.
 
 The README and the page of the command line show the assistants of this repository, the other pages what they wrote.
 
@@ -34,6 +35,7 @@ CLI = ROOT / "docs/cli.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 SHOW_ASSISTANTS = (README, CLI)
 FLAG_TABLE = re.compile(r"(<!-- flags: .* -->\n).*?(<!-- /flags -->\n)", re.S)
+TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
 OF_CLICK = {"--help", "-h", "--version"}
 GLOSSARY = (
     "run suite test case attempt turn step checkpoint assertion status failure error connector assistant hook binding"
@@ -57,7 +59,7 @@ class Block(NamedTuple):
     @property
     def has_tests(self) -> bool:
         """Whether it declares test functions."""
-        return self.language == "typescript" and re.search(r"^(export )?(async )?(function|const) Test\w", self.text, re.M) is not None
+        return self.language == "typescript" and TEST_FUNCTION.search(self.text) is not None
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -96,8 +98,9 @@ def assert_shows(actual: list[str], shown: list[str], where: str) -> None:
     position = len(first)
     for number, part in enumerate(rest, 1):
         last = number == len(rest)
-        places = [len(actual) - len(part)] if last else range(position, len(actual) - len(part) + 1)
-        place = next((place for place in places if place >= position and actual[place : place + len(part)] == part), None)
+        end = len(actual) - len(part)
+        places = range(max(position, end) if last else position, end + 1)
+        place = next((place for place in places if actual[place : place + len(part)] == part), None)
         assert place is not None, "\n".join([where, "prints no such lines:", *part, "but:", *actual])
         position = place + len(part)
 
@@ -169,8 +172,9 @@ def with_flag_table(text: str) -> str:
 
 def flags_in(text: str) -> Iterator[str]:
     """The flags that a page gives to the command, or names by themselves in code."""
-    code = re.findall(r"`([^`\n]+)`", text) + [block for block in re.findall(r"^```(?:bash|console)\n(.*?)^```", text, re.M | re.S)]
-    for line in "\n".join(code).splitlines():
+    spans = re.findall(r"`([^`\n]+)`", text)
+    blocks = re.findall(r"^```(?:bash|console)\n(.*?)^```", text, re.M | re.S)
+    for line in "\n".join(spans + blocks).splitlines():
         command = re.search(r"yao-test( .*)?$", line.partition("#")[0])
         if command or re.match(r"--?[a-zA-Z]", line):
             for word in (command[1] or "" if command else line).split():
@@ -189,7 +193,9 @@ def test_the_examples_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> 
 
 
 def test_the_pages_have_examples() -> None:
-    counts = {page.name: sum(block.has_tests or block.language == "console" for block in blocks_of(page)) for page in PAGES}
+    counts = {
+        page.name: sum(block.has_tests or block.language == "console" for block in blocks_of(page)) for page in PAGES
+    }
 
     assert {name: counts[name] for name in ("README.md", "cli.md", "quickstart.md")} == {
         "README.md": 2,

@@ -18,7 +18,7 @@ export function Create(ctx: agent.Context, messages: agent.Message[]): agent.Cre
 }
 
 /** The answer as data, when tools were called; else the text of the model stands. */
-export function Next(ctx: agent.Context, payload: agent.Payload): agent.Next {
+export function Next(ctx: agent.Context, payload: agent.Payload): agent.NextResult | null {
   const last = payload.tools?.at(-1);
   if (!last) return null;
   if (last.error) return { data: { type: "error", tool: last.tool, message: apologize(last.error) } };

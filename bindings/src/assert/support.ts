@@ -32,11 +32,14 @@ export function differ(reason: string, args: readonly unknown[]): Mismatch {
   return { reason, expected: args[1], actual: args[0] };
 }
 
-/** An assertion about one value: `holds` decides, and `reason` says what is expected of it. */
-export function ofValue(reason: string, holds: (value: unknown) => boolean): Check {
+/** An assertion about one value: `holds` decides, `reason` says what is expected of it, in words and, if given, as a value. */
+export function ofValue(reason: string, holds: (value: unknown) => boolean, expected?: unknown): Check {
   return {
     params: ["value"],
-    test: (_kernel, args) => (holds(args[0]) ? undefined : { reason, actual: args[0] }),
+    test(_kernel, args) {
+      if (holds(args[0])) return undefined;
+      return expected === undefined ? { reason, actual: args[0] } : { reason, expected, actual: args[0] };
+    },
   };
 }
 

@@ -73,6 +73,9 @@ function identity(ctx: Context, name: string, field: string, twin: string, label
     if (value === null || value === undefined) {
       delete authorized()[field];
       delete authorized()[twin];
+    } else if (typeof value === "object" && "ID" in value) {
+      authorized()[field] = value.ID;
+      accessor(value, "ID", () => authorized()[field], (id) => (authorized()[field] = id));
     }
   };
   accessor(ctx, name, () => whole, assign);

@@ -60,21 +60,23 @@ export default function (core: Core) {
       core.part<{ abandon(reason: string): void }>("testing").abandon(reason);
     },
 
-    /** Records an exception that reached the worker. */
+    /** Records an exception that reached the worker: what the engine said, message, line break, stack. */
     uncaught(text: string): void {
+      if (std.slice(text, 0, 7) === "Error: ") text = std.slice(text, 7);
       const end = std.indexOf(text, "\n");
       const error = { __proto__: std.Error.prototype, message: end < 0 ? text : std.slice(text, 0, end), stack: end < 0 ? "" : std.slice(text, end) };
       core.part<{ record(error: unknown, phase: string): void }>("testing").record(error, "uncaught exception");
     },
 
-    /** Calls a function of the script for another realm; `answer` holds its envelope once `poll` says -1. */
+    /** Calls a process of the script, by its full name, for another realm; `answer` has its envelope once `poll` says -1. */
     call(name: string, args: string): void {
+      const short = name.slice(name.lastIndexOf(".") + 1);
       core.ended = false;
       core.part<{ drive(work: Generator, done: () => void): void }>("testing").drive(
         (function* () {
           try {
-            const target = core.declared(name);
-            if (!target) throw new core.Exception(`it has no function ${name}`, 404);
+            const target = core.declared(short);
+            if (!target) throw new core.Exception(`Process "${name}" does not exist: its script has no function ${short}`, 404);
             answer = envelope(yield std.apply(target, undefined, revived(std.parse(args) as unknown[])));
           } catch (error) {
             answer = failure(error);

@@ -251,7 +251,7 @@ export default function (core: Core) {
       actual,
       expected_text: expected,
       actual_text: actual,
-      diff: expected === undefined ? undefined : explain.diff(expected, actual),
+      diff: expected === undefined || std.indexOf(expected + actual, "\n") < 0 ? undefined : explain.diff(expected, actual),
     });
     return false;
   }

@@ -1,0 +1,102 @@
+"""Prints the page `docs/assertions.md`: rules and examples from the declarations, failures as the host prints them.
+
+python tests/declarations/assertions.py > docs/assertions.md
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from command import make_application
+from declarations.markdown import code, entry, link, page, table
+from declarations.reader import Declaration, load
+
+FAILING = Path(__file__).with_name("failing_test.ts")
+"""One test per assertion, which fails."""
+INTRODUCTION = """# Assertions
+
+The checks of `t.assert` and `t.require`. The [script API](script-api.md#tassert) has them in one table beside all else
+that a test sees.
+
+<!-- made by: python tests/declarations/assertions.py > docs/assertions.md -->
+"""
+RULES = """## Two ways to fail
+
+A check of `t.assert` that does not hold fails the test, and the test goes on; it returns whether it held. A check of
+`t.require` stops the test. Both may be taken apart: `const { assert, require } = t`.
+
+Every check takes a message as its last argument. The message takes the place of the standard text, which then stands
+below it.
+
+A check that cannot be made is a failure, whatever it would have said: a length of a number, a pattern that is none, a
+wrong number of arguments.
+"""
+FAILURE = """## What a failure says
+
+What is wrong, the values or how they differ, the place of the check in the TypeScript file, and how to run the test
+again.
+"""
+
+
+def tests() -> dict[str, str]:
+    """The failing tests: name without `Test` → body."""
+    found = re.findall(r"^export function Test(\w+)\(.*?\) \{\n(.*?)^\}$", FAILING.read_text("utf-8"), re.M | re.S)
+    return {name: textwrap.dedent(body).strip("\n") for name, body in found}
+
+
+def failures() -> dict[str, str]:
+    """What the host prints for them when a run ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        app = make_application(Path(folder), {FAILING.name: FAILING.read_bytes()})
+        output = app.run("-i", "scripts.demo.failing", "--quiet").stdout
+    blocks = re.split(r"^✗ scripts\.demo\.failing › Test", output.rpartition("\n═")[0], flags=re.M)[1:]
+    found = {name: text for name, _, text in (block.partition("\n") for block in blocks)}
+    assert list(found) == list(tests()), output
+    return {name: f"✗ scripts.demo.failing › Test{name}\n{text.rstrip()}" for name, text in found.items()}
+
+
+def essence(failure: str) -> str:
+    """A failure without its title, its places and its command."""
+    items = re.findall(r"^  (└─ .*?)^     at ", failure, re.M | re.S)
+    return "\n".join(re.sub(r"^  ", "", item, flags=re.M).rstrip() for item in items)
+
+
+def checks() -> tuple[Declaration, ...]:
+    """The declarations of the assertions."""
+    parts = load()["testing.d.ts"].declarations[0].members
+    return next(part.members for part in parts if part.path == "testing.Assert")
+
+
+def paragraphs() -> Iterator[str]:
+    """The whole page."""
+    bodies, printed, found = tests(), failures(), checks()
+    yield INTRODUCTION
+    yield "## Overview"
+    yield table(["check", "holds when"], ([link(check.name), check.doc.summary] for check in found if check.doc))
+    yield RULES
+    yield from shown("WrongNumberOfArguments", bodies, printed)
+    yield FAILURE
+    yield code(bodies["Equal"])
+    yield code(printed["Equal"], "text")
+    for check in found:
+        yield f"## `{check.name}`"
+        yield from entry(check)
+        yield "Fails:"
+        yield from shown(check.name, bodies, printed)
+
+
+def shown(name: str, bodies: dict[str, str], printed: dict[str, str]) -> Iterator[str]:
+    """A failing test and what is printed for it."""
+    yield code(bodies[name])
+    yield code(essence(printed[name]), "text")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page(paragraphs()))

@@ -1,0 +1,226 @@
+"""Prints the page `docs/script-api.md`, made from the declarations:
+
+python tests/declarations/reference.py > docs/script-api.md
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from declarations.markdown import code, described, entry, link, page, table
+from declarations.reader import Declaration, File, load
+
+EXPRESSIONS = {
+    "testing.T": "t",
+    "testing.Assert": "t.assert",
+    "testing.Require": "t.require",
+    "testing.Mock": "t.mock",
+    "testing.M": "m",
+    "agent.Context": "ctx",
+    "agent.Memory": "ctx.memory",
+    "agent.MemoryNamespace": "ctx.memory.user",
+    "agent.Trace": "ctx.trace",
+    "agent.MCP": "ctx.mcp",
+    "agent.Agents": "ctx.agent",
+    "agent.LLM": "ctx.llm",
+    "agent.Search": "ctx.search",
+}
+"""Interface → what a script writes to get to it, where that is not a global name."""
+TITLES = {
+    "testing.d.ts": "Tests",
+    "agent.d.ts": "Context and hooks",
+    "yao.d.ts": "Yao's global names",
+    "platform.d.ts": "Names known from browsers",
+}
+"""File → the group of sections that is made from it."""
+INTRODUCTION = """# Script API
+
+Everything that a script test and the scripts it calls see: what a test is given, what hooks are given and return, and
+the global names. There is nothing else: no `fetch`, no `require`, no Node modules.
+
+`yao-test types` installs the declarations that this page is made from into an application, so that an editor shows the
+same texts. Every example is the body of a test with `t` and `ctx`, or a whole file; `tests/test_declarations.py` runs
+them.
+
+<!-- made from bindings/types by: python tests/declarations/reference.py > docs/script-api.md -->
+"""
+ASSERTIONS = "assertions.md"
+"""The page that describes the members of `t.assert`."""
+
+
+@dataclass
+class Section:
+    """A part of the page: an interface with the class or variable of its type, a function or a type."""
+
+    main: Declaration
+    variable: Declaration | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is called on the page."""
+        return self.variable.name if self.variable else EXPRESSIONS.get(self.main.path, self.main.path)
+
+    @property
+    def is_value(self) -> bool:
+        """Whether scripts write its name, and not only as a type."""
+        return self.variable is not None or self.main.kind == "function" or self.main.path in EXPRESSIONS
+
+    @property
+    def statics(self) -> list[Declaration]:
+        """The members of the class itself."""
+        return [member for member in self.variable.members if not member.inline] if self.variable else []
+
+    @property
+    def constructor(self) -> Declaration | None:
+        """How a script makes one, where it is a class."""
+        return next((member for member in self.statics if member.kind == "new"), None)
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a sentence."""
+        owner = self.variable if self.variable and not self.constructor else self.main
+        assert owner.doc is not None
+        return owner.doc.summary
+
+
+class Reference:
+    """The page, made from the declarations of all files."""
+
+    def __init__(self, files: dict[str, File]) -> None:
+        self.files = files
+        self.groups = {name: sections(files[name]) for name in TITLES}
+        self.titles = {part.main.path: part.title for parts in self.groups.values() for part in parts}
+
+    def __str__(self) -> str:
+        parts = [INTRODUCTION, "## Overview", self.overview()]
+        for name, title in TITLES.items():
+            parts += [f"## {title}", *self.group(name)]
+        header = self.files["index.d.ts"].header
+        assert header is not None
+        return page([*parts, "## Declarations for an editor", header.text])
+
+    def overview(self) -> str:
+        """A row for each name that scripts write."""
+        rows = [
+            [link(part.title), part.summary, TITLES[name]]
+            for name, parts in self.groups.items()
+            for part in parts
+            if part.is_value
+        ]
+        return table(["name", "what it is", "group"], rows)
+
+    def group(self, name: str) -> Iterator[str]:
+        """What belongs to one file of declarations."""
+        file, parts = self.files[name], self.groups[name]
+        if file.header:
+            yield from described(file.header)
+        for part in file.declarations:
+            if part.kind == "namespace":
+                yield from described(part.doc)
+        if types := [link(part.title) for part in parts if not part.is_value]:
+            yield f"Types: {', '.join(types)}."
+        for part in parts:
+            yield f"### `{part.title}`"
+            yield from self.section(part) if part.main.kind == "interface" else entry(part.main)
+        for module in file.declarations:
+            if module.kind == "module" and module.doc:
+                yield f'### `import ... from "{module.name}"`'
+                yield from described(module.doc)
+                yield f"Names: {', '.join(f'`{member.name}`' for member in module.members if not member.doc)}."
+                rows = [[f"`{part.name}`", self.alias(part), part.doc.text] for part in module.members if part.doc]
+                yield table(["type", "is", "what it is"], rows)
+
+    def section(self, part: Section) -> Iterator[str]:
+        """An interface with its members."""
+        main, variable, constructor = part.main, part.variable, part.constructor
+        yield from described(main.doc)
+        if main.path == "testing.Assert":
+            yield f"The page on [assertions]({ASSERTIONS}) shows each with an example, and how it fails."
+            yield checks(main)
+            return
+        if variable and not constructor:
+            yield from described(variable.doc)
+        for base in main.bases:
+            yield f"Has the members of {self.name_of(base, main)} too."
+        entries = [member for member in [*part.statics, *main.members] if is_entry(member)]
+        if len(entries) > 5:
+            yield f"Members: {', '.join(link(f'{part.title}.{member.name}', text=member.name) for member in entries)}."
+        rows = [row for member in main.members if not is_entry(member) for row in self.rows(member, main)]
+        if rows:
+            yield table(["field", "type", "what it is"], rows)
+        if variable and constructor:
+            yield f"#### `new {part.title}`"
+            yield code(constructor.signature.replace("new ", f"new {part.title}", 1))
+            yield from described(variable.doc)
+        for member in entries:
+            yield f"#### `{part.title}.{member.name}`"
+            if member in part.statics:
+                yield "Of the class itself."
+            yield from entry(member)
+
+    def rows(self, member: Declaration, owner: Declaration, prefix: str = "") -> Iterator[list[str]]:
+        """The row of a field, and those of the fields within it."""
+        if member.kind == "set":
+            return  # stands with its getter
+        fields = [inner for inner in member.members if not inner.inline]
+        assert member.doc is not None
+        name = f"{prefix}{member.name}{'?' if member.optional else ''}"
+        yield [f"`{name}`", "`object`" if fields else self.type_of(member, owner), " ".join(member.doc.text.split())]
+        for inner in fields:
+            yield from self.rows(inner, owner, f"{prefix}{member.name}.")
+
+    def type_of(self, member: Declaration, owner: Declaration) -> str:
+        """The type of a field, which leads to its section if it has one."""
+        text = " ".join(member.type.split())
+        readonly = "readonly " if member.signature.startswith("readonly ") else ""
+        return self.name_of(text, owner, readonly + text)
+
+    def alias(self, part: Declaration) -> str:
+        """What another name of a type stands for."""
+        return self.name_of(part.type.removeprefix("globalThis."), part)
+
+    def name_of(self, name: str, owner: Declaration, text: str = "") -> str:
+        """The name of a type as it is used in a declaration, with a link if the page describes it."""
+        bare = name.removesuffix("[]").partition("<")[0]
+        namespace = owner.path.rpartition(".")[0]
+        title = self.titles.get(f"{namespace}.{bare}") or self.titles.get(bare)
+        return link(title, text=text or title) if title else f"`{text or name}`"
+
+
+def sections(file: File) -> list[Section]:
+    """The parts of a file, what scripts write before the types; overloads of a function are one."""
+    found: dict[str, Section] = {}
+    variables = []
+    for declaration in file.declarations:
+        for part in declaration.members if declaration.kind == "namespace" else [declaration]:
+            if part.kind == "var":
+                variables.append(part)
+            elif part.kind in ("interface", "type", "function"):
+                found.setdefault(part.path, Section(part))
+    for variable in variables:
+        found[variable.path if variable.path in found else variable.type].variable = variable
+    return sorted(found.values(), key=lambda part: not part.is_value)
+
+
+def is_entry(member: Declaration) -> bool:
+    """Whether a member is described in an entry of its own; the others are rows of a table."""
+    return member.kind == "method" or bool(member.doc and (member.doc.params or member.doc.example))
+
+
+def checks(interface: Declaration) -> str:
+    """The table of the assertions."""
+    rows = []
+    for member in interface.members:
+        assert member.doc is not None
+        signature = " ".join(member.signature.split())
+        rows.append([link(member.name, ASSERTIONS), f"`{signature}`", member.doc.summary])
+    return table(["check", "signature", "holds when"], rows)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(str(Reference(load())))

@@ -1,0 +1,315 @@
+"""What is run and how much is said: `-i`, `--run`, `--dry-run`, `--fail-fast`, `--parallel`, `-q`, `-v`."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from command import Application, MakeApplication
+
+SUBTESTS = """
+    export function TestAlpha(t) {
+      t.run("one", (t) => { t.run("deep", (t) => t.log(t.name)); t.run("other deep", (t) => t.log(t.name)); });
+      t.run("two words", (t) => t.log(t.name));
+      t.run("a/b", (t) => t.log(t.name));
+    }
+    export function TestBeta(t) { t.run("one", (t) => t.log(t.name)); }
+    export function TestBetaTwo(t) { t.log(t.name); }
+    function TestÄ(t) { t.log(t.name); }
+"""
+
+RUN = {
+    "Beta": ["TestBeta/one", "TestBetaTwo"],
+    "^TestBeta$": ["TestBeta/one"],
+    "TestSystem|Two$": ["TestBetaTwo"],
+    "(?i)testbetatwo": ["TestBetaTwo"],
+    "beta": [],
+    ".": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words", "TestAlpha/a/b", "TestBeta/one", "TestBetaTwo", "TestÄ"],
+    "TestÄ": ["TestÄ"],
+    r"^\w+$": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words", "TestAlpha/a/b", "TestBeta/one", "TestBetaTwo"],
+    "TestAlpha/one": ["TestAlpha/one/deep", "TestAlpha/one/other_deep"],
+    "TestAlpha/one/^deep$": ["TestAlpha/one/deep"],
+    "TestAlpha//deep": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words", "TestAlpha/a/b"],
+    "/one": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestBeta/one", "TestBetaTwo", "TestÄ"],
+    "TestAlpha/two words": ["TestAlpha/two_words"],
+    "TestAlpha/two_words": ["TestAlpha/two_words"],
+    "TestAlpha/a[/]b": ["TestAlpha/a/b"],
+    "TestAlpha/none": [],
+    "Alpha/(one|two)/(deep|x)$": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words"],
+}
+
+
+@pytest.fixture(scope="module")
+def filtered(shared_app: MakeApplication) -> Application:
+    return shared_app({"a_test.ts": SUBTESTS})
+
+
+@pytest.mark.parametrize("pattern", RUN)
+def test_run_selects_tests_and_subtests_as_go_does(filtered: Application, pattern: str) -> None:
+    results = filtered.results("-i", "scripts.demo.a", "--run", pattern, code=0)
+    assert [line for record in results.values() for line in record["logs"]] == RUN[pattern]
+
+
+@pytest.mark.parametrize("spelling", [("-run", "^TestBeta$"), ("--run=^TestBeta$",), ("--run", "^TestBeta$")])
+def test_run_has_three_spellings(filtered: Application, spelling: tuple[str, ...]) -> None:
+    assert list(filtered.results("-i", "scripts.demo.a", *spelling, code=0)) == ["TestBeta"]
+
+
+def test_the_header_says_how_many_of_the_tests_are_selected(filtered: Application) -> None:
+    run = filtered.run("-i", "scripts.demo.a", "--run", "Beta")
+    assert "  Tests: 2 functions of 4" in run.stdout.splitlines()
+
+
+def test_a_test_that_is_not_selected_is_not_in_the_report(filtered: Application) -> None:
+    report = filtered.report("-i", "scripts.demo.a", "--run", "TestBetaTwo", code=0)
+    assert report["summary"]["total"] == 1
+
+
+# -i
+
+PASSING = "export function TestPasses(t) {}\n"
+
+
+@pytest.fixture(scope="module")
+def several(shared_app: MakeApplication) -> Application:
+    return shared_app(
+        {
+            "setup_test.ts": PASSING,
+            "tools_test.ts": PASSING + "export function TestTools(t) {}\n",
+            "inner/tools_test.ts": PASSING,
+            "/assistants/other/package.yao": "// a comment\n{}",
+            "/assistants/other/src/tools_test.js": PASSING,
+            "/assistants/Mixed.Case/package.yao": "{}",
+            "/assistants/Mixed.Case/src/Index_test.ts": PASSING,
+            "/assistants/no_agent/src/stray_test.ts": PASSING,
+        }
+    )
+
+
+DEMO = ["scripts.demo.setup", "scripts.demo.tools", "scripts.demo.inner.tools"]
+ALL = ["scripts.Mixed_Case.Index", *DEMO, "scripts.other.tools"]
+INPUTS = {
+    "module": (["scripts.demo.setup"], "", ["scripts.demo.setup"]),
+    "agent": (["scripts.demo"], "", DEMO),
+    "nested module": (["scripts.demo.inner.tools"], "", ["scripts.demo.inner.tools"]),
+    "with assistants": (["scripts.assistants.demo.setup"], "", ["scripts.demo.setup"]),
+    "another case": (["scripts.mixed_case.index"], "", ["scripts.Mixed_Case.Index"]),
+    "glob of modules": (["scripts.demo.*"], "", DEMO),
+    "glob of agents": (["scripts.*.tools"], "", ["scripts.demo.tools", "scripts.demo.inner.tools", "scripts.other.tools"]),
+    "glob with a set": (["scripts.demo.[st]*"], "", ["scripts.demo.setup", "scripts.demo.tools"]),
+    "everything": (["scripts.*"], "", ALL),
+    "several": (["scripts.other.tools", "scripts.demo.setup"], "", ["scripts.other.tools", "scripts.demo.setup"]),
+    "the same twice": (["scripts.demo.setup", "scripts.demo.*", "assistants/demo/src/tools_test.ts"], "", DEMO),
+    "folder": (["assistants/demo"], "", DEMO),
+    "inner folder": (["assistants/demo/src/inner"], "", ["scripts.demo.inner.tools"]),
+    "root": (["."], "", ALL),
+    "dots": (["../.."], "assistants/demo", ALL),
+    "file": (["assistants/demo/src/tools_test.ts"], "", ["scripts.demo.tools"]),
+    "file from its folder": (["tools_test.ts"], "assistants/demo/src/inner", ["scripts.demo.inner.tools"]),
+    "module from below": (["scripts.demo.setup"], "assistants/other/src", ["scripts.demo.setup"]),
+}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_an_input_names_modules(several: Application, name: str) -> None:
+    inputs, directory, expected = INPUTS[name]
+    arguments = [word for input in inputs for word in ("-i", input)]
+    run = several.run(*arguments, "--dry-run", directory=directory)
+    assert [line for line in run.stdout.splitlines() if line.startswith("scripts.")] == expected
+    assert (run.code, run.stderr) == (0, "")
+
+
+def test_an_input_path_finds_its_application_from_anywhere(several: Application) -> None:
+    run = several.run("-i", str(several.source / "setup_test.ts"), directory="../home")
+    assert run.code == 0
+
+
+def test_the_application_can_be_named(several: Application) -> None:
+    assert several.run("-i", "scripts.demo.setup", "-a", "../app", directory="../home").code == 0
+    assert several.run("-i", "scripts.demo.setup", f"--app={several.root}", directory="../home").code == 0
+
+
+def test_the_root_may_be_marked_by_app_yao_alone(app: MakeApplication) -> None:
+    here = app({"/inner/app.yao": "{}", "/inner/assistants/x/package.yao": "{}", "/inner/assistants/x/src/a_test.ts": PASSING})
+    assert here.run("-i", "scripts.x.a", directory="inner/assistants").code == 0
+    assert here.run("-i", "scripts.demo.a", directory="inner").code == 2
+
+
+# --dry-run
+
+def test_a_dry_run_lists_tests_and_runs_none(app: MakeApplication) -> None:
+    body = 'Process("fs.data.WriteFile", "ran", "yes");'
+    here = app({"/data/.keep": "", "a_test.ts": f"export function TestA(t) {{ {body} }}\nfunction TestB(t) {{}}\n", "b_test.ts": PASSING})
+    run = here.run("-i", "scripts.demo", "--dry-run", "--run", "TestA|TestP")
+    assert run.stdout.splitlines() == ["scripts.demo.a", "  TestA", "scripts.demo.b", "  TestPasses", "2 tests in 2 modules"]
+    assert run.code == 0
+    assert not (here.root / "data/ran").exists()
+
+
+def test_a_dry_run_says_what_cannot_be_loaded(app: MakeApplication) -> None:
+    here = app({"a_test.ts": "const = 1;\n", "b_test.ts": PASSING})
+    run = here.run("-i", "scripts.demo", "--dry-run")
+    assert "     at assistants/demo/src/a_test.ts:1:7" in run.stdout.splitlines()
+    assert run.code == 1
+
+
+# --fail-fast, --parallel
+
+def test_fail_fast_stops_at_the_first_failure(app: MakeApplication) -> None:
+    code = "export function TestA(t) {}\nexport function TestB(t) { t.fail('x'); }\nexport function TestC(t) {}\n"
+    here = app({"a_test.ts": code, "b_test.ts": PASSING})
+    path = here.home / "report.json"
+    run = here.run("-i", "scripts.demo", "--fail-fast", "--parallel", "1", "-o", str(path))
+    assert run.code == 1
+    assert re.search(r"  Summary: 1 passed, 1 failed, 0 skipped \(.*\) in 2 modules", run.stdout)
+    assert '"TestC"' not in path.read_text()
+
+
+def test_fail_fast_stops_at_a_module_that_cannot_be_loaded(app: MakeApplication) -> None:
+    here = app({"a_test.ts": "const = 1;\n", "b_test.ts": "export function TestB(t) { for (;;) {} }\n"})
+    run = here.run("-i", "scripts.demo", "--fail-fast", "--timeout", "1h")
+    assert run.code == 1
+    assert "Summary: 0 passed, 1 failed, 0 skipped" in run.stdout
+
+
+@pytest.mark.parametrize("workers", ["1", "2", "4"])
+def test_the_order_of_the_output_does_not_depend_on_the_workers(app: MakeApplication, workers: str) -> None:
+    slow = "await new Promise((done) => setTimeout(done, {0})); t.log(t.name);"
+    files = {
+        f"m{number}_test.ts": "".join(
+            f"export async function Test{letter}(t) {{ {slow.format(20 if number == 0 else 0)} }}\n" for letter in "AB"
+        )
+        for number in range(5)
+    }
+    run = app(files).run("-i", "scripts.demo", "-v", "--parallel", workers)
+    assert run.code == 0
+    lines = [line for line in run.stdout.splitlines() if line.startswith(("  Script Test:", "► ", "    Test"))]
+    assert lines == [
+        line
+        for number in range(5)
+        for line in (f"  Script Test: scripts.demo.m{number}", "► [TestA] ...", "    TestA", "► [TestB] ...", "    TestB")
+    ]
+
+
+def test_one_slow_module_does_not_hold_up_the_others(app: MakeApplication) -> None:
+    slow = "export function TestSlow(t) { for (;;) {} }\n"
+    results = app({"a_test.ts": slow, "b_test.ts": PASSING}).results("-i", "scripts.demo", "--timeout", "400ms", code=1)
+    assert results["b.TestPasses"]["status"] == "passed"
+
+
+def test_the_tests_of_one_module_are_shared_by_the_workers(app: MakeApplication) -> None:
+    tests = "".join(f"export function Test{number}(t) {{ t.assert.Equal({number}, {number}); }}\n" for number in range(200))
+    results = app({"a_test.ts": tests}).results("-i", "scripts.demo.a", "--parallel", "3", code=0)
+    assert list(results) == [f"Test{number}" for number in range(200)]
+
+
+# -q, -v
+
+LOUD = """
+    export function TestPasses(t) { t.log("from passing"); console.warn("careful"); }
+    export function TestFails(t) { t.log("from failing"); t.assert.Equal([1, 2], [1, 3], "lists"); }
+    export function TestSkips(t) { t.skip("no network"); }
+"""
+RULE = "═" * 79
+LINE = "─" * 79
+FAILURE = [
+    "✗ scripts.demo.a › TestFails",
+    "  └─ assertion failed: lists",
+    "     expected: [1, 3]",
+    "     actual: [1, 2]",
+]
+
+
+def without_times(text: str) -> list[str]:
+    return re.sub(r"\d+(\.\d+)?m?s\b", "0ms", text).splitlines()
+
+
+@pytest.fixture(scope="module")
+def loud(shared_app: MakeApplication) -> Application:
+    return shared_app({"a_test.ts": LOUD, "quiet/b_test.ts": PASSING, "quiet/c_test.ts": "export function TestS(t) { t.skip(); }\n"})
+
+
+def test_one_module_is_shown_test_by_test(loud: Application) -> None:
+    lines = without_times(loud.run("-i", "scripts.demo.a", "-u", "ann", "-t", "ops").stdout)
+    assert lines[: lines.index("    └─ assertion failed: lists")] == [
+        RULE,
+        "  Script Test: scripts.demo.a",
+        RULE,
+        "  Script: demo/src/a_test.ts",
+        "  Tests: 3 functions",
+        "  User: ann",
+        "  Team: ops",
+        LINE,
+        "  Running Tests",
+        LINE,
+        "► [TestPasses] ...",
+        "  ✓ PASSED (0ms)",
+        "",
+        "► [TestFails] ...",
+        "  ✗ FAILED (0ms)",
+        "    from failing",
+    ]
+    skipped = lines.index("► [TestSkips] ...")
+    assert lines[skipped : skipped + 7] == [
+        "► [TestSkips] ...",
+        "  ○ SKIPPED (0ms)",
+        "    └─ no network",
+        "",
+        RULE,
+        "  Failures",
+        RULE,
+    ]
+    assert [line for line in lines[skipped:] if line in FAILURE] == FAILURE
+    assert lines[-4:] == [
+        "",
+        RULE,
+        "  Summary: 1 passed, 1 failed, 1 skipped (0ms)",
+        RULE,
+    ]
+    assert lines[-5] == "  Run it again: yao-test -i scripts.demo.a --run '^TestFails$'"
+
+
+def test_verbose_shows_the_output_of_passing_tests_and_the_number_of_assertions(loud: Application) -> None:
+    lines = without_times(loud.run("-i", "scripts.demo.a", "-v").stdout)
+    start = lines.index("► [TestPasses] ...")
+    assert lines[start : start + 5] == [
+        "► [TestPasses] ...",
+        "  ✓ PASSED (0ms)",
+        "    from passing",
+        "    [warn] careful",
+        "",
+    ]
+    assert any(re.fullmatch(r"  ✗ FAILED \(0ms, 1 assertions?\)", line) for line in lines)
+
+
+def test_several_modules_take_a_line_each(loud: Application) -> None:
+    lines = without_times(loud.run("-i", "scripts.demo").stdout)
+    assert lines[:4] == [
+        "✗ scripts.demo.a  1 passed, 1 failed, 1 skipped (0ms)",
+        "✓ scripts.demo.quiet.b  1 passed (0ms)",
+        "○ scripts.demo.quiet.c  1 skipped (0ms)",
+        RULE,
+    ]
+    assert "     from failing" in lines
+    assert lines[-2] == "  Summary: 2 passed, 1 failed, 2 skipped (0ms) in 3 modules"
+
+
+def test_several_modules_are_shown_in_full_with_verbose(loud: Application) -> None:
+    lines = loud.run("-i", "scripts.demo", "-v").stdout.splitlines()
+    assert [line for line in lines if line.startswith("  Script Test:")] == [
+        "  Script Test: scripts.demo.a",
+        "  Script Test: scripts.demo.quiet.b",
+        "  Script Test: scripts.demo.quiet.c",
+    ]
+
+
+def test_quiet_shows_failures_and_the_summary(loud: Application) -> None:
+    lines = without_times(loud.run("-i", "scripts.demo", "-q").stdout)
+    assert lines[:4] == [RULE, "  Failures", RULE, "✗ scripts.demo.a › TestFails"]
+    assert lines[-3:] == [RULE, "  Summary: 2 passed, 1 failed, 2 skipped (0ms) in 3 modules", RULE]
+    passing = without_times(loud.run("-i", "scripts.demo.quiet.b", "-q").stdout)
+    assert passing == [RULE, "  Summary: 1 passed, 0 failed, 0 skipped (0ms)", RULE]
+
+
+def test_there_are_no_colours_in_a_pipe(loud: Application) -> None:
+    assert "\x1b" not in loud.run("-i", "scripts.demo").stdout
