@@ -439,8 +439,6 @@ class _Parser:
         return _set([(low, high)])
 
     def class_character(self) -> int:
-        if not self.peek():
-            self.fail("missing `]` for the character class", self.at)
         if self.peek() == "\\":
             return self.escape()
         self.at += 1

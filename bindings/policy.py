@@ -167,7 +167,7 @@ def _address(url: str) -> tuple[str, int]:
 
 def _matches(entry: str, host: str, port: int) -> bool:
     entry_host, colon, entry_port = entry.rpartition(":")
-    if not colon or entry.endswith("]") or not entry_port.isdigit():
+    if not colon or not entry_port.isdigit():
         return _plain(entry) == host
     if ":" in entry_host and not entry_host.startswith("["):  # a bare IPv6 address
         return _plain(entry) == host

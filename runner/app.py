@@ -116,6 +116,8 @@ def _status(run: Execution, interrupted: bool) -> RunStatus:
 def _exit_code(run: Execution, options: RunOptions, environment: Environment) -> int:
     assert run.end is not None
     codes = {"interrupted": exit_codes.INTERRUPTED, "error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
+    if run.errors and run.end.status != "interrupted":  # also those of reporters that broke on the end of the run
+        return exit_codes.RUNTIME
     if run.end.status in codes:
         return codes[run.end.status]
     if not any(suite.total for suite in run.listed.values()):

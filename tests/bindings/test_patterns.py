@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 import threading
 import time
 
@@ -26,6 +27,8 @@ MATCHES = [
     ("^b", "a\nb", False),
     (r"\Ab", "a\nb", False),
     (r"(?m)\Ab", "a\nb", False),
+    (r"\Aa", "ab", True),
+    (r"b\z", "ab", True),
     # dot
     ("a.b", "a\nb", False),
     ("(?s)a.b", "a\nb", True),
@@ -93,6 +96,7 @@ MATCHES = [
     ("^[^a]$", "\n", True),
     (r"^[\]\\]+$", r"\]", True),
     (r"^[\n-\r]$", "\v", True),
+    ("^[a-a]$", "a", True),
     (r"^[\x{100}-\x{200}]$", "\u0150", True),
     # repetition
     ("^a{2}$", "aa", True),
@@ -104,6 +108,8 @@ MATCHES = [
     ("^a{$", "a{", True),
     ("^a{01}$", "a{01}", True),
     ("^{1}$", "", True),
+    ("^a{0}b{0,1}$", "b", True),
+    ("^a{0}$", "a", False),
     ("^a*?$", "aaa", True),
     ("^(?U)a+?$", "aaa", True),
     ("^(ab)+$", "abab", True),
@@ -111,6 +117,9 @@ MATCHES = [
     ("(?U)(?i)A", "a", True),
     # escapes
     (r"^\x41\x{263a}\101\07$", "A☺A\a", True),
+    (r"^\1014$", "A4", True),
+    ("^\uffff\U00010000$", "\uffff\U00010000", True),
+    (r"^\x{10000}$", "\U00010000", True),
     (r"^\a\f\n\r\t\v$", "\a\f\n\r\t\v", True),
     (r"^\.\*\_\-\/$", ".*_-/", True),
     (r"^\Qa.b*\E$", "a.b*", True),
@@ -132,9 +141,42 @@ def test_search_answers_as_go(pattern: str, text: str, expected: bool) -> None:
     assert search(pattern, text) is expected
 
 
+CLASSES = {
+    "[[:alnum:]]": string.ascii_letters + string.digits,
+    "[[:alpha:]]": string.ascii_letters,
+    "[[:ascii:]]": "".join(map(chr, range(128))),
+    "[[:blank:]]": " \t",
+    "[[:cntrl:]]": "".join(map(chr, [*range(32), 127])),
+    "[[:digit:]]": string.digits,
+    "[[:graph:]]": string.ascii_letters + string.digits + string.punctuation,
+    "[[:lower:]]": string.ascii_lowercase,
+    "[[:print:]]": string.ascii_letters + string.digits + string.punctuation + " ",
+    "[[:punct:]]": string.punctuation,
+    "[[:space:]]": string.whitespace,
+    "[[:upper:]]": string.ascii_uppercase,
+    "[[:word:]]": string.ascii_letters + string.digits + "_",
+    "[[:xdigit:]]": string.hexdigits,
+    r"\d": string.digits,
+    r"\w": string.ascii_letters + string.digits + "_",
+    r"\s": " \t\n\f\r",
+}
+
+
+@pytest.mark.parametrize("pattern", CLASSES)
+def test_a_class_and_its_negation_hold_these_characters(pattern: str) -> None:
+    negation = pattern.upper() if pattern.startswith("\\") else pattern.replace("[[:", "[[:^")
+    for code in range(256):
+        inside = chr(code) in CLASSES[pattern]
+        assert search(pattern, chr(code)) is inside, code
+        assert search(negation, chr(code)) is not inside, code
+        if pattern.startswith("\\"):
+            assert search(f"[{negation}]", chr(code)) is not inside, code
+
+
 REFUSED = [
     (r"(a)\1", "back-reference `\\1` is not supported", 3),
     (r"x\8", "back-reference `\\8` is not supported", 1),
+    (r"\91", "back-reference `\\9` is not supported", 0),
     ("(?P<n>a)(?P=n)", "back-references are not supported", 8),
     ("a(?=b)", "look-ahead `(?=` is not supported", 1),
     ("a(?!b)", "look-ahead `(?!` is not supported", 1),
@@ -145,6 +187,8 @@ REFUSED = [
     ("(?(1)a|b)", "conditional groups are not supported", 0),
     ("(?|a|b)", "branch reset `(?|` is not supported", 0),
     ("(?R)", "recursion is not supported", 0),
+    ("(?P<n>a)(?P>n)", "recursion is not supported", 8),
+    ("(?&n)", "recursion is not supported", 0),
     ("ba++", "possessive repetition `++` is not supported", 2),
     ("a*+", "possessive repetition `*+` is not supported", 1),
     ("a**", "a repetition of a repetition `**` is not supported", 1),
@@ -156,6 +200,7 @@ REFUSED = [
     ("(?:{2})", "nothing to repeat before `{2}`", 3),
     ("a{1001}", "a repetition count over 1000", 1),
     ("(a{50}){50}", "a repetition count over 1000", 7),
+    ("(a{600,}){2}", "a repetition count over 1000", 9),
     ("a{3,2}", "invalid repetition count `{3,2}`", 1),
     ("a)", "unexpected `)`", 1),
     ("b(a", "missing `)` for the group", 1),
@@ -167,6 +212,7 @@ REFUSED = [
     ("(?P<a-b>a)", "invalid group name", 0),
     ("(?P<n", "invalid group name", 0),
     ("b[a", "missing `]` for the character class", 1),
+    ("[a-", "missing `]` for the character class", 0),
     ("[]", "missing `]` for the character class", 0),
     ("[z-a]", "invalid range `z-a`", 1),
     (r"[a-\d]", "unknown escape `\\d`", 3),
@@ -180,6 +226,7 @@ REFUSED = [
     ("a\\", "a single `\\` at the end", 1),
     (r"\x{110000}", "invalid hexadecimal escape", 0),
     (r"\x4", "invalid hexadecimal escape", 0),
+    (r"\x{41", "invalid hexadecimal escape", 0),
     (r"\x{}", "invalid hexadecimal escape", 0),
     (r"[\Qa\E]", "unknown escape `\\Q`", 1),
     ("(" * (MAX_DEPTH + 1) + "a" + ")" * (MAX_DEPTH + 1), f"groups are nested deeper than {MAX_DEPTH}", MAX_DEPTH),
@@ -202,6 +249,7 @@ def test_a_very_long_pattern_is_refused_and_shortened_in_the_message() -> None:
     with pytest.raises(PatternError, match=f"longer than {MAX_LENGTH}") as caught:
         compile("a" * (MAX_LENGTH + 1))
     assert len(str(caught.value)) < 300
+    assert "position" not in str(caught.value)
 
 
 def test_groups_nest_to_the_bound() -> None:

@@ -32,16 +32,15 @@ RULES = """## Two ways to fail
 A check of `t.assert` that does not hold fails the test, and the test goes on; it returns whether it held. A check of
 `t.require` stops the test. Both may be taken apart: `const { assert, require } = t`.
 
-Every check takes a message as its last argument. The message takes the place of the standard text, which then stands
-below it.
+Every check takes a message as its last argument, which takes the place of the standard text.
 
 A check that cannot be made is a failure, whatever it would have said: a length of a number, a pattern that is none, a
 wrong number of arguments.
 """
 FAILURE = """## What a failure says
 
-What is wrong, the values or how they differ, the place of the check in the TypeScript file, and how to run the test
-again.
+What is wrong; both values, or how they differ when they are long; the place of the check in the TypeScript file; how to
+run the test again.
 """
 
 

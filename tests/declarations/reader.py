@@ -271,7 +271,8 @@ class _Reader:
 
     def member(self, path: str, doc: Doc | None, opened: int) -> Declaration:
         start = self.tokens[self.at].start
-        kind, optional, params = "field", False, ()
+        kind = "field"
+        params: tuple[str, ...] = ()
         after = self.tokens[self.at + 1].text
         if self.next in ("readonly", "get", "set") and after not in (":", "?", "("):
             kind = {"readonly": "field"}.get(self.next, self.next)

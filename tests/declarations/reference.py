@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -119,9 +119,9 @@ class Reference:
         file, parts = self.files[name], self.groups[name]
         if file.header:
             yield from described(file.header)
-        for part in file.declarations:
-            if part.kind == "namespace":
-                yield from described(part.doc)
+        for namespace in file.declarations:
+            if namespace.kind == "namespace":
+                yield from described(namespace.doc)
         if types := [link(part.title) for part in parts if not part.is_value]:
             yield f"Types: {', '.join(types)}."
         for part in parts:
@@ -182,7 +182,8 @@ class Reference:
 
     def alias(self, part: Declaration) -> str:
         """What another name of a type stands for."""
-        return self.name_of(part.type.removeprefix("globalThis."), part)
+        name = part.type.removeprefix("globalThis.")
+        return self.name_of(name, part, name)
 
     def name_of(self, name: str, owner: Declaration, text: str = "") -> str:
         """The name of a type as it is used in a declaration, with a link if the page describes it."""
@@ -200,8 +201,11 @@ def sections(file: File) -> list[Section]:
         for part in declaration.members if declaration.kind == "namespace" else [declaration]:
             if part.kind == "var":
                 variables.append(part)
+            elif part.kind == "function" and part.path in found:
+                main = found[part.path].main
+                found[part.path].main = replace(main, signature=f"{main.signature}\n{part.signature}")
             elif part.kind in ("interface", "type", "function"):
-                found.setdefault(part.path, Section(part))
+                found[part.path] = Section(part)
     for variable in variables:
         found[variable.path if variable.path in found else variable.type].variable = variable
     return sorted(found.values(), key=lambda part: not part.is_value)

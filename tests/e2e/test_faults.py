@@ -21,7 +21,7 @@ THROWN = {
     "string": ('throw "text";', 'thrown, not an Error: "text"', None),
     "number": ("throw 42;", "thrown, not an Error: 42", None),
     "object": ("throw { code: 7, list: [1] };", "thrown, not an Error: {code: 7, list: [1]}", None),
-    "null": ("throw null;", "thrown, not an Error: null", None),
+    "null": ("throw null;", "null was thrown, which is also what the engine does when memory runs out", None),
     "undefined": ("throw undefined;", "thrown, not an Error: undefined", None),
     "symbol": ('throw Symbol("s");', "thrown, not an Error: Symbol(s)", None),
     "function": ("throw function named() {};", "thrown, not an Error: [Function named]", None),

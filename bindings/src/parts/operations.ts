@@ -20,6 +20,12 @@ export default function (core: Core) {
     return encode(std, { error: { message: describeError(core, error).message, code: typeof code === "number" ? code : undefined } });
   }
 
+  /** Ends a call for another realm with an error. */
+  function refuse(error: unknown): void {
+    answer = failure(error);
+    core.ended = true;
+  }
+
   function outcome(text: string, stack: string | undefined): string {
     const message = core.part<{ bounded(text: string): string }>("process").bounded(text);
     return encode(std, { name: "", status: "failed", failures: [{ kind: "error", message, stack, phase: "load" }], steps: [] });
@@ -55,10 +61,13 @@ export default function (core: Core) {
       return end < 0 ? outcome(text, undefined) : outcome(std.slice(text, 0, end), std.slice(text, end + 1));
     },
 
-    /** Ends a test that cannot end by itself. */
+    /** Ends a test, or a call for another realm, that cannot end by itself. */
     abandon(reason: string): void {
-      core.part<{ abandon(reason: string): void }>("testing").abandon(reason);
+      if (core.boot.nested) refuse(new std.Error(reason));
+      else core.part<{ abandon(reason: string): void }>("testing").abandon(reason);
     },
+
+    refuse,
 
     /** Records an exception that reached the worker: what the engine said, message, line break, stack. */
     uncaught(text: string): void {

@@ -341,7 +341,10 @@ export default function (core: Core) {
     world: (t: T, body: Body | undefined) => begin(world(t, body)),
 
     /** Records an exception that no test function saw. */
-    record: (error: unknown, phase: string) => thrown(core.root, error, phase),
+    record(error: unknown, phase: string): void {
+      if (core.boot.nested) core.part<{ refuse(error: unknown): void }>("operations").refuse(error);
+      else thrown(core.root, error, phase);
+    },
 
     abandon(reason: string): void {
       core.ended = true;

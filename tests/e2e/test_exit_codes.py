@@ -1,0 +1,122 @@
+"""Exit codes, and what happens to the output when nobody reads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from command import Application, MakeApplication
+
+PASSES = "export function TestPasses(t) {}\n"
+FAILS = "export function TestFails(t) { t.fail('x'); }\n"
+SKIPS = "export function TestSkips(t) { t.skip(); }\n"
+
+
+@pytest.fixture(scope="module")
+def here(shared_app: MakeApplication) -> Application:
+    many = "".join(f"export function Test{number}(t) {{ t.fail('{'x' * 200}'); }}\n" for number in range(300))
+    return shared_app(
+        {
+            "passes_test.ts": PASSES,
+            "fails_test.ts": FAILS,
+            "skips_test.ts": SKIPS,
+            "broken_test.ts": "const = 1;\n",
+            "none_test.ts": "export {};\n",
+            "many_test.ts": many,
+        }
+    )
+
+
+CODES = {
+    "passes": (["passes"], 0),
+    "skips": (["skips"], 0),
+    "passes and skips": (["passes", "skips"], 0),
+    "fails": (["fails"], 1),
+    "fails among passes": (["passes", "fails", "skips"], 1),
+    "cannot be loaded": (["broken"], 1),
+    "has no tests": (["none"], 2),
+    "unknown": (["unknown"], 2),
+    "unknown beside a failing one": (["fails", "unknown"], 2),
+}
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_the_exit_code_says_how_it_went(here: Application, name: str) -> None:
+    modules, code = CODES[name]
+    arguments = [word for module in modules for word in ("-i", f"scripts.demo.{module}")]
+    assert here.run(*arguments, "-q").code == code
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h", "--version"])
+def test_help_and_version_succeed(here: Application, flag: str) -> None:
+    run = here.run(flag)
+    assert (run.code, run.stderr) == (0, "")
+    assert "yao-test" in run.stdout
+
+
+def test_help_names_every_flag_and_the_exit_codes(here: Application) -> None:
+    text = " ".join(here.run("--help").stdout.split())
+    for flag in "--input --output --app --user --team --ctx --run --timeout --parallel --dry-run --fail-fast --quiet".split():
+        assert flag in text
+    assert "0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted" in text
+
+
+def test_a_reader_that_leaves_early_gets_no_traceback(here: Application) -> None:
+    report = here.home / "report.json"
+    process = here.start("-i", "scripts.demo.many", "-v", "-o", str(report))
+    assert process.stdout is not None and process.stderr is not None
+    with process:
+        first = process.stdout.readline().decode()
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+        code = process.wait()
+    assert first == "═" * 79 + "\n"
+    assert errors == ""
+    assert code in (1, 3)
+    assert report.exists()
+
+
+def test_a_short_output_that_nobody_reads_keeps_the_verdict(here: Application) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with here.start("-i", "scripts.demo.fails", stdout=writing) as process:
+        os.close(writing)
+        run = here.finish(process)
+    assert (run.code, run.stderr) == (1, "")
+
+
+def test_closed_standard_streams_do_no_harm(here: Application) -> None:
+    shell = 'exec "$@" >&- 2>&- <&-'
+    with here.start("-i", "scripts.demo.fails", prefix=("/bin/sh", "-c", shell, "sh")) as process:
+        assert here.finish(process).code == 1
+
+
+def test_a_full_disk_is_said(here: Application) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with open("/dev/full", "wb") as full, here.start("-i", "scripts.demo.passes", stdout=full) as process:
+        run = here.finish(process)
+    assert (run.code, run.stderr) == (3, "Error: Cannot write the output: No space left on device\n")
+
+
+def test_a_report_that_cannot_be_finished_fails_the_run(app: MakeApplication) -> None:
+    code = 'export function TestA(t) { Process("fs.data.Remove", "out/r.json"); Process("fs.data.RemoveAll", "out"); }\n'
+    run = app({"/data/out/.keep": "", "a_test.ts": code}).run("-i", "scripts.demo.a", "-o", "data/out/r.json")
+    assert run.code == 3
+    assert "Error: Reporter JsonReporter broke: No such file or directory" in run.stdout
+    assert "Traceback" not in run.stdout + run.stderr
+
+
+def test_an_output_in_ascii_is_escaped(here: Application) -> None:
+    environment = {**here.environment, "PYTHONIOENCODING": "ascii"}
+    run = here.run("-i", "scripts.demo.passes", "-q", env=environment)
+    assert (run.code, run.stderr) == (0, "")
+    assert "Summary: 1 passed, 0 failed, 0 skipped" in run.stdout
+
+
+def test_a_working_directory_that_is_gone_does_no_harm(app: MakeApplication) -> None:
+    here = app({"a_test.ts": PASSES, "/gone/.keep": ""})
+    shell = 'rm -r ../gone; exec "$@"'
+    run = here.run("-i", "scripts.demo.a", "-a", str(here.root), directory="gone", prefix=("/bin/sh", "-c", shell, "sh"))
+    assert (run.code, run.stderr) == (0, "")

@@ -1,0 +1,373 @@
+"""The files of `-o`, and the positions in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import MakeApplication, Record
+
+AT = "<app>/assistants/demo/src/"
+SETUP = "export function Setup(x) {\n  return { id: x };\n}\n"
+TESTS = """import { Setup } from "./setup";
+export function TestPasses(t) { t.assert.Equal(Setup(1), { id: 1 }); }
+export function TestFails(t) {
+  t.log("setting up");
+  console.error("bad", { a: 1 });
+  t.assert.Equal(Setup(1).id, 2, "Result ID should match");
+  t.assert.True(false, "second");
+}
+export function TestThrows(t) {
+  throw new TypeError("no");
+}
+export function TestSkips(t) { t.skip("later"); }
+export function TestSteps(t) { t.run("a", (t) => {}); t.run("b", (t) => t.skip("x")); }
+"""
+RESULTS = [
+    {"name": "TestPasses", "status": "passed", "duration_ms": "N", "logs": []},
+    {
+        "name": "TestFails",
+        "status": "failed",
+        "duration_ms": "N",
+        "error": "assertion failed: Result ID should match",
+        "cause": "assertion",
+        "assertion": {"type": "Equal", "expected": 2, "actual": 1, "message": "Result ID should match"},
+        "location": f"{AT}setup_test.ts:6:12",
+        "stack_trace": f"at TestFails ({AT}setup_test.ts:6:12)",
+        "errors": ["assertion failed: Result ID should match", "assertion failed: second"],
+        "logs": ["setting up", "[error] bad {a: 1}"],
+    },
+    {
+        "name": "TestThrows",
+        "status": "failed",
+        "duration_ms": "N",
+        "error": "TypeError: no",
+        "cause": "error",
+        "location": f"{AT}setup_test.ts:10:13",
+        "stack_trace": f"at TestThrows ({AT}setup_test.ts:10:13)",
+        "logs": [],
+    },
+    {"name": "TestSkips", "status": "skipped", "duration_ms": "N", "skip_reason": "later", "logs": []},
+    {
+        "name": "TestSteps",
+        "status": "passed",
+        "duration_ms": "N",
+        "steps": [
+            {"name": "TestSteps/a", "status": "passed", "duration_ms": "N"},
+            {"name": "TestSteps/b", "status": "skipped", "duration_ms": "N", "skip_reason": "x"},
+        ],
+        "logs": [],
+    },
+]
+ENVIRONMENT = {"user_id": "ann", "team_id": "ops", "locale": "en-us"}
+
+
+def plain(value: Any) -> Any:
+    """A report without times: numbers of milliseconds become N, times become T."""
+    if isinstance(value, dict):
+        return {
+            key: "N" if key == "duration_ms" and isinstance(item, int) else "V" if key == "version" else plain(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", value):
+        return "T"
+    return value
+
+
+@pytest.fixture(scope="module")
+def written(shared_app: MakeApplication) -> tuple[str, str, str]:
+    """The text of a JSON, a JSONL and a summary report of the same tests."""
+    here = shared_app({"setup.ts": SETUP, "setup_test.ts": TESTS})
+    who = ("-i", "scripts.demo.setup", "-u", "ann", "-t", "ops")
+    assert here.run(*who, "-o", "r.json", "-o", "deep/er/r.jsonl").code == 1
+    assert here.run(*who, "-o", "r.txt", "-r", "report.summary").code == 1
+    return tuple(here.anonymous((here.root / name).read_bytes()) for name in ("r.json", "deep/er/r.jsonl", "r.txt"))  # type: ignore[return-value]
+
+
+def test_the_json_report_of_one_module(written: tuple[str, str, str]) -> None:
+    assert plain(json.loads(written[0])) == {
+        "type": "script_test",
+        "script": "scripts.demo.setup",
+        "script_path": "demo/src/setup_test.ts",
+        "summary": {"total": 5, "passed": 2, "failed": 2, "skipped": 1, "duration_ms": "N"},
+        "environment": ENVIRONMENT,
+        "results": RESULTS,
+        "metadata": {"started_at": "T", "completed_at": "T", "version": "V"},
+    }
+
+
+def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
+    lines = [plain(json.loads(line)) for line in written[1].splitlines()]
+    assert lines == [
+        {
+            "type": "start",
+            "timestamp": "T",
+            "agent_id": "demo",
+            "total_cases": None,
+            "scripts": ["scripts.demo.setup"],
+            "environment": ENVIRONMENT,
+            "version": "V",
+        },
+        *(
+            {"type": "result", "id": record["name"], "script": "scripts.demo.setup", **{k: v for k, v in record.items() if k != "name"}}
+            for record in RESULTS
+        ),
+        {"type": "summary", "total": 5, "passed": 2, "failed": 2, "skipped": 1, "duration_ms": "N", "status": "failed"},
+    ]
+
+
+def test_the_summary_report(written: tuple[str, str, str]) -> None:
+    assert re.sub(r"\d+\.\d\ds", "Ns", written[2]).splitlines() == [
+        "2 passed, 2 failed, 1 skipped in Ns",
+        "FAILED scripts.demo.setup TestFails: assertion failed: Result ID should match",
+        "FAILED scripts.demo.setup TestThrows: TypeError: no",
+    ]
+
+
+def test_the_json_report_of_several_modules_is_in_the_order_of_the_modules(app: MakeApplication) -> None:
+    slow = "export async function TestA(t) { await new Promise((done) => setTimeout(done, 30)); }\nexport function TestB(t) {}\n"
+    here = app({"a_test.ts": slow, "b_test.ts": "export function TestC(t) { t.fail('x'); }\n", "c_test.ts": "const = 1;\n"})
+    report = plain(here.report("-i", "scripts.demo", "--parallel", "2", code=1))
+    assert {key: value for key, value in report.items() if key != "reports"} == {
+        "type": "test_run",
+        "summary": {"total": 4, "passed": 2, "failed": 2, "skipped": 0, "duration_ms": "N"},
+        "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
+        "metadata": {"started_at": "T", "completed_at": "T", "version": "V"},
+    }
+    assert [(part["script"], part["summary"]["total"], [r["name"] for r in part["results"]]) for part in report["reports"]] == [
+        ("scripts.demo.a", 2, ["TestA", "TestB"]),
+        ("scripts.demo.b", 1, ["TestC"]),
+        ("scripts.demo.c", 1, ["c"]),
+    ]
+
+
+def test_a_report_replaces_an_older_one_and_leaves_nothing_beside_it(app: MakeApplication) -> None:
+    here = app({"a_test.ts": "export function TestA(t) {}\n", "/out/r.json": "x" * 10_000, "/out/r.jsonl": "y" * 10_000})
+    assert here.run("-i", "scripts.demo.a", "-o", "out/r.json", "-o", "out/r.jsonl").code == 0
+    assert json.loads((here.root / "out/r.json").read_text())["summary"]["passed"] == 1
+    assert len((here.root / "out/r.jsonl").read_text().splitlines()) == 3
+    assert sorted(path.name for path in (here.root / "out").iterdir()) == ["r.json", "r.jsonl"]
+
+
+def test_values_that_are_not_json_are_reported_as_text(app: MakeApplication) -> None:
+    code = """export function TestA(t) {
+      t.assert.Equal(new Map([[1, 2]]), undefined, "map");
+    }
+    export function TestB(t) { t.assert.Equal(NaN, 10n, "numbers"); }
+    """
+    results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)
+    assert results["TestA"]["assertion"] == {"type": "Equal", "expected": "undefined", "actual": "Map(1) {1 => 2}", "message": "map"}
+    assert results["TestB"]["assertion"] == {"type": "Equal", "expected": "10n", "actual": "NaN", "message": "numbers"}
+
+
+def test_output_keeps_its_order_and_levels(app: MakeApplication) -> None:
+    code = """
+        console.log("loaded");
+        export function TestA(t) {
+          console.log("one", 2); console.info("info"); console.warn("warn"); console.error("error"); console.debug("debug");
+          t.log("t", [1]); t.run("s", (t) => t.log("in", t.name)); log.Info("yao %s", "style");
+        }
+    """
+    results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=0)
+    assert results["TestA"]["logs"] == [
+        "loaded",
+        "one 2",
+        "info",
+        "[warn] warn",
+        "[error] error",
+        "[debug] debug",
+        "t [1]",
+        "in TestA/s",
+        "yao style",
+    ]
+
+
+# Positions
+
+HELPER = """// a comment
+export interface Options { deep: boolean }
+
+export function check(value: number, options?: Options): number {
+  if (value < 0) {
+    fail();
+  }
+  return value;
+}
+
+function fail(): never {
+  throw new RangeError("negative");
+}
+
+export class Checker<T extends number> {
+  private readonly seen: T[] = [];
+
+  run(): void {
+    this.inner();
+  }
+
+  private inner(): void {
+    fail();
+  }
+}
+
+export const later = async (): Promise<void> => {
+  await null;
+  fail();
+};
+"""
+POSITIONS = """import { check, Checker, later } from "./helper";
+import type { Options } from "./helper";
+
+enum Mode { One = 1, Two }
+
+type Shape = { a: number };
+
+export function TestHelper(t: any) {
+  const value: number = -1 as number;
+  check(value);
+}
+
+export function TestMethod(t: any) {
+  new Checker<number>().run();
+}
+
+export async function TestAsync(t: any) {
+  await later();
+}
+
+export function TestCallback(t: any) {
+  [1].forEach((item: number) => {
+    boom();
+  });
+}
+
+function boom() {
+  null!.x;
+}
+
+export function TestAssertion(t: any) {
+  const { assert } = t;
+  assert.True(
+    Mode.Two === 1,
+    "over several lines",
+  );
+}
+
+export function TestAssertionInHelper(t: any) {
+  expectOne(t);
+}
+
+function expectOne(t: any) {
+  t.assert.Equal(2, 1);
+}
+
+export function TestSubtest(t: any) {
+  t.run("inner", (t: any) => {
+    t.assert.Nil(1);
+  });
+}
+"""
+# The engine places a call with arguments at its last argument.
+STACKS = {
+    "TestHelper": ["fail helper.ts:12:13", "check helper.ts:6:5", "TestHelper a_test.ts:10:9"],
+    "TestMethod": ["fail helper.ts:12:13", "inner helper.ts:23:5", "run helper.ts:19:10", "TestMethod a_test.ts:14:25"],
+    "TestCallback": ["boom a_test.ts:28:3", "<anonymous> a_test.ts:23:5", "TestCallback a_test.ts:22:7"],
+    "TestAssertion": ["TestAssertion a_test.ts:33:10"],
+    "TestAssertionInHelper": ["expectOne a_test.ts:44:12", "TestAssertionInHelper a_test.ts:40:13"],
+}
+
+
+@pytest.fixture(scope="module")
+def placed(shared_app: MakeApplication) -> dict[str, Record]:
+    return shared_app({"a_test.ts": POSITIONS, "helper.ts": HELPER}).results("-i", "scripts.demo.a", code=1)
+
+
+def stack(record: Record) -> list[str]:
+    """The frames as `function file:line:column`."""
+    frames = [re.fullmatch(rf"at (\S+) \({AT}(.*)\)", line) for line in record["stack_trace"].splitlines()]
+    return [f"{frame[1]} {frame[2]}" for frame in frames if frame]
+
+
+@pytest.mark.parametrize("test", STACKS)
+def test_a_stack_has_the_positions_of_the_sources(placed: dict[str, Record], test: str) -> None:
+    assert stack(placed[test]) == STACKS[test]
+    assert placed[test]["location"] == AT + STACKS[test][0].split()[1]
+
+
+def test_a_stack_of_async_functions_begins_where_it_was_thrown(placed: dict[str, Record]) -> None:
+    assert stack(placed["TestAsync"])[:2] == ["fail helper.ts:12:13", "<anonymous> helper.ts:29:3"]
+    assert not re.search(r"esbuild|__async|native|<input>", placed["TestAsync"]["stack_trace"])
+
+
+def test_a_failure_in_a_subtest_has_its_own_position(placed: dict[str, Record]) -> None:
+    (step,) = placed["TestSubtest"]["steps"]
+    assert step["location"] == f"{AT}a_test.ts:49:14"
+
+
+def test_the_script_alongside_has_its_own_positions(app: MakeApplication) -> None:
+    here = app(
+        {
+            "a.ts": "// plain\n\nfunction Setup(x: number) {\n  const y = x as any;\n  return y.a.b;\n}\n",
+            "a_test.ts": "function TestA(t) {\n  Setup(1);\n}\nfunction TestB(t) {\n  t.fail('x');\n}\n",
+        }
+    )
+    results = here.results("-i", "scripts.demo.a", code=1)
+    assert stack(results["TestA"]) == ["Setup a.ts:5:10", "TestA a_test.ts:2:3"]
+    assert stack(results["TestB"]) == ["TestB a_test.ts:5:5"]
+
+
+def test_a_syntax_error_in_an_import_is_placed_there(app: MakeApplication) -> None:
+    here = app({"a_test.ts": 'import { x } from "./b";\nexport function TestA(t) { x; }\n', "b.ts": "\nexport const x = (;\n"})
+    assert here.results("-i", "scripts.demo.a", code=1)["a"]["location"] == f"{AT}b.ts:2:19"
+
+
+def test_the_code_frame_shows_the_lines_around_the_place(app: MakeApplication) -> None:
+    code = "// one\n// two\n// three\nexport function TestA(t) {\n  const a = 1;\n\tt.assert.Equal(a, 2);\n}\n// eight\n// nine\n// ten\n"
+    lines = app({"a_test.ts": code}).run("-i", "scripts.demo.a").stdout.splitlines()
+    start = lines.index("     at assistants/demo/src/a_test.ts:6:11")
+    assert lines[start + 1 : start + 8] == [
+        "       4 | export function TestA(t) {",
+        "       5 |   const a = 1;",
+        "     > 6 | \tt.assert.Equal(a, 2);",
+        "         | \t         ^^^^^",
+        "       7 | }",
+        "       8 | // eight",
+        "  Run it again: yao-test -i scripts.demo.a --run '^TestA$'",
+    ]
+
+
+def test_the_console_names_the_callers(app: MakeApplication) -> None:
+    here = app({"a_test.ts": 'import { check } from "./helper";\nexport function TestA(t) {\n  check(-1);\n}\n', "helper.ts": HELPER})
+    lines = here.run("-i", "scripts.demo.a").stdout.splitlines()
+    start = lines.index("  └─ RangeError: negative")
+    assert lines[start : start + 11] == [
+        "  └─ RangeError: negative",
+        "     at assistants/demo/src/helper.ts:12:13",
+        "       10 |",
+        "       11 | function fail(): never {",
+        '     > 12 |   throw new RangeError("negative");',
+        "          |             ^",
+        "       13 | }",
+        "       14 |",
+        "     called from assistants/demo/src/helper.ts:6:5",
+        "     called from assistants/demo/src/a_test.ts:3:3",
+        "  Run it again: yao-test -i scripts.demo.a --run '^TestA$'",
+    ]
+
+
+def test_paths_are_shown_from_the_working_directory(app: MakeApplication) -> None:
+    here = app({"a_test.ts": "export function TestA(t) {\n  t.fail('x');\n}\n"})
+    assert "     at a_test.ts:2:5" in here.run("-i", "scripts.demo.a", directory="assistants/demo/src").stdout.splitlines()
+    other = here.run("-i", "scripts.demo.a", "-a", str(here.root), directory="../home")
+    assert f"     at {AT}a_test.ts:2:5" in other.stdout.splitlines()
+
+
+def test_a_report_path_counts_from_the_working_directory(app: MakeApplication) -> None:
+    here = app({"a_test.ts": "export function TestA(t) {}\n"})
+    assert here.run("-i", "scripts.demo.a", "-o", "r.json", directory="assistants").code == 0
+    assert Path(here.root, "assistants/r.json").exists()
