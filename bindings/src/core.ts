@@ -15,6 +15,8 @@
  */
 
 import type { ContextData, Kernel } from "./kernel";
+import type { Flow } from "./parts/flow";
+import type { Recorder } from "./parts/record";
 
 type HostDoor = (op: string, a: string, b: string) => string;
 
@@ -44,6 +46,20 @@ export interface Outcome {
   skipReason?: string;
   /** JSON texts of the subtests */
   steps: string[];
+  state?: State;
+}
+
+/** What a test has under way; most have nothing. */
+export interface State {
+  parent: T | undefined;
+  /** 0 for a test, 1 for its subtests ... */
+  depth: number;
+  cleanups: (() => unknown)[];
+  /** promises of subtests and assertions that are not over */
+  pending: unknown[];
+  /** how often a name of a subtest or snapshot was used */
+  subtests: Record<string, number>;
+  snapshots: Record<string, number>;
 }
 
 /** The state that core and parts share; scripts never see it. */
@@ -58,6 +74,9 @@ export interface Core extends Kernel {
   root: T;
   current: T;
   outcomeOf(t: T): Outcome;
+  stateOf(t: T): State;
+  /** Thrown by `skip`, `fatal` and `require` to leave the test function; never a failure by itself. */
+  stop: object;
   ctx: unknown;
   ended: boolean;
   began: number;
@@ -133,7 +152,7 @@ const assertions = words(
   "True False Equal NotEqual Nil NotNil Contains NotContains Len Greater GreaterOrEqual Less LessOrEqual Error NoError Panic NoPanic Match NotMatch JSONPath Type Agent",
 );
 
-/** `testing.T`; its other members come with part "testing". */
+/** `testing.T`; its other members come with part "methods". */
 export class T {
   readonly name: string;
   #outcome: Outcome;
@@ -175,7 +194,7 @@ function checks(t: T, outcome: Outcome, required: boolean): object {
       outcome.assertions++;
       const count = args.length;
       if (count >= least && count <= least + 1 && sure!(args[0], args[1])) return true;
-      return core.part<World>("testing").check(t, name, args, required);
+      return core.part<Check>("check")(t, name, args, required);
     };
   }
   return made;
@@ -187,7 +206,7 @@ for (let i = 0; i < others.length; i++) {
   defineProperty(T.prototype, name, {
     configurable: true,
     get(this: T) {
-      core.part("testing");
+      core.part("methods");
       return this[name];
     },
   });
@@ -207,29 +226,22 @@ function start(plan: Plan): void {
   core.began = clock();
   let simple = body !== undefined;
   for (let i = 0; i < hooks.length; i++) if (core.declared(hooks[i])) simple = false;
-  if (!simple) return core.part<World>("testing").world(t, body);
+  if (!simple) return core.part<(t: T, body: unknown) => void>("hooks")(t, body);
   let result: { then?: unknown } | undefined;
   try {
     result = body!(t, core.ctx) as typeof result;
-    if (!parts.testing && (result === undefined || result === null || typeof result.then !== "function")) {
+    if (!core.outcomeOf(t).state && (result === undefined || result === null || typeof result.then !== "function")) {
       core.ended = true;
       core.milliseconds = clock() - core.began;
       return;
     }
   } catch (error) {
-    return core.part<World>("testing").thrown(t, error);
+    return core.part<Flow>("flow").thrown(t, error);
   }
-  core.part<World>("testing").settle(t, result);
+  core.part<Flow>("flow").settle(t, result);
 }
 
-interface World {
-  world(t: T, body: unknown): void;
-  settle(t: T, result: unknown): void;
-  thrown(t: T, error: unknown): void;
-  record(error: unknown, phase: string): void;
-  check(t: T, name: string, args: unknown[], required: boolean): unknown;
-  encodeOutcome(): string;
-}
+type Check = (t: T, name: string, args: unknown[], required: boolean) => unknown;
 
 interface Fields {
   trap(target: object, trap: PropertyKey): unknown;
@@ -242,15 +254,18 @@ function poll(): number {
   try {
     if (parts.timers) wait = core.part<{ poll(now: number): number }>("timers").poll(core.now());
   } catch (error) {
-    core.part<World>("testing").record(error, "uncaught exception");
+    core.part<Recorder>("record").record(error, "uncaught exception");
     return 0;
   }
   return wait < 0 ? (core.ended ? 0 : NaN) : wait;
 }
 
 function result(): string {
-  const { failures, assertions, skipped, steps } = core.outcomeOf(core.root);
-  if (failures.length || skipped || steps.length) return core.part<World>("testing").encodeOutcome();
+  const outcome = core.outcomeOf(core.root);
+  const { failures, assertions, skipped, steps } = outcome;
+  if (failures.length || skipped || steps.length) {
+    return core.part<Recorder>("record").encodeOutcome(core.plan.name, core.milliseconds, outcome);
+  }
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';
 }
 

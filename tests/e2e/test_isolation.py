@@ -97,16 +97,19 @@ SLICED = {
         export const TestC = (t) => TestB(t);
     """,
     "eval": """
-        export function TestA(t) { t.assert.Equal(eval("typeof TestB"), "function"); }
-        export function TestB(t) { t.assert.Equal((0, eval)("typeof TestA"), "function"); }
+        const head = "Te";
+        export function TestA(t) { t.assert.Equal(eval("typeof " + head + "stB"), "function"); }
+        export function TestB(t) { t.assert.Equal((0, eval)("typeof " + head + "stA"), "function"); }
     """,
     "new Function": """
-        export function TestA(t) { t.assert.Equal(typeof new Function("return TestB")(), "function"); }
-        export function TestB(t) { t.assert.Equal(typeof new Function("return TestA")(), "function"); }
+        const head = "Te";
+        export function TestA(t) { t.assert.Equal(typeof new Function("return " + head + "stB")(), "function"); }
+        export function TestB(t) { t.assert.Equal(typeof new Function("return " + head + "stA")(), "function"); }
     """,
     "globalThis": """
-        export function TestA(t) { t.assert.Equal(typeof (globalThis as any)["Test" + "B"], "function"); }
-        export function TestB(t) { t.assert.Equal(Object.keys(globalThis).includes("TestA"), true); }
+        const head = "Te";
+        export function TestA(t) { t.assert.Equal(typeof (globalThis as any)[head + "stB"], "function"); }
+        export function TestB(t) { t.assert.Equal(Object.keys(globalThis).includes(head + "stA"), true); }
     """,
     "escaped name": """
         export function TestA(t) { t.assert.Equal(typeof T\\u0065stB, "function"); }

@@ -3,9 +3,8 @@
  * explained. Whatever goes wrong on the way is a failure, never a pass.
  */
 
-import { checks } from "../assert";
 import { explain } from "../assert/support";
-import type { Explained, Kernel, Mismatch } from "../kernel";
+import type { Check, Explained, Kernel, Mismatch } from "../kernel";
 
 /** The result of one assertion; it holds when there is no outcome. */
 export interface Checked {
@@ -15,8 +14,6 @@ export interface Checked {
 }
 
 export interface Assertions {
-  /** The names of all assertions. */
-  names: string[];
   /** Runs one; answers with a promise only when the check is asynchronous. */
   check(name: string, args: readonly unknown[]): Checked | Promise<Checked>;
 }
@@ -25,7 +22,7 @@ export default function (kernel: Kernel): Assertions {
   const { std } = kernel;
 
   function check(name: string, args: readonly unknown[]): Checked | Promise<Checked> {
-    const { params, test } = checks[name];
+    const { params, test } = kernel.part<Check>("check." + name);
     const count = args.length;
     const most = params.length;
     const fail = (outcome: Explained): Checked => {
@@ -52,5 +49,5 @@ export default function (kernel: Kernel): Assertions {
     }
   }
 
-  return { names: std.keys(checks), check };
+  return { check };
 }

@@ -6,15 +6,20 @@ import type { Std } from "../std";
 
 export default function (core: Core): object {
   const started = Date.now() - core.clock();
+  const stop = { toString: () => "the test was stopped by skip, fatal or require" };
+  const dictionary = () => ({ __proto__: null as never }) as Record<string, number>;
   const out = () => core.part<Kernel>("process");
-  const own: Partial<Kernel> = {
+  const own: Partial<Core> = {
     mocks: { process: [], agent: [], http: [] },
     testName: () => core.current?.name ?? "",
     call: (name, args) => out().call(name, args),
     host: (name, args) => out().host(name, args),
     log: (level, text) => out().log(level, text),
     sleep: (milliseconds) => void core.door("sleep", `${+milliseconds || 0}`, ""),
-    isStop: (error) => core.part<{ isStop(error: unknown): boolean }>("testing").isStop(error),
+    isStop: (error) => error === stop,
+    stop,
+    stateOf: (t) =>
+      (core.outcomeOf(t).state ??= { parent: undefined, depth: 0, cleanups: [], pending: [], subtests: dictionary(), snapshots: dictionary() }),
     now: () => started + core.clock(),
   };
   const lazy = {

@@ -1,8 +1,11 @@
 /** The operations of `drive` that a passing test does not need; see `core.ts` for the others. */
 
+import { bounded } from "../bounded";
 import type { Core } from "../core";
 import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
+import type { Flow } from "./flow";
+import type { Recorder } from "./record";
 
 export default function (core: Core) {
   const { std, globals } = core;
@@ -27,7 +30,7 @@ export default function (core: Core) {
   }
 
   function outcome(text: string, stack: string | undefined): string {
-    const message = core.part<{ bounded(text: string): string }>("process").bounded(text);
+    const message = bounded(std, text);
     return encode(std, { name: "", status: "failed", failures: [{ kind: "error", message, stack, phase: "load" }], steps: [] });
   }
 
@@ -64,7 +67,7 @@ export default function (core: Core) {
     /** Ends a test, or a call for another realm, that cannot end by itself. */
     abandon(reason: string): void {
       if (core.boot.nested) refuse(new std.Error(reason));
-      else core.part<{ abandon(reason: string): void }>("testing").abandon(reason);
+      else core.part<Recorder>("record").abandon(reason);
     },
 
     refuse,
@@ -74,14 +77,14 @@ export default function (core: Core) {
       if (std.slice(text, 0, 7) === "Error: ") text = std.slice(text, 7);
       const end = std.indexOf(text, "\n");
       const error = { __proto__: std.Error.prototype, message: end < 0 ? text : std.slice(text, 0, end), stack: end < 0 ? "" : std.slice(text, end) };
-      core.part<{ record(error: unknown, phase: string): void }>("testing").record(error, "uncaught exception");
+      core.part<Recorder>("record").record(error, "uncaught exception");
     },
 
     /** Calls a process of the script, by its full name, for another realm; `answer` has its envelope once `poll` says -1. */
     call(name: string, args: string): void {
       const short = name.slice(name.lastIndexOf(".") + 1);
       core.ended = false;
-      core.part<{ drive(work: Generator, done: () => void): void }>("testing").drive(
+      core.part<Flow>("flow").drive(
         (function* () {
           try {
             const target = core.declared(short);

@@ -1,10 +1,10 @@
 /** `Process` and the way out of the realm: mocks, what lives in the realm itself, other scripts, the host. */
 
+import { bounded } from "../bounded";
 import type { Core } from "../core";
 import { describeError } from "../errors";
 
 const outputLimit = 1_000_000;
-const lineLimit = 64_000;
 const argumentLimit = 32_000_000;
 
 type Envelope = { ok?: unknown; bytes?: string; error?: { message: string; code?: number } };
@@ -80,23 +80,16 @@ export default function (core: Core) {
     return host(name, args);
   }
 
-  /** The beginning of a text that is too long for one line of output. */
-  function bounded(text: string): string {
-    return text.length > lineLimit ? std.slice(text, 0, lineLimit) + " ... (" + text.length + " characters)" : text;
-  }
-
   return {
     Process: (name: string, ...args: unknown[]) => call(name, args),
     Exception,
     call,
     host,
 
-    bounded,
-
     /** Captures one line for the running test, within bounds. */
     log(level: string, text: string): void {
       if (captured > outputLimit) return;
-      text = bounded(text);
+      text = bounded(std, text);
       captured += text.length + 1;
       if (captured > outputLimit) text = "output is cut here: a test may print " + outputLimit + " characters";
       door("log", level, std.stringify(text));

@@ -6,6 +6,7 @@
  */
 
 import type { Core } from "../core";
+import type { Recorder } from "./record";
 
 type Settle = (value: unknown) => void;
 
@@ -100,7 +101,7 @@ export default function (core: Core) {
     report(): void {
       for (let i = 0; i < rejections.length; i++) {
         const { promise, reason } = rejections[i];
-        if (!isHandled(promise)) core.part<{ record(error: unknown, phase: string): void }>("testing").record(reason, "unhandled rejection");
+        if (!isHandled(promise)) core.part<Recorder>("record").record(reason, "unhandled rejection");
       }
       rejections.length = 0;
     },

@@ -1,0 +1,34 @@
+/** An assertion whose verdict is not certain at once: asks for it, and records a failure. */
+
+import type { Core, T } from "../core";
+import { Raw } from "../encode";
+import type { Assertions, Checked } from "./assert";
+import type { Recorder } from "./record";
+
+export default function (core: Core) {
+  const { std } = core;
+
+  return (t: T, name: string, args: unknown[], required: boolean): boolean | Promise<unknown> => {
+    let stack: string | undefined;
+    const settle = ({ message, outcome }: Checked): boolean => {
+      if (!outcome) return true;
+      const { expected, actual } = outcome;
+      core.part<Recorder>("record").fail(t, "assertion", message ?? outcome.reason, {
+        stack: stack ?? new std.Error().stack,
+        type: name,
+        ...outcome,
+        expected: expected === undefined ? undefined : new Raw(expected),
+        actual: actual === undefined ? undefined : new Raw(actual),
+      });
+      if (required) throw core.stop;
+      return false;
+    };
+    const checked = core.part<Assertions>("assert").check(name, args);
+    if (!(checked instanceof std.Promise)) return settle(checked as Checked);
+    stack = new std.Error().stack;
+    const done = std.then(checked, settle as never);
+    const { pending } = core.stateOf(t);
+    pending[pending.length] = done;
+    return done;
+  };
+}

@@ -1,0 +1,108 @@
+/** Runs test functions and what belongs to them: awaiting, what they left open, clean-ups. */
+
+import type { Core, T } from "../core";
+import type { Recorder } from "./record";
+
+interface Promises {
+  subscribe(value: PromiseLike<unknown>, done: (value: unknown) => void, failed: (reason: unknown) => void): void;
+}
+
+export interface Flow {
+  drive(work: Generator<unknown, unknown>, done: () => void): void;
+  guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean>;
+  runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void>;
+  begin(work: Generator<unknown, void>): void;
+  settle(t: T, result: unknown): void;
+  thrown(t: T, error: unknown): void;
+}
+
+export default function (core: Core): Flow {
+  /** Runs one function of the script; whether it neither threw nor stopped the test. */
+  function* guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean> {
+    core.current = t;
+    try {
+      yield work();
+      return true;
+    } catch (error) {
+      if (!core.isStop(error)) core.part<Recorder>("record").thrown(t, error, phase);
+      return false;
+    } finally {
+      core.current = core.stateOf(t).parent ?? t;
+    }
+  }
+
+  /** A test function with what it left open: subtests and assertions under way, then `between`, then its clean-ups. */
+  function* runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void> {
+    yield* guard(t, body);
+    yield* wrapUp(t, between);
+  }
+
+  function* wrapUp(t: T, between?: () => Generator<unknown, void>): Generator<unknown, void> {
+    const { pending, cleanups } = core.stateOf(t);
+    for (let i = 0; i < pending.length; i++) yield* guard(t, () => pending[i]);
+    if (between) yield* between();
+    while (cleanups.length) {
+      const undo = cleanups[cleanups.length - 1];
+      cleanups.length--;
+      yield* guard(t, undo, "cleanup");
+    }
+  }
+
+  function begin(work: Generator<unknown, void>): void {
+    drive(work, () => {
+      core.ended = true;
+      core.milliseconds = core.clock() - core.began;
+    });
+  }
+
+  /**
+   * Runs a generator to its end, awaiting each thenable it yields; a rejection is thrown into it. Synchronous work ends
+   * before this returns.
+   */
+  function drive(work: Generator<unknown, unknown>, done: () => void): void {
+    const advance = (failed: boolean, value: unknown): void => {
+      for (;;) {
+        const step = failed ? work.throw(value) : work.next(value);
+        if (step.done) return done();
+        failed = false;
+        value = step.value;
+        if (value === null || (typeof value !== "object" && typeof value !== "function")) continue;
+        let settled = false;
+        const resume = (isError: boolean) => (result: unknown) => {
+          if (!settled) {
+            settled = true;
+            advance(isError, result);
+          }
+        };
+        try {
+          if (typeof (value as { then?: unknown }).then === "function") {
+            core.part<Promises>("promise").subscribe(value as PromiseLike<unknown>, resume(false), resume(true));
+            return;
+          }
+        } catch (error) {
+          failed = true;
+          value = error;
+        }
+      }
+    };
+    advance(false, undefined);
+  }
+
+  return {
+    drive,
+    guard,
+    runBody,
+    begin,
+
+    /** Goes on after a test function that has returned something, or left something open. */
+    settle: (t, result) => begin(runBody(t, () => result)),
+
+    /** Goes on after a test function that has thrown. */
+    thrown: (t, error) =>
+      begin(
+        runBody(t, () => {
+          throw error;
+        }),
+      ),
+  };
+}

@@ -1,0 +1,53 @@
+/** A test whose module has set-up or tear-down functions, or which is not there any more. */
+
+import type { Core, T } from "../core";
+import type { Flow } from "./flow";
+import type { Recorder } from "./record";
+
+type Body = (t: T, ctx: unknown) => unknown;
+
+export default function (core: Core) {
+  const { std } = core;
+  const { begin, drive, guard, runBody } = core.part<Flow>("flow");
+  const thrown = (t: T, error: unknown, phase?: string) => core.part<Recorder>("record").thrown(t, error, phase);
+
+  /** One test with everything around it: TestMain, BeforeAll, BeforeEach, the test, AfterEach, clean-ups, AfterAll. */
+  function* world(t: T, body: Body | undefined): Generator<unknown, void> {
+    if (!body) return thrown(t, new std.TypeError(t.name + " is not a function any more"));
+    const { ctx, declared } = core;
+    const inner = function* (): Generator<unknown, number> {
+      const beforeAll = declared("BeforeAll");
+      const beforeEach = declared("BeforeEach");
+      const afterEach = declared("AfterEach");
+      const afterAll = declared("AfterAll");
+      const ready =
+        (!beforeAll || (yield* guard(t, () => beforeAll(ctx), "BeforeAll"))) &&
+        (!beforeEach || (yield* guard(t, () => beforeEach(t, ctx), "BeforeEach")));
+      yield* runBody(t, ready ? () => body(t, ctx) : () => undefined, function* () {
+        if (afterEach) yield* guard(t, () => afterEach(t, ctx), "AfterEach");
+      });
+      if (afterAll) yield* guard(t, () => afterAll(ctx), "AfterAll");
+      return t.failed ? 1 : 0;
+    };
+    const main = declared("TestMain");
+    if (!main) return void (yield* inner());
+    let ran = false;
+    const run = () => {
+      if (ran) throw new std.Error("m.Run() may be called once");
+      ran = true;
+      let code: number | undefined;
+      let finish: ((code: number) => void) | undefined;
+      const work = function* () {
+        code = yield* inner();
+      };
+      drive(work(), () => finish?.(code!));
+      return code ?? new std.Promise<number>((resolve) => (finish = resolve));
+    };
+    yield* guard(t, () => main({ Run: run }, ctx), "TestMain");
+    if (!ran && !t.failed && !core.outcomeOf(t).skipped) {
+      thrown(t, new std.Error("TestMain did not call m.Run(), so the test did not run"), "TestMain");
+    }
+  }
+
+  return (t: T, body: Body | undefined): void => begin(world(t, body));
+}

@@ -1,0 +1,122 @@
+/** The methods of `testing.T` beyond its assertions: log, control, clean-up, subtests, snapshots. */
+
+import { bounded } from "../bounded";
+import type { Core, T } from "../core";
+import type { Flow } from "./flow";
+import type { Recorder } from "./record";
+
+type Body = (t: T, ctx: unknown) => unknown;
+
+interface Explain {
+  inspect(value: unknown): string;
+  diff(expected: unknown, actual: unknown): string;
+}
+
+const depthLimit = 100;
+
+export default function (core: Core): true {
+  const { std } = core;
+  const own = core.stateOf;
+  const recorder = () => core.part<Recorder>("record");
+  const fail: Recorder["fail"] = (t, kind, message, more) => recorder().fail(t, kind, message, { stack: new std.Error().stack, ...more });
+  const text = (args: readonly unknown[]) => recorder().text(args);
+
+  function run(t: T, name: unknown, body: unknown): boolean | Promise<boolean> {
+    if (typeof name !== "string" || typeof body !== "function") throw new std.TypeError("t.run takes (name, function)");
+    const { subtests, depth, pending } = own(t);
+    if (depth >= depthLimit) throw new std.Error("t.run: subtests are nested more than " + depthLimit + " deep");
+    let short = std.join(std.split(name, " "), "_");
+    const used = (subtests[short] = (subtests[short] ?? 0) + 1);
+    if (used > 1) short += (used < 11 ? "#0" : "#") + (used - 1);
+    const pattern = core.plan.filter[depth];
+    if (pattern && core.host("regex.Match", [pattern, short]) !== true) return true;
+
+    const subtest = new core.T(t.name + "/" + short);
+    const outcome = core.outcomeOf(subtest);
+    const inner = own(subtest);
+    inner.parent = t;
+    inner.depth = depth + 1;
+    const began = core.clock();
+    let over = false;
+    let finish: ((passed: boolean) => void) | undefined;
+    const { drive, runBody } = core.part<Flow>("flow");
+    drive(
+      runBody(subtest, () => (body as Body)(subtest, core.ctx)),
+      () => {
+        over = true;
+        const parent = core.outcomeOf(t);
+        parent.steps[parent.steps.length] = recorder().encodeOutcome(subtest.name, core.clock() - began, outcome);
+        parent.assertions += outcome.assertions;
+        if (outcome.failures.length) fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
+        finish?.(!subtest.failed);
+      },
+    );
+    if (over) return !subtest.failed;
+    const done = new std.Promise<boolean>((resolve) => (finish = resolve));
+    pending[pending.length] = done;
+    return done;
+  }
+
+  function snapshot(t: T, value: unknown, name: unknown): boolean {
+    const { snapshots } = own(t);
+    const base = name === undefined ? t.name : t.name + " " + text([name]);
+    const number = (snapshots[base] = (snapshots[base] ?? 0) + 1);
+    const explain = core.part<Explain>("explain");
+    const actual = explain.inspect(value);
+    core.outcomeOf(t).assertions++;
+    const key = number === 1 && name !== undefined ? base : base + " " + number;
+    const answer = core.host("snapshot.Match", [key, actual]) as { passed: boolean; expected?: string; reason?: string };
+    if (answer.passed) return true;
+    const { expected, reason } = answer;
+    fail(t, "assertion", reason ?? "Not equal to the snapshot", {
+      type: "Snapshot",
+      expected,
+      actual,
+      expected_text: expected,
+      actual_text: actual,
+      diff: expected === undefined || std.indexOf(expected + actual, "\n") < 0 ? undefined : explain.diff(expected, actual),
+    });
+    return false;
+  }
+
+  const methods: Record<string, (t: T, ...args: unknown[]) => unknown> = {
+    log: (_, ...args) => core.log("info", text(args)),
+    error(t, ...args) {
+      const message = text(args);
+      core.log("error", message);
+      fail(t, "fail", message || "t.error was called");
+    },
+    fail: (t, ...reason) => fail(t, "fail", reason.length ? text(reason) : "t.fail was called"),
+    fatal(t, ...reason) {
+      fail(t, "fail", reason.length ? text(reason) : "t.fatal was called");
+      throw core.stop;
+    },
+    skip(t, ...reason) {
+      const outcome = core.outcomeOf(t);
+      outcome.skipped = true;
+      if (reason.length) outcome.skipReason = bounded(std, text(reason));
+      throw core.stop;
+    },
+    cleanup(t, undo) {
+      if (typeof undo !== "function") throw new std.TypeError("t.cleanup takes a function");
+      const { cleanups } = own(t);
+      cleanups[cleanups.length] = undo as () => unknown;
+    },
+    run,
+    snapshot,
+  };
+  const define = (name: string, property: PropertyDescriptor) => std.define(core.T.prototype, name, property);
+  const names = std.keys(methods);
+  for (let i = 0; i < names.length; i++) {
+    const method = methods[names[i]];
+    const value = function (this: T, ...args: unknown[]): unknown {
+      const list: unknown[] = [this];
+      for (let at = 0; at < args.length; at++) list[at + 1] = args[at];
+      return std.apply(method, undefined, list);
+    };
+    define(names[i], { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+  }
+  define("mock", { __proto__: null, get: () => core.part("mock"), configurable: true } as PropertyDescriptor);
+
+  return true;
+}

@@ -1,0 +1,81 @@
+/** The record of what failed, and its encoding. */
+
+import { bounded } from "../bounded";
+import type { Core, Outcome, T } from "../core";
+import { encode, Raw } from "../encode";
+import { describeError } from "../errors";
+
+const failureLimit = 100;
+
+export interface Recorder {
+  /** Text of what was passed to a logging function. */
+  text(args: readonly unknown[]): string;
+  /** Records a failure; `more` adds to it, or replaces its stack. */
+  fail(t: T, kind: string, message: string, more?: object): void;
+  /** Records an exception. */
+  thrown(t: T, error: unknown, phase?: string): void;
+  /** Records an exception that no test function saw. */
+  record(error: unknown, phase: string): void;
+  /** Ends a test that cannot end by itself. */
+  abandon(reason: string): void;
+  encodeOutcome(name: string, milliseconds: number, outcome: Outcome): string;
+}
+
+export default function (core: Core): Recorder {
+  const { std } = core;
+
+  /** Text of what was passed to a logging function. */
+  function text(args: readonly unknown[]): string {
+    let plain = "";
+    for (let i = 0; i < args.length; i++) {
+      const value = args[i];
+      if (typeof value !== "string") return core.part<{ format(args: readonly unknown[]): string }>("console").format(args);
+      plain += (i ? " " : "") + value;
+    }
+    return plain;
+  }
+
+  function fail(t: T, kind: string, message: string, more?: object): void {
+    const { failures } = core.outcomeOf(t);
+    if (failures.length < failureLimit) {
+      failures[failures.length] = { __proto__: null, kind, message: bounded(std, message), stack: new std.Error().stack, ...more };
+    }
+  }
+
+  function thrown(t: T, error: unknown, phase?: string): void {
+    const { message, stack } = describeError(core, error);
+    fail(t, "error", message, { stack: stack && bounded(std, stack), phase });
+  }
+
+  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome): string {
+    const steps: Raw[] = [];
+    for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]);
+    return encode(std, {
+      name,
+      status: outcome.failures.length ? "failed" : outcome.skipped ? "skipped" : "passed",
+      duration_ms: milliseconds,
+      assertions: outcome.assertions,
+      skip_reason: outcome.skipReason,
+      failures: outcome.failures,
+      steps,
+    });
+  }
+
+  return {
+    text,
+    fail,
+    thrown,
+    encodeOutcome,
+
+    record(error, phase): void {
+      if (core.boot.nested) core.part<{ refuse(error: unknown): void }>("operations").refuse(error);
+      else if (!core.isStop(error)) thrown(core.root, error, phase);
+    },
+
+    abandon(reason): void {
+      core.ended = true;
+      core.milliseconds = core.clock() - core.began;
+      fail(core.root, "error", reason, { phase: "deadlock", stack: undefined });
+    },
+  };
+}
