@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.errors import ConfigurationError
 
-_SKIP = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[\]}])', re.DOTALL)
+_SKIP = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])', re.DOTALL)
 
 
 def read_json(path: Path, purpose: str) -> Any:
@@ -26,6 +26,8 @@ def read_json(path: Path, purpose: str) -> Any:
     except json.JSONDecodeError as error:
         message = f"Cannot read {purpose} {path}:{error.lineno}:{error.colno}: {error.msg}"
         raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
 
 
 def _blank(match: re.Match[str]) -> str:

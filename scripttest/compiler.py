@@ -212,7 +212,7 @@ class Compiler:
         return missing
 
     def _error(self, source: Source, messages: list[dict[str, Any]]) -> CompileError:
-        found = [(message["text"], self._location(message["location"])) for message in messages]
+        found = [(_told(message["text"]), self._location(message["location"])) for message in messages]
         text, location = found[0]
         hint = None
         if text.startswith("Could not resolve"):
@@ -290,6 +290,11 @@ class _Build:
         return source.key in self._alongside
 
 
+def _told(text: str) -> str:
+    """A message of esbuild without its flags."""
+    return text.partition(" in the configured target environment")[0]
+
+
 def _hint(notes: str, relative: bool) -> str | None:
     """What to do about an import that cannot be resolved, from esbuild's notes without its flags."""
     if "built into node" in notes:
@@ -308,8 +313,9 @@ def _read(path: Path) -> bytes:
 
 
 def _is_plain(text: bytes) -> bool:
-    """Whether a script has no module syntax at all; esbuild would take it for CommonJS and hide its functions."""
-    if b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
+    """Whether a script has no module syntax at all; esbuild would take it for CommonJS and hide its functions. A file
+    that cannot be read is left to the compiler."""
+    if not text or b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
         return False
     return not re.search(_MODULE_SYNTAX, text, re.MULTILINE)
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 CHUNK = 40
 """Tests that a worker is given at once."""
+LONGEST_WAIT = 3600.0
+"""Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
 """How many workers in a row may die while no test runs before the host gives up."""
 
@@ -219,7 +221,7 @@ class ScriptHost:
     def _wait(self) -> None:
         now = time.monotonic()
         deadlines = [seat.worker.deadline for seat in self._seats if seat.worker.deadline is not None]
-        wait = max(0.0, min(deadlines) - now) * 1000 + 1 if deadlines else None
+        wait = min(max(0.0, min(deadlines) - now), LONGEST_WAIT) * 1000 + 1 if deadlines else None
         for descriptor, _ in self._poll.poll(wait):
             if descriptor == self._wake_read:
                 os.read(self._wake_read, 4096)

@@ -155,9 +155,17 @@ class Worker:
         try:
             return realm.test(plan)
         except EngineError as error:
-            return str(realm.drive("broken", str(error)))
+            return self._broken(realm, str(error))
         finally:
             self._leave()
+
+    def _broken(self, realm: Realm, text: str) -> str:
+        """The outcome of a test whose realm said `text`, which may be all that it can still say."""
+        try:
+            return str(realm.drive("broken", text))
+        except EngineError as error:
+            reason = str(error).partition("\n")[0]
+            return broken_outcome("out of memory" if reason == "null" else reason)
 
     def _restored(self, pieces: str) -> list[str]:
         """The module's scripts, the last one cut down to what one test needs."""
@@ -178,9 +186,9 @@ class Worker:
             for script in self._scripts:
                 if failure := realm.drive("load", script):
                     return str(failure)
-            return str(realm.drive("broken", engine_text))
+            return self._broken(realm, engine_text)
         except EngineError as error:
-            return str(realm.drive("broken", str(error)))
+            return self._broken(realm, str(error))
         finally:
             self._leave()
 
@@ -240,6 +248,12 @@ class Worker:
 def failure_envelope(message: str, code: int = 500) -> str:
     """`{"error": {"message", "code"}}`, without the json module, which takes longer to load than this worker."""
     return f'{{"error":{{"message":"{"".join(map(_escaped, message))}","code":{code}}}}}'
+
+
+def broken_outcome(reason: str) -> str:
+    """The outcome of a test whose realm cannot say what failed."""
+    message = "".join(map(_escaped, f"{reason}: the test left its realm unable to report what failed"))
+    return f'{{"status":"failed","failures":[{{"kind":"error","message":"{message}"}}],"steps":[]}}'
 
 
 def _escaped(letter: str) -> str:

@@ -142,7 +142,10 @@ def test_an_exception_in_a_timer_has_the_position_of_the_throw(app: MakeApplicat
 
 
 def test_the_causes_of_failures(results: dict[str, Record]) -> None:
-    causes = {name: results[name]["cause"] for name in ("TestAwaitFails", "TestFail", "TestFatal", "TestRejects", "TestUnhandled")}
+    causes = {
+        name: results[name]["cause"]
+        for name in ("TestAwaitFails", "TestFail", "TestFatal", "TestRejects", "TestUnhandled")
+    }
     assert causes == {
         "TestAwaitFails": "assertion",
         "TestFail": "assertion",
@@ -164,7 +167,13 @@ def test_steps_are_subtests_in_the_order_in_which_they_end(app: MakeApplication)
     record = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)["TestA"]
 
     def outline(step: Record) -> tuple[object, ...]:
-        return (step["name"], step["status"], step.get("error"), step.get("skip_reason"), [outline(s) for s in step.get("steps", [])])
+        return (
+            step["name"],
+            step["status"],
+            step.get("error"),
+            step.get("skip_reason"),
+            [outline(s) for s in step.get("steps", [])],
+        )
 
     assert [outline(step) for step in record["steps"]] == [
         (
@@ -172,7 +181,10 @@ def test_steps_are_subtests_in_the_order_in_which_they_end(app: MakeApplication)
             "failed",
             "subtest inner_one#01 failed",
             None,
-            [("TestA/first/inner_one", "passed", None, None, []), ("TestA/first/inner_one#01", "failed", "twice", None, [])],
+            [
+                ("TestA/first/inner_one", "passed", None, None, []),
+                ("TestA/first/inner_one#01", "failed", "twice", None, []),
+            ],
         ),
         ("TestA/quick", "skipped", None, "no time", []),
         ("TestA/slow", "passed", None, None, []),
@@ -252,14 +264,22 @@ HOOKS = {
         ("failed", "assertion", ["x"]),
         ["test", "after", "after all"],
     ),
-    "BeforeEach stops": ("function BeforeEach(t) { t.fatal('x'); }", ("failed", "assertion", ["x"]), ["after", "after all"]),
+    "BeforeEach stops": (
+        "function BeforeEach(t) { t.fatal('x'); }",
+        ("failed", "assertion", ["x"]),
+        ["after", "after all"],
+    ),
     "BeforeEach skips": ("function BeforeEach(t) { t.skip('x'); }", ("skipped", None, []), ["after", "after all"]),
     "AfterEach throws": (
         "function AfterEach() { throw new Error('x'); }",
         ("failed", "error", ["x (in AfterEach)"]),
         ["test", "after all"],
     ),
-    "AfterAll throws": ("function AfterAll() { throw new Error('x'); }", ("failed", "error", ["x (in AfterAll)"]), ["test", "after"]),
+    "AfterAll throws": (
+        "function AfterAll() { throw new Error('x'); }",
+        ("failed", "error", ["x (in AfterAll)"]),
+        ["test", "after"],
+    ),
     "TestMain throws": (
         "function TestMain(m) { throw new Error('x'); }",
         ("failed", "setup", ["x (in TestMain)"]),

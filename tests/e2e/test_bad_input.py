@@ -73,7 +73,10 @@ REFUSED = {
         ("-i", "notes.txt"),
         f'Error: Cannot use -i "notes.txt": it is neither scripts.<agent>.<module> nor a test file nor a folder\n{MODULE_NAMES}',
     ),
-    "missing case file": (("-i", "cases.jsonl"), "Error: Cannot read case file <app>/cases.jsonl: there is no such file"),
+    "missing case file": (
+        ("-i", "cases.jsonl"),
+        "Error: Cannot read case file <app>/cases.jsonl: there is no such file",
+    ),
     "missing test file": (
         ("-i", "gone_test.ts"),
         f'Error: Cannot use -i "gone_test.ts": it is neither scripts.<agent>.<module> nor a test file nor a folder\n{MODULE_NAMES}',
@@ -93,14 +96,26 @@ REFUSED = {
     "input without its value": (("-i",), f"Error: Option '-i' requires an argument.\n{FLAGS_LISTED}"),
     "switch with a value": ((*S, "--quiet=yes"), f"Error: Option '--quiet' does not take a value.\n{FLAGS_LISTED}"),
     "quiet and verbose": ((*S, "-q", "-v"), "Error: --quiet and --verbose exclude each other"),
-    "reporter without a file": ((*S, "-r", "report.json"), "Error: --reporter needs a file to write to\nHint: Name it with -o"),
-    "timeout that is no duration": ((*S, "--timeout", "abc"), f'Error: Cannot read --timeout "abc": not a duration\n{DURATION}'),
+    "reporter without a file": (
+        (*S, "-r", "report.json"),
+        "Error: --reporter needs a file to write to\nHint: Name it with -o",
+    ),
+    "timeout that is no duration": (
+        (*S, "--timeout", "abc"),
+        f'Error: Cannot read --timeout "abc": not a duration\n{DURATION}',
+    ),
     "timeout without a unit": ((*S, "--timeout=30"), f'Error: Cannot read --timeout "30": not a duration\n{DURATION}'),
     "timeout below nothing": ((*S, "--timeout=-5s"), f'Error: Cannot read --timeout "-5s": not a duration\n{DURATION}'),
     "timeout of nothing": ((*S, "--timeout", "0s"), 'Error: Cannot use --timeout "0s": it must be longer than nothing'),
     "no workers": ((*S, "--parallel", "0"), 'Error: Cannot read --parallel "0": it must be a whole number from 1 up'),
-    "half a worker": ((*S, "--parallel", "1.5"), 'Error: Cannot read --parallel "1.5": it must be a whole number from 1 up'),
-    "a word of workers": ((*S, "--parallel", "many"), 'Error: Cannot read --parallel "many": it must be a whole number from 1 up'),
+    "half a worker": (
+        (*S, "--parallel", "1.5"),
+        'Error: Cannot read --parallel "1.5": it must be a whole number from 1 up',
+    ),
+    "a word of workers": (
+        (*S, "--parallel", "many"),
+        'Error: Cannot read --parallel "many": it must be a whole number from 1 up',
+    ),
     "unclosed group in --run": (
         (*S, "--run", "Test(A"),
         'Error: Cannot read --run "Test(A": Cannot use pattern `Test(A`: missing `)` for the group at position 4\n'
@@ -149,7 +164,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("arguments", "error"), REFUSED.values(), ids=REFUSED)
-def test_a_mistake_on_the_command_line_is_said_and_nothing_runs(small: Application, arguments: tuple[str, ...], error: str) -> None:
+def test_a_mistake_on_the_command_line_is_said_and_nothing_runs(
+    small: Application, arguments: tuple[str, ...], error: str
+) -> None:
     run = small.run(*arguments)
     assert run.stderr.splitlines() == error.splitlines()
     assert run.stdout == ""
@@ -165,7 +182,12 @@ def test_outside_of_any_application_the_error_says_where_it_looked(small: Applic
 
 
 def test_a_report_that_cannot_be_written_is_said_before_any_test_runs(app: MakeApplication) -> None:
-    here = app({"/data/.keep": "", "setup_test.ts": 'export function TestA(t) { Process("fs.data.WriteFile", "ran", "yes"); }\n'})
+    here = app(
+        {
+            "/data/.keep": "",
+            "setup_test.ts": 'export function TestA(t) { Process("fs.data.WriteFile", "ran", "yes"); }\n',
+        }
+    )
     run = here.run(*S, "-o", "/proc/none/out.json")
     assert run.code == 2
     assert not (here.root / "data/ran").exists()
@@ -190,6 +212,10 @@ CONTEXTS = {
         "",
         "Error: Cannot read context file <app>/ctx.json:1:1: Expecting value\nHint: It must be JSON; comments and trailing commas are fine",
     ),
+    "nested too deeply": (
+        '{"metadata": ' + "[" * 100_000,
+        "Error: Cannot read context file <app>/ctx.json: it is nested too deeply",
+    ),
     "no text": (b"\xff\xfe\x00", "Error: Cannot read context file <app>/ctx.json: it is not UTF-8 text"),
     "a list": ("[]", "Error: Cannot use context file <app>/ctx.json: it must hold an object"),
     "unknown keys": (
@@ -212,8 +238,14 @@ CONTEXTS = {
         '{"authorized": "me"}',
         "Error: Cannot use context file <app>/ctx.json: authorized must be an object",
     ),
-    "metadata of the wrong kind": ('{"metadata": [1]}', "Error: Cannot use context file <app>/ctx.json: metadata must be an object"),
-    "text of the wrong kind": ('{"locale": 7}', "Error: Cannot use context file <app>/ctx.json: locale must be a string"),
+    "metadata of the wrong kind": (
+        '{"metadata": [1]}',
+        "Error: Cannot use context file <app>/ctx.json: metadata must be an object",
+    ),
+    "text of the wrong kind": (
+        '{"locale": 7}',
+        "Error: Cannot use context file <app>/ctx.json: locale must be a string",
+    ),
 }
 
 
@@ -239,10 +271,19 @@ def test_a_context_file_may_hold_comments_and_trailing_commas(app: MakeApplicati
     assert here.run(*S, "--ctx", "ctx.json", "-u", "flag", "-t", "flag").code == 0
 
 
+def test_comments_of_any_length_are_read_at_once(app: MakeApplication) -> None:
+    comments = "/" * 200 + "\n" + "/* a */ // b\n" * 100
+    here = app({"setup_test.ts": PASSING, "/ctx.json": f'{{"locale": "de",\n{comments}"theme": "x"}}'})
+    assert here.run(*S, "--ctx", "ctx.json").code == 0
+
+
 def test_a_module_without_tests_is_a_configuration_error(small: Application) -> None:
     run = small.run("-i", "scripts.demo.none")
     assert "  no tests to run in scripts.demo.none: the module has no Test* function" in run.stdout.splitlines()
-    assert run.stderr == "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+    assert (
+        run.stderr
+        == "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+    )
     assert run.code == 2
 
 

@@ -60,7 +60,10 @@ MODULES = {
         "export function TestA(t) {}\nexport default function TestDefault(t) { t.log(t.name); }\n",
         {"TestA": [], "TestDefault": ["TestDefault"]},
     ),
-    "default_named_otherwise": ("export function TestA(t) {}\nexport default (t) => { throw new Error('no test'); };\n", {"TestA": []}),
+    "default_named_otherwise": (
+        "export function TestA(t) {}\nexport default (t) => { throw new Error('no test'); };\n",
+        {"TestA": []},
+    ),
     "renamed": (
         "function check(t) { t.log(t.name); }\nexport function TestA(t) {}\nexport { check as TestRenamed };\n",
         {"TestRenamed": ["TestRenamed"], "TestA": []},
@@ -190,7 +193,9 @@ def found(shared_app: MakeApplication) -> dict[str, dict[str, Record]]:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_the_tests_of_a_module_in_source_order_with_what_they_log(found: dict[str, dict[str, Record]], module: str) -> None:
+def test_the_tests_of_a_module_in_source_order_with_what_they_log(
+    found: dict[str, dict[str, Record]], module: str
+) -> None:
     _, expected = MODULES[module]
     assert {name: record.get("error", record["logs"]) for name, record in found[module].items()} == expected
     assert list(found[module]) == list(expected)
@@ -228,6 +233,8 @@ def test_modules_are_found_in_nested_folders_and_agents(app: MakeApplication) ->
         "  TestA",
         "3 tests in 3 modules",
     ]
-    assert here.results("-i", "scripts.workers.system.keyword.index", code=0)["TestA"]["logs"] == ["workers.system.keyword"]
+    assert here.results("-i", "scripts.workers.system.keyword.index", code=0)["TestA"]["logs"] == [
+        "workers.system.keyword"
+    ]
     assert here.results("-i", "scripts.workers.system", code=0)["TestA"]["logs"] == ["workers"]
     assert here.results("-i", "scripts.assistants.demo.inner.deep", code=0)["TestA"]["logs"] == ["demo"]

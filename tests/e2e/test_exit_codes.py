@@ -57,7 +57,9 @@ def test_help_and_version_succeed(here: Application, flag: str) -> None:
 
 def test_help_names_every_flag_and_the_exit_codes(here: Application) -> None:
     text = " ".join(here.run("--help").stdout.split())
-    for flag in "--input --output --app --user --team --ctx --run --timeout --parallel --dry-run --fail-fast --quiet".split():
+    for (
+        flag
+    ) in "--input --output --app --user --team --ctx --run --timeout --parallel --dry-run --fail-fast --quiet".split():
         assert flag in text
     assert "0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted" in text
 
@@ -101,7 +103,9 @@ def test_a_full_disk_is_said(here: Application) -> None:
 
 
 def test_a_report_that_cannot_be_finished_fails_the_run(app: MakeApplication) -> None:
-    code = 'export function TestA(t) { Process("fs.data.Remove", "out/r.json"); Process("fs.data.RemoveAll", "out"); }\n'
+    code = (
+        'export function TestA(t) { Process("fs.data.Remove", "out/r.json"); Process("fs.data.RemoveAll", "out"); }\n'
+    )
     run = app({"/data/out/.keep": "", "a_test.ts": code}).run("-i", "scripts.demo.a", "-o", "data/out/r.json")
     assert run.code == 3
     assert "Error: Reporter JsonReporter broke: No such file or directory" in run.stdout
@@ -118,5 +122,7 @@ def test_an_output_in_ascii_is_escaped(here: Application) -> None:
 def test_a_working_directory_that_is_gone_does_no_harm(app: MakeApplication) -> None:
     here = app({"a_test.ts": PASSES, "/gone/.keep": ""})
     shell = 'rm -r ../gone; exec "$@"'
-    run = here.run("-i", "scripts.demo.a", "-a", str(here.root), directory="gone", prefix=("/bin/sh", "-c", shell, "sh"))
+    run = here.run(
+        "-i", "scripts.demo.a", "-a", str(here.root), directory="gone", prefix=("/bin/sh", "-c", shell, "sh")
+    )
     assert (run.code, run.stderr) == (0, "")

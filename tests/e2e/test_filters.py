@@ -24,9 +24,24 @@ RUN = {
     "TestSystem|Two$": ["TestBetaTwo"],
     "(?i)testbetatwo": ["TestBetaTwo"],
     "beta": [],
-    ".": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words", "TestAlpha/a/b", "TestBeta/one", "TestBetaTwo", "TestÄ"],
+    ".": [
+        "TestAlpha/one/deep",
+        "TestAlpha/one/other_deep",
+        "TestAlpha/two_words",
+        "TestAlpha/a/b",
+        "TestBeta/one",
+        "TestBetaTwo",
+        "TestÄ",
+    ],
     "TestÄ": ["TestÄ"],
-    r"^\w+$": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words", "TestAlpha/a/b", "TestBeta/one", "TestBetaTwo"],
+    r"^\w+$": [
+        "TestAlpha/one/deep",
+        "TestAlpha/one/other_deep",
+        "TestAlpha/two_words",
+        "TestAlpha/a/b",
+        "TestBeta/one",
+        "TestBetaTwo",
+    ],
     "TestAlpha/one": ["TestAlpha/one/deep", "TestAlpha/one/other_deep"],
     "TestAlpha/one/^deep$": ["TestAlpha/one/deep"],
     "TestAlpha//deep": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words", "TestAlpha/a/b"],
@@ -95,7 +110,11 @@ INPUTS = {
     "with assistants": (["scripts.assistants.demo.setup"], "", ["scripts.demo.setup"]),
     "another case": (["scripts.mixed_case.index"], "", ["scripts.Mixed_Case.Index"]),
     "glob of modules": (["scripts.demo.*"], "", DEMO),
-    "glob of agents": (["scripts.*.tools"], "", ["scripts.demo.tools", "scripts.demo.inner.tools", "scripts.other.tools"]),
+    "glob of agents": (
+        ["scripts.*.tools"],
+        "",
+        ["scripts.demo.tools", "scripts.demo.inner.tools", "scripts.other.tools"],
+    ),
     "glob with a set": (["scripts.demo.[st]*"], "", ["scripts.demo.setup", "scripts.demo.tools"]),
     "everything": (["scripts.*"], "", ALL),
     "several": (["scripts.other.tools", "scripts.demo.setup"], "", ["scripts.other.tools", "scripts.demo.setup"]),
@@ -130,18 +149,33 @@ def test_the_application_can_be_named(several: Application) -> None:
 
 
 def test_the_root_may_be_marked_by_app_yao_alone(app: MakeApplication) -> None:
-    here = app({"/inner/app.yao": "{}", "/inner/assistants/x/package.yao": "{}", "/inner/assistants/x/src/a_test.ts": PASSING})
+    here = app(
+        {"/inner/app.yao": "{}", "/inner/assistants/x/package.yao": "{}", "/inner/assistants/x/src/a_test.ts": PASSING}
+    )
     assert here.run("-i", "scripts.x.a", directory="inner/assistants").code == 0
     assert here.run("-i", "scripts.demo.a", directory="inner").code == 2
 
 
 # --dry-run
 
+
 def test_a_dry_run_lists_tests_and_runs_none(app: MakeApplication) -> None:
     body = 'Process("fs.data.WriteFile", "ran", "yes");'
-    here = app({"/data/.keep": "", "a_test.ts": f"export function TestA(t) {{ {body} }}\nfunction TestB(t) {{}}\n", "b_test.ts": PASSING})
+    here = app(
+        {
+            "/data/.keep": "",
+            "a_test.ts": f"export function TestA(t) {{ {body} }}\nfunction TestB(t) {{}}\n",
+            "b_test.ts": PASSING,
+        }
+    )
     run = here.run("-i", "scripts.demo", "--dry-run", "--run", "TestA|TestP")
-    assert run.stdout.splitlines() == ["scripts.demo.a", "  TestA", "scripts.demo.b", "  TestPasses", "2 tests in 2 modules"]
+    assert run.stdout.splitlines() == [
+        "scripts.demo.a",
+        "  TestA",
+        "scripts.demo.b",
+        "  TestPasses",
+        "2 tests in 2 modules",
+    ]
     assert run.code == 0
     assert not (here.root / "data/ran").exists()
 
@@ -154,6 +188,7 @@ def test_a_dry_run_says_what_cannot_be_loaded(app: MakeApplication) -> None:
 
 
 # --fail-fast, --parallel
+
 
 def test_fail_fast_stops_at_the_first_failure(app: MakeApplication) -> None:
     code = "export function TestA(t) {}\nexport function TestB(t) { t.fail('x'); }\nexport function TestC(t) {}\n"
@@ -187,7 +222,13 @@ def test_the_order_of_the_output_does_not_depend_on_the_workers(app: MakeApplica
     assert lines == [
         line
         for number in range(5)
-        for line in (f"  Script Test: scripts.demo.m{number}", "► [TestA] ...", "    TestA", "► [TestB] ...", "    TestB")
+        for line in (
+            f"  Script Test: scripts.demo.m{number}",
+            "► [TestA] ...",
+            "    TestA",
+            "► [TestB] ...",
+            "    TestB",
+        )
     ]
 
 
@@ -198,7 +239,9 @@ def test_one_slow_module_does_not_hold_up_the_others(app: MakeApplication) -> No
 
 
 def test_the_tests_of_one_module_are_shared_by_the_workers(app: MakeApplication) -> None:
-    tests = "".join(f"export function Test{number}(t) {{ t.assert.Equal({number}, {number}); }}\n" for number in range(200))
+    tests = "".join(
+        f"export function Test{number}(t) {{ t.assert.Equal({number}, {number}); }}\n" for number in range(200)
+    )
     results = app({"a_test.ts": tests}).results("-i", "scripts.demo.a", "--parallel", "3", code=0)
     assert list(results) == [f"Test{number}" for number in range(200)]
 
@@ -226,7 +269,9 @@ def without_times(text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def loud(shared_app: MakeApplication) -> Application:
-    return shared_app({"a_test.ts": LOUD, "quiet/b_test.ts": PASSING, "quiet/c_test.ts": "export function TestS(t) { t.skip(); }\n"})
+    return shared_app(
+        {"a_test.ts": LOUD, "quiet/b_test.ts": PASSING, "quiet/c_test.ts": "export function TestS(t) { t.skip(); }\n"}
+    )
 
 
 def test_one_module_is_shown_test_by_test(loud: Application) -> None:

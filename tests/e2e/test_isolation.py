@@ -16,12 +16,21 @@ LEAKS = {
     "undeclared globals": ("declare var leaked: any;", 't.assert.Equal(typeof leaked, "undefined"); leaked = 1;'),
     "prototypes": ("", 't.assert.Equal("extra" in [], false); (Array.prototype as any).extra = 1;'),
     "intrinsics": ("", 't.assert.Equal(JSON.stringify({}), "{}"); JSON.stringify = () => "x"; Math.max = () => 0;'),
-    "Process": ("", 't.assert.Equal(Process("utils.str.Concat", "a", "b"), "ab"); (globalThis as any).Process = () => "x";'),
+    "Process": (
+        "",
+        't.assert.Equal(Process("utils.str.Concat", "a", "b"), "ab"); (globalThis as any).Process = () => "x";',
+    ),
     "stores": ("", 'const s = new Store("cache"); t.assert.Nil(s.Get("k")); s.Set("k", 1);'),
     "memory": ("", 't.assert.Nil(ctx.memory.user.Get("k")); ctx.memory.user.Set("k", 1);'),
-    "the context": ("", 't.assert.Equal([ctx.User?.ID, ctx.Metadata.x], ["test-user", undefined]); ctx.Metadata.x = 1; ctx.User = null;'),
+    "the context": (
+        "",
+        't.assert.Equal([ctx.User?.ID, ctx.Metadata.x], ["test-user", undefined]); ctx.Metadata.x = 1; ctx.User = null;',
+    ),
     "mocks": ("", 't.assert.Panic(() => Process("models.a.Find")); t.mock.process("models.a.Find", 1);'),
-    "timers": ("let fired = 0;", "t.assert.Equal(fired, 0); setInterval(() => fired++, 0); return new Promise((r) => setTimeout(r, 2));"),
+    "timers": (
+        "let fired = 0;",
+        "t.assert.Equal(fired, 0); setInterval(() => fired++, 0); return new Promise((r) => setTimeout(r, 2));",
+    ),
 }
 
 
@@ -52,7 +61,10 @@ def test_a_test_that_breaks_leaves_nothing_to_the_next(app: MakeApplication) -> 
     }
     tests = ["let n = 0;"]
     for name, body in bodies.items():
-        tests += [f"export function Test{name}(t) {{ {body} }}", f"export function TestAfter{name}(t) {{ t.assert.Equal(n, 0); }}"]
+        tests += [
+            f"export function Test{name}(t) {{ {body} }}",
+            f"export function TestAfter{name}(t) {{ t.assert.Equal(n, 0); }}",
+        ]
     results = app({"a_test.ts": "\n".join(tests)}).results("-i", "scripts.demo.a", "--timeout", "700ms", code=1)
     assert {name: record["status"] for name, record in results.items()} == {
         **{f"Test{name}": "failed" for name in bodies},
@@ -173,7 +185,11 @@ def test_a_test_sees_its_whole_module_in_any_order(app: MakeApplication) -> None
     here = app(files)
     names = list(SLICED)
     results = here.results("-i", "scripts.demo")
-    failed = {(names[int(name[1:].partition(".")[0])], name): r.get("error") for name, r in results.items() if r["status"] != "passed"}
+    failed = {
+        (names[int(name[1:].partition(".")[0])], name): r.get("error")
+        for name, r in results.items()
+        if r["status"] != "passed"
+    }
     assert failed == {}
     assert len(results) > 2 * len(SLICED)
 
@@ -195,7 +211,12 @@ def test_tests_pass_in_every_order(app: MakeApplication) -> None:
 def test_a_large_module_is_run_in_pieces_with_true_positions(app: MakeApplication) -> None:
     lines = ["let count = 0;"]
     for number in range(300):
-        lines += [f"export function Test{number}(t) {{", "  count++;", f"  t.assert.Equal(count, {1 if number % 100 else 2});", "}"]
+        lines += [
+            f"export function Test{number}(t) {{",
+            "  count++;",
+            f"  t.assert.Equal(count, {1 if number % 100 else 2});",
+            "}",
+        ]
     results = app({"a_test.ts": "\n".join(lines)}).results("-i", "scripts.demo.a", "--parallel", "2", code=1)
     assert list(results) == [f"Test{number}" for number in range(300)]
     failed = {name: record["location"] for name, record in results.items() if record["status"] == "failed"}

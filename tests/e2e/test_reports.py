@@ -114,7 +114,12 @@ def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
             "version": "V",
         },
         *(
-            {"type": "result", "id": record["name"], "script": "scripts.demo.setup", **{k: v for k, v in record.items() if k != "name"}}
+            {
+                "type": "result",
+                "id": record["name"],
+                "script": "scripts.demo.setup",
+                **{k: v for k, v in record.items() if k != "name"},
+            }
             for record in RESULTS
         ),
         {"type": "summary", "total": 5, "passed": 2, "failed": 2, "skipped": 1, "duration_ms": "N", "status": "failed"},
@@ -131,7 +136,9 @@ def test_the_summary_report(written: tuple[str, str, str]) -> None:
 
 def test_the_json_report_of_several_modules_is_in_the_order_of_the_modules(app: MakeApplication) -> None:
     slow = "export async function TestA(t) { await new Promise((done) => setTimeout(done, 30)); }\nexport function TestB(t) {}\n"
-    here = app({"a_test.ts": slow, "b_test.ts": "export function TestC(t) { t.fail('x'); }\n", "c_test.ts": "const = 1;\n"})
+    here = app(
+        {"a_test.ts": slow, "b_test.ts": "export function TestC(t) { t.fail('x'); }\n", "c_test.ts": "const = 1;\n"}
+    )
     report = plain(here.report("-i", "scripts.demo", "--parallel", "2", code=1))
     assert {key: value for key, value in report.items() if key != "reports"} == {
         "type": "test_run",
@@ -139,7 +146,9 @@ def test_the_json_report_of_several_modules_is_in_the_order_of_the_modules(app: 
         "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
         "metadata": {"started_at": "T", "completed_at": "T", "version": "V"},
     }
-    assert [(part["script"], part["summary"]["total"], [r["name"] for r in part["results"]]) for part in report["reports"]] == [
+    assert [
+        (part["script"], part["summary"]["total"], [r["name"] for r in part["results"]]) for part in report["reports"]
+    ] == [
         ("scripts.demo.a", 2, ["TestA", "TestB"]),
         ("scripts.demo.b", 1, ["TestC"]),
         ("scripts.demo.c", 1, ["c"]),
@@ -147,7 +156,9 @@ def test_the_json_report_of_several_modules_is_in_the_order_of_the_modules(app: 
 
 
 def test_a_report_replaces_an_older_one_and_leaves_nothing_beside_it(app: MakeApplication) -> None:
-    here = app({"a_test.ts": "export function TestA(t) {}\n", "/out/r.json": "x" * 10_000, "/out/r.jsonl": "y" * 10_000})
+    here = app(
+        {"a_test.ts": "export function TestA(t) {}\n", "/out/r.json": "x" * 10_000, "/out/r.jsonl": "y" * 10_000}
+    )
     assert here.run("-i", "scripts.demo.a", "-o", "out/r.json", "-o", "out/r.jsonl").code == 0
     assert json.loads((here.root / "out/r.json").read_text())["summary"]["passed"] == 1
     assert len((here.root / "out/r.jsonl").read_text().splitlines()) == 3
@@ -161,7 +172,12 @@ def test_values_that_are_not_json_are_reported_as_text(app: MakeApplication) -> 
     export function TestB(t) { t.assert.Equal(NaN, 10n, "numbers"); }
     """
     results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)
-    assert results["TestA"]["assertion"] == {"type": "Equal", "expected": "undefined", "actual": "Map(1) {1 => 2}", "message": "map"}
+    assert results["TestA"]["assertion"] == {
+        "type": "Equal",
+        "expected": "undefined",
+        "actual": "Map(1) {1 => 2}",
+        "message": "map",
+    }
     assert results["TestB"]["assertion"] == {"type": "Equal", "expected": "10n", "actual": "NaN", "message": "numbers"}
 
 
@@ -322,7 +338,9 @@ def test_the_script_alongside_has_its_own_positions(app: MakeApplication) -> Non
 
 
 def test_a_syntax_error_in_an_import_is_placed_there(app: MakeApplication) -> None:
-    here = app({"a_test.ts": 'import { x } from "./b";\nexport function TestA(t) { x; }\n', "b.ts": "\nexport const x = (;\n"})
+    here = app(
+        {"a_test.ts": 'import { x } from "./b";\nexport function TestA(t) { x; }\n', "b.ts": "\nexport const x = (;\n"}
+    )
     assert here.results("-i", "scripts.demo.a", code=1)["a"]["location"] == f"{AT}b.ts:2:19"
 
 
@@ -342,7 +360,12 @@ def test_the_code_frame_shows_the_lines_around_the_place(app: MakeApplication) -
 
 
 def test_the_console_names_the_callers(app: MakeApplication) -> None:
-    here = app({"a_test.ts": 'import { check } from "./helper";\nexport function TestA(t) {\n  check(-1);\n}\n', "helper.ts": HELPER})
+    here = app(
+        {
+            "a_test.ts": 'import { check } from "./helper";\nexport function TestA(t) {\n  check(-1);\n}\n',
+            "helper.ts": HELPER,
+        }
+    )
     lines = here.run("-i", "scripts.demo.a").stdout.splitlines()
     start = lines.index("  └─ RangeError: negative")
     assert lines[start : start + 11] == [
@@ -362,7 +385,9 @@ def test_the_console_names_the_callers(app: MakeApplication) -> None:
 
 def test_paths_are_shown_from_the_working_directory(app: MakeApplication) -> None:
     here = app({"a_test.ts": "export function TestA(t) {\n  t.fail('x');\n}\n"})
-    assert "     at a_test.ts:2:5" in here.run("-i", "scripts.demo.a", directory="assistants/demo/src").stdout.splitlines()
+    assert (
+        "     at a_test.ts:2:5" in here.run("-i", "scripts.demo.a", directory="assistants/demo/src").stdout.splitlines()
+    )
     other = here.run("-i", "scripts.demo.a", "-a", str(here.root), directory="../home")
     assert f"     at {AT}a_test.ts:2:5" in other.stdout.splitlines()
 

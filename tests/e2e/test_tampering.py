@@ -63,9 +63,21 @@ TESTS = {
     "TestThrows": ("const e = new TypeError('the message'); %s throw e;", "failed", ["TypeError: the message"]),
     "TestFatal": ("%s t.fatal('the reason'); t.fail('not reached');", "failed", ["the reason"]),
     "TestSkips": ("%s t.skip('the reason'); t.fail('not reached');", "skipped", []),
-    "TestSubtests": ("%s t.run('inner', (t) => { t.assert.Equal(1, 2, 'inner'); });", "failed", ["subtest inner failed"]),
-    "TestCleanup": ("t.cleanup(() => { t.assert.Equal(1, 2, 'in cleanup'); }); %s", "failed", ["assertion failed: in cleanup"]),
-    "TestPasses": ("%s t.assert.Equal({ a: [1] }, { a: [1] }); t.assert.True(true); t.assert.Contains('abc', 'b');", "passed", []),
+    "TestSubtests": (
+        "%s t.run('inner', (t) => { t.assert.Equal(1, 2, 'inner'); });",
+        "failed",
+        ["subtest inner failed"],
+    ),
+    "TestCleanup": (
+        "t.cleanup(() => { t.assert.Equal(1, 2, 'in cleanup'); }); %s",
+        "failed",
+        ["assertion failed: in cleanup"],
+    ),
+    "TestPasses": (
+        "%s t.assert.Equal({ a: [1] }, { a: [1] }); t.assert.True(true); t.assert.Contains('abc', 'b');",
+        "passed",
+        [],
+    ),
 }
 
 
@@ -86,7 +98,10 @@ def results(shared_app: MakeApplication) -> dict[str, dict[str, Record]]:
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 def test_verdicts_and_messages_survive(results: dict[str, dict[str, Record]], tampering: str) -> None:
     records = results[str(list(TAMPERINGS).index(tampering))]
-    told = {name: (record["status"], record.get("errors") or ([record["error"]] if "error" in record else [])) for name, record in records.items()}
+    told = {
+        name: (record["status"], record.get("errors") or ([record["error"]] if "error" in record else []))
+        for name, record in records.items()
+    }
     assert told == {name: (status, errors) for name, (_, status, errors) in TESTS.items()}
     assert records["TestAsserts"]["assertion"] == {
         "type": "Equal",

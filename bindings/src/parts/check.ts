@@ -1,7 +1,6 @@
 /** An assertion whose verdict is not certain at once: asks for it, and records a failure. */
 
 import type { Core, T } from "../core";
-import { Raw } from "../encode";
 import type { Assertions, Checked } from "./assert";
 import type { Recorder } from "./record";
 
@@ -13,12 +12,13 @@ export default function (core: Core) {
     const settle = ({ message, outcome }: Checked): boolean => {
       if (!outcome) return true;
       const { expected, actual } = outcome;
-      core.part<Recorder>("record").fail(t, "assertion", message ?? outcome.reason, {
+      const { fail, raw } = core.part<Recorder>("record");
+      fail(t, "assertion", message ?? outcome.reason, {
         stack: stack ?? new std.Error().stack,
         type: name,
         ...outcome,
-        expected: expected === undefined ? undefined : new Raw(expected),
-        actual: actual === undefined ? undefined : new Raw(actual),
+        expected: expected === undefined ? undefined : raw(expected),
+        actual: actual === undefined ? undefined : raw(actual),
       });
       if (required) throw core.stop;
       return false;

@@ -18,6 +18,8 @@ export interface Recorder {
   record(error: unknown, phase: string): void;
   /** Ends a test that cannot end by itself. */
   abandon(reason: string): void;
+  /** JSON text as a value of a record. */
+  raw(text: string): unknown;
   encodeOutcome(name: string, milliseconds: number, outcome: Outcome): string;
 }
 
@@ -66,6 +68,7 @@ export default function (core: Core): Recorder {
     fail,
     thrown,
     encodeOutcome,
+    raw: (text) => new Raw(text),
 
     record(error, phase): void {
       if (core.boot.nested) core.part<{ refuse(error: unknown): void }>("operations").refuse(error);
