@@ -97,7 +97,7 @@ def bundle() -> None:
 def _checks(folder: Path) -> list[Path]:
     """An entry point for each assertion in the table."""
     table = (HERE / "src" / "assert" / "index.ts").read_text("utf-8")
-    homes = {name: home for name, home in re.findall(r'^import \{ (\w+) \} from "(.+)";$', table, re.MULTILINE)}
+    homes = dict(re.findall(r'^import \{ (\w+) \} from "(.+)";$', table, re.MULTILINE))
     entries = []
     for method, name in re.findall(r"^  (\w+): (\w+),$", table, re.MULTILINE):
         entry = folder / f"check.{method}.ts"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripttest import ScriptError
+from scripttest import ScriptError, Services
 
 if TYPE_CHECKING:
     from bindings.policy import Policy
@@ -21,7 +21,7 @@ Provider = Callable[[str, str, list[Any]], Any]
 """(module id, test name, arguments) → JSON value; raises ProcessError."""
 
 
-class HostCalls:
+class HostCalls(Services):
     """Implements `scripttest.Services`. `call` may be used from several threads."""
 
     def __init__(self, app_root: Path, policy: Callable[[], Policy], find_script: Callable[[str], Path | None]) -> None:
@@ -31,7 +31,7 @@ class HostCalls:
         self._sessions: dict[tuple[str, str], dict[str, Any]] = {}
         self.context: Mapping[str, Any] = {}
         """The fields of the run's context."""
-        self.selects: Callable[[str], bool] = lambda name: True
+        self.filter: Callable[[str], bool] = lambda name: True
         """Whether a test is to be run."""
         self.providers: dict[str, Provider] = {
             "snapshot.Match": self._match_snapshot,
@@ -58,6 +58,10 @@ class HostCalls:
             return json.dumps({"error": {"message": error.message, "code": error.code}})
         except Exception as error:
             return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+
+    def selects(self, test: str) -> bool:
+        """Whether a test is to be run; see `scripttest.Services`."""
+        return self.filter(test)
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""

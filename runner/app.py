@@ -38,7 +38,7 @@ def run(options: RunOptions, environment: Environment, processes: Processes) -> 
         from runner.filters import levels_of, matcher
 
         levels = levels_of(options.run)
-        calls.selects, *_ = [matcher(level) for level in levels]
+        calls.filter, *_ = [matcher(level) for level in levels]  # also the others, so that a bad one is said now
     host = ScriptHost(
         application.root,
         processes,

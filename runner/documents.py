@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.errors import ConfigurationError
 
-_SKIP = re.compile(r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])', re.DOTALL)
+_SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
 
 def read_json(path: Path, purpose: str) -> Any:
@@ -22,7 +22,7 @@ def read_json(path: Path, purpose: str) -> Any:
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is not UTF-8 text") from error
     try:
-        return json.loads(_SKIP.sub(_blank, text))
+        return json.loads(re.sub(_SKIP, _blank, text, flags=re.DOTALL))
     except json.JSONDecodeError as error:
         message = f"Cannot read {purpose} {path}:{error.lineno}:{error.colno}: {error.msg}"
         raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error

@@ -50,13 +50,13 @@ def options_from(values: dict[str, Any]) -> RunOptions:
     return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)
 
 
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+")
+_DURATION = r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+"
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def duration(text: str, where: str) -> float:
     """Seconds of `30s`, `1m30s`, `500ms`, `2h`. Raises ConfigurationError naming `where`."""
-    if not _DURATION.fullmatch(text):
+    if not re.fullmatch(_DURATION, text):
         raise ConfigurationError(f'Cannot read {where} "{text}": not a duration', "Write it as 500ms, 30s, 1m30s or 2h")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in re.findall(r"([\d.]+)(ms|h|m|s)", text))
     if seconds <= 0:

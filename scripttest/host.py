@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scripttest.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
@@ -35,18 +35,21 @@ MAX_IDLE_DEATHS = 3
 """How many workers in a row may die while no test runs before the host gives up."""
 
 
-class Services(Protocol):
-    """What the host asks of its owner."""
+class Services:
+    """What the host asks of its owner, who overrides it."""
 
     def call(self, module: str, test: str, name: str, arguments: str) -> str:
         """Answers a host call: JSON arguments in, JSON envelope out (`{"ok": ...}`, `{"bytes": base64}` or
         `{"error": {"message", "code"}}`). Runs on a thread of its own and may block."""
+        raise NotImplementedError
 
     def library(self, module: str, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
+        raise NotImplementedError
 
     def selects(self, test: str) -> bool:
         """Whether a test is to be run."""
+        raise NotImplementedError
 
 
 class Module(NamedTuple):
@@ -195,6 +198,8 @@ class ScriptHost:
 
     def close(self) -> None:
         """Ends all processes."""
+        for seat in self._seats:
+            seat.worker.child.kill()
         for seat in self._seats:
             seat.worker.end()
         self._seats.clear()

@@ -23,8 +23,6 @@ class Child(NamedTuple):
 
     def kill(self) -> None:
         """Ends the process at once, if it still runs."""
-        from signal import SIGKILL
-
         try:
             os.kill(self.pid, SIGKILL)
         except ProcessLookupError:
@@ -36,6 +34,8 @@ class Child(NamedTuple):
         return os.waitstatus_to_exitcode(status)
 
 
+SIGKILL = 9
+"""As everywhere; the module `signal` takes longer to load than a worker to die."""
 LIFELINE = 3
 """The descriptor on which a child finds its lifeline."""
 

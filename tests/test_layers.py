@@ -37,11 +37,24 @@ LIBRARIES = {
 """Third-party package → where it may be imported; a folder ends with a slash."""
 WORKER_MODULES = ["engine", "realm", "worker", "protocol", "__init__", "lazy"]
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""
-WORKER_IMPORTS = {"__future__", "_thread", "os", "sys", "time", "resource", "_quickjs", "scripttest", "collections.abc", "importlib"}
+WORKER_IMPORTS = {
+    "__future__",
+    "_thread",
+    "os",
+    "sys",
+    "time",
+    "resource",
+    "_quickjs",
+    "scripttest",
+    "collections.abc",
+    "importlib",
+}
 
 
 def modules() -> list[Path]:
-    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "node_modules" not in path.parts)
+    return sorted(
+        path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if "node_modules" not in path.parts
+    )
 
 
 def imports_of(path: Path) -> list[tuple[str, int]]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError, did_you_mean
-from runner.reporters.base import Reporter
+
+if TYPE_CHECKING:
+    from runner.reporters.base import Reporter
+
+    Maker = Callable[[], Reporter]
+    """Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
 
 FILE_REPORTERS = {
     ".json": "json_report:JsonReporter",
@@ -22,10 +27,6 @@ BUILT_IN = {
     "report.summary": "summary:SummaryReporter",
 }
 """Id of `-r` → module and class, made with the path of `-o`."""
-
-
-Maker = Callable[[], Reporter]
-"""Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
 
 
 def maker_for_file(path: Path) -> Maker:
@@ -56,6 +57,6 @@ def _make(entry: str, path: Path) -> Reporter:
     except OSError as error:
         raise ConfigurationError(f"Cannot write a report to {path}: {error.strerror}") from error
     module, _, name = entry.partition(":")
-    make: Callable[[Path], Any] = getattr(import_module(f"runner.reporters.{module}"), name)
-    reporter: Reporter = make(path)
+    make: Callable[[Path], Reporter] = getattr(import_module(f"runner.reporters.{module}"), name)
+    reporter = make(path)
     return reporter

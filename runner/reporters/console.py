@@ -6,7 +6,6 @@ beneath. Colours are escape codes written by hand, because loading a library for
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 
 from runner.environment import Environment
@@ -38,7 +37,7 @@ class ConsoleReporter:
         self._directory = environment.directory
         self._colors = environment.colors and not options.no_color
         self._same = "".join(
-            f" --{name} {shlex.quote(value)}"
+            f" --{name} {_quoted(value)}"
             for name in ("app", "name", "user", "team", "ctx")
             if (value := getattr(options, name)) is not None
         )
@@ -206,9 +205,9 @@ class ConsoleReporter:
                     )
         if not self._detailed:
             text += self._output(result, "     ")
-        command = f"yao-test -i {shlex.quote(suite.id)}"
+        command = f"yao-test -i {_quoted(suite.id)}"
         if result.name.startswith("Test"):  # else the module broke, and no test has that name
-            command += f" --run {shlex.quote(f'^{result.name}$')}"
+            command += f" --run {_quoted(f'^{result.name}$')}"
         return text + self._paint(f"  Run it again: {command}{self._same}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:
@@ -231,6 +230,12 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     for step in outcome.steps:
         found += _failing(step)
     return found
+
+
+def _quoted(text: str) -> str:
+    from shlex import quote
+
+    return quote(text)
 
 
 def _is_long(failure: Failure) -> bool:

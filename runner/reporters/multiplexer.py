@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from runner.events import Event, RunError
 from runner.execution import Execution
-from runner.reporters.base import Reporter
+
+if TYPE_CHECKING:
+    from runner.reporters.base import Reporter
 
 
 class Multiplexer:

@@ -6,9 +6,13 @@ Suites run in parallel and end in any order. Events of a suite are held back unt
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from runner.events import Event, RunEnd, RunStart, SuiteEnd, SuiteStart, TestEnd
 from runner.execution import Execution
-from runner.reporters.base import Reporter
+
+if TYPE_CHECKING:
+    from runner.reporters.base import Reporter
 
 
 class Ordered:

@@ -58,7 +58,7 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="yao-phases-") as folder:
             root = Path(folder)
-            ours = all_tools(None)["yao-test"]
+            ours = all_tools()["yao-test"]
             print(f"{datetime.now(UTC):%Y-%m-%d}, {describe()}, medians of {rounds}\n")
             one, big, many = (_python(prepare(ours, workload, root)) for workload in (ONE, BIG, MANY))
             print(f"## Starting processes\n\n{_starts(one, rounds)}")

@@ -68,12 +68,13 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     known = [workload.name for workload in WORKLOADS]
-    tools = list(all_tools(None))
+    tools = list(all_tools())
     parser = argparse.ArgumentParser(description="Compares yao-test with other test runners.")
     parser.add_argument("--rounds", type=int, default=7, help="runs of each tool that count (default: 7)")
     parser.add_argument("--only", metavar="WORKLOADS", default=",".join(known), help=f"some of {','.join(known)}")
     parser.add_argument("--tools", default=",".join(tools), help=f"some of {','.join(tools)}")
     parser.add_argument("--yao-test", metavar="COMMAND", help="default: beside this Python, else on PATH")
+    parser.add_argument("--node", metavar="COMMAND", help="default: the one installed with the peers, else on PATH")
     parser.add_argument("--no-memory", action="store_true", help="times only")
     options = parser.parse_args()
     options.only = options.only.split(",")
@@ -89,7 +90,7 @@ def _options() -> argparse.Namespace:
 def _measure(options: argparse.Namespace, root: Path) -> None:
     use_two_cpus()
     adopt_orphans()
-    known = all_tools(options.yao_test)
+    known = all_tools(options.yao_test, options.node)
     tools = [known[name] for name in known if name in options.tools]
     workloads = [workload for workload in WORKLOADS if workload.name in options.only]
     versions = ", ".join(f"{tool.name} {tool.version()}" for tool in tools)

@@ -130,6 +130,12 @@ BROKEN = {
         "2:16",
         ['  > 2 | \timport x from "lodash";', "      | \t              ^^^^^^^^"],
     ),
+    "missing": (
+        'import { PASSED, nothing } from "./helper";\nexport function TestA(t) { nothing(PASSED); }\n',
+        'the module cannot be loaded: No matching export in "assistants/demo/src/helper.ts" for import "nothing"',
+        "1:18",
+        ['  > 1 | import { PASSED, nothing } from "./helper";', "      |                  ^^^^^^^"],
+    ),
     "builtin": (
         'import fs from "fs";\nexport function TestA(t) { fs.existsSync("x"); }\n',
         'the module cannot be loaded: Could not resolve "fs"\nIt is a module of Node.js, which scripts do not have',
@@ -172,7 +178,13 @@ BROKEN = {
 @pytest.fixture(scope="module")
 def broken(shared_app: MakeApplication) -> tuple[dict[str, Record], list[str]]:
     """Results, and lines of the console, of a run over all broken modules and one good one."""
-    here = shared_app({"good_test.ts": PASSING, **{f"{name}_test.ts": row[0] for name, row in BROKEN.items()}})
+    here = shared_app(
+        {
+            "good_test.ts": PASSING,
+            "helper.ts": "export const PASSED = 1;\n",
+            **{f"{name}_test.ts": row[0] for name, row in BROKEN.items()},
+        }
+    )
     path = here.home / "report.json"
     run = here.run("-i", "scripts.demo", "--timeout", "300ms", "-o", str(path))
     assert run.code == 1

@@ -74,6 +74,11 @@ FEATURES = {
         import type Nothing from "./does-not-exist";
         export function TestA(t) { const s: Shape = { a: add(1, 1) }; const o: Other = s; const n: Nothing | null = null; t.assert.Equal(o.a, 2); }
     """,
+    "import of a type like a value": """
+        import { Shape, add } from "./library";
+        import { Alias, More } from "./barrel";
+        export function TestA(t) { const s: Shape & Alias & More = { a: add(1, 1) }; t.assert.Equal(s, { a: 2 }); }
+    """,
     "unused imports": """
         import { nothing } from "./does-not-exist-either";
         export function TestA(t) { t.assert.True(true); }
@@ -155,7 +160,7 @@ SCRIPTS = {
     "plain.ts": "function Plain() { return 'plain'; }\nconst value = 5;\n",
     "even.ts": "import { odd } from './odd';\nexport function even(n: number): boolean { return n === 0 || odd(n - 1); }\n",
     "odd.ts": "import { even } from './even';\nexport function odd(n: number): boolean { return n !== 0 && even(n - 1); }\n",
-    "barrel.ts": "export * from './library';\nexport * as everything from './library';\n",
+    "barrel.ts": "export { Shape as More } from './library';\nexport type { Shape as Alias } from './library';\nexport * from './library';\nexport * as everything from './library';\n",
     "old.js": "export const js = 'js';\n",
     "folder/index.ts": "export const index = 'index';\n",
     "/scripts/shared.ts": "export function shared() { return 'shared'; }\n",
