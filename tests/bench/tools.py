@@ -171,8 +171,11 @@ def all_tools(yao_test: str | None = None, node: str | None = None) -> dict[str,
 
 
 def environment(folder: Path) -> dict[str, str]:
-    """The environment that every command gets: nothing of the user's settings, caches inside `folder`."""
+    """The environment that every command gets: nothing of the user's settings but where Python finds packages, caches
+    inside `folder`."""
+    python_path = {"PYTHONPATH": path} if (path := os.environ.get("PYTHONPATH")) else {}
     return {
+        **python_path,
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": str(folder),
         "TMPDIR": str(folder),
