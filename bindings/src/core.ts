@@ -227,10 +227,10 @@ function start(plan: Plan): void {
   let simple = body !== undefined;
   for (let i = 0; i < hooks.length; i++) if (core.declared(hooks[i])) simple = false;
   if (!simple) return core.part<(t: T, body: unknown) => void>("hooks")(t, body);
-  let result: { then?: unknown } | undefined;
+  let result: { then?: unknown; next?: unknown } | undefined;
   try {
     result = body!(t, core.ctx) as typeof result;
-    if (!core.outcomeOf(t).state && (result === undefined || result === null || typeof result.then !== "function")) {
+    if (!core.outcomeOf(t).state && (result === undefined || result === null || (!result.then && !result.next))) {
       core.ended = true;
       core.milliseconds = clock() - core.began;
       return;

@@ -215,7 +215,7 @@ def _yao_test(named: str | None) -> str:
 
 
 def _node(named: str | None) -> str:
-    """Which one matters: jest takes twice as long with version 20 as with 26."""
+    """Which one matters: jest takes 2.7 times as long with version 20 as with 26 (200 files)."""
     packaged = [str(path) for path in NODE_MODULES.glob("node-linux-*/bin/node")]
     found = shutil.which(named or next(iter(packaged), "node"))
     if found is None:

@@ -266,7 +266,7 @@ def test_a_search_that_backtracks_forever_ends_in_time_and_says_why() -> None:
     started = time.monotonic()
     with pytest.raises(PatternTimeout, match=r"longer than 0\.1 s; the usual cause"):
         search("(a|aa)+$", "a" * 100 + "b", seconds=0.1)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
 
 
 def test_other_threads_run_while_a_search_does() -> None:

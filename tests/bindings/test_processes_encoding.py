@@ -217,7 +217,9 @@ def test_a_slow_pattern_ends() -> None:
     assert "took longer" in run("json.Validate", "a" * 100 + "b", {"pattern": "(a|aa)+$"})
 
 
-def test_references_are_never_fetched() -> None:
+def test_references_are_never_fetched(request: pytest.FixtureRequest) -> None:
+    request.addfinalizer(lambda: socket.setdefaulttimeout(None))
+    socket.setdefaulttimeout(0.5)  # so that a fetch would fail, not hang
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
         url = f"http://127.0.0.1:{server.getsockname()[1]}/schema.json"

@@ -179,7 +179,9 @@ def test_temporary_folders_have_names_of_their_own(run: Run, app: Path) -> None:
     named = run("data.MkdirTemp", "work/logs", "x-*-end")
     assert named.startswith("/work/logs/x-")
     assert named.endswith("-end")
-    assert run("data.MkdirTemp", "work", "start").startswith("/work/start")
+    started = run("data.MkdirTemp", "work", "start")
+    assert started.startswith("/work/start")
+    assert not started.endswith("start")
     assert all((app / "data" / path[1:]).is_dir() for path in (first, second, named))
     with pytest.raises(ProcessError, match="without a slash"):
         run("data.MkdirTemp", "", "../x")
@@ -188,7 +190,11 @@ def test_temporary_folders_have_names_of_their_own(run: Run, app: Path) -> None:
 def test_modes_and_times(run: Run, app: Path) -> None:
     run("data.WriteFile", "a", "x")
     run("data.WriteFile", "b", "x", 0o600)
-    assert [run("data.Mode", "a"), run("data.Mode", "b")] == [0o755, 0o600]
+    run("data.AppendFile", "c", "x", 0o640)
+    run("data.InsertFile", "d", 0, "x", 0o604)
+    run("data.Mkdir", "e", 0o700)
+    run("data.MkdirAll", "f", 0o710)
+    assert [run("data.Mode", name) for name in "abcdef"] == [0o755, 0o600, 0o640, 0o604, 0o700, 0o710]
     assert run("data.Chmod", "a", 0o4640) is None
     assert stat.S_IMODE((app / "data/a").stat().st_mode) == 0o640
     os.utime(app / "data/a", (5, 1_700_000_000.9))

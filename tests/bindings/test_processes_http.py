@@ -45,6 +45,8 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(
                 500, b'{"code": 9, "message": "went wrong"}', {"Content-Type": "application/json; charset=utf-8"}
             )
+        elif path.path == "/list":
+            self.reply(200, b"[1, 2]", {"Content-Type": "application/json"})
         elif path.path == "/empty":
             self.reply(204, b"", {"X-Twice": "a", "x-twice": "b"})
         elif path.path == "/gzip":
@@ -129,6 +131,8 @@ ECHOED: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("Post", ["/a", b"raw", None, None, {"Content-Type": "application/octet-stream"}], {"body": "raw"}),
     ("Put", ["/a", [1], {"y": 1}, {"X-A": "b"}], {"method": "PUT", "body": "[1]", "query": {"y": ["1"]}, "x-a": "b"}),
     ("Patch", ["/a", {}], {"method": "PATCH", "body": "{}", "type": JSON}),
+    ("Patch", ["/a", {}, {"y": 1}, {"X-A": "b"}], {"query": {"y": ["1"]}, "x-a": "b"}),
+    ("Delete", ["/a", {}, {"y": 1}, {"X-A": "b"}], {"query": {"y": ["1"]}, "x-a": "b"}),
     ("Delete", ["/a"], {"method": "DELETE", "type": JSON}),
     ("Delete", ["/a", {"x": None}], {"body": '{"x":null}'}),
     ("Send", ["GET", "/a"], {"method": "GET", "type": None}),
@@ -158,6 +162,11 @@ def test_an_answer_in_json(run: Run, url: str) -> None:
     assert result["headers"]["Content-Type"] == ["application/json; charset=utf-8"]
 
 
+def test_an_answer_in_json_need_not_be_an_object(run: Run, url: str) -> None:
+    result = run("Get", f"{url}/list")
+    assert (result["data"], result["message"]) == ([1, 2], "")
+
+
 def test_any_other_answer_is_base64(run: Run, url: str) -> None:
     result = run("Get", f"{url}/text")
     assert base64.b64decode(result["data"]).decode() == "héllo\nworld"
@@ -169,8 +178,9 @@ def test_an_empty_answer_is_null_and_headers_keep_all_values(run: Run, url: str)
     assert (result["status"], result["data"], result["headers"]["X-Twice"]) == (204, None, ["a", "b"])
 
 
-def test_head_has_no_body(run: Run, url: str) -> None:
+def test_head_has_no_body(run: Run, url: str, server: Any) -> None:
     result = run("Head", f"{url}/text", None, {"x": 1})
+    assert server.seen == ["/text?x=1"]
     assert (result["status"], result["data"], result["headers"]["Content-Length"]) == (200, None, ["12"])
 
 
@@ -216,6 +226,8 @@ def test_stream_sends_payload_query_and_headers(run: Run, url: str) -> None:
     echo = json.loads("\n".join(lines))
     assert (echo["body"], echo["query"], echo["headers"]["x-a"]) == ('{"x":1}', {"y": ["1"]}, "b")
     assert echo["headers"]["content-type"] == JSON
+    plain = json.loads("\n".join(run("Stream", "GET", f"{url}/a")["lines"]))
+    assert "content-type" not in plain["headers"]
 
 
 def closed_port() -> int:

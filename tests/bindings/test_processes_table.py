@@ -143,7 +143,7 @@ def raising(error: BaseException) -> Any:
         (ValueError("bad thing"), "x.Y: bad thing"),
         (KeyError(), "x.Y: KeyError"),
         (RecursionError("maximum recursion depth exceeded"), "x.Y: the value is nested too deeply"),
-        (FileNotFoundError(2, "No such file or directory", "/home/me/secret"), "x.Y: no such file or directory"),
+        (FileNotFoundError(2, "No such file or directory", "/somewhere/secret"), "x.Y: no such file or directory"),
     ],
 )
 def test_an_unexpected_exception_becomes_one_of_ours_with_its_cause(error: Exception, message: str) -> None:

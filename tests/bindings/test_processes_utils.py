@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import logging
 import re
@@ -55,6 +56,7 @@ RESULTS: list[tuple[str, list[Any], Any]] = [
     ("utils.str.JoinPath", ["/", "/a"], "/a"),
     ("utils.str.Concat", ["a", 1, [1, 2], {"b": 1, "a": None}], "a1[1 2]map[a:<nil> b:1]"),
     ("utils.str.Concat", [3.0, 1e20], "3100000000000000000000"),
+    ("utils.str.Concat", [False, 1e21, b"\x01\x02"], "false1e+21[1 2]"),
     ("utils.str.Hex", ["hé"], "68c3a9"),
     ("utils.str.Hex", [b"\x00\xff"], "00ff"),
     ("utils.str.Hex", [5], None),
@@ -97,6 +99,15 @@ RESULTS: list[tuple[str, list[Any], Any]] = [
         [{"sub": [{"sub": [], "k": "b", "up": "a"}], "k": "a", "up": ""}],
     ),
     ("utils.arr.Tree", [[{"id": 1, "parent": 2}, {"id": 2, "parent": 1}]], []),
+    (
+        "utils.arr.Tree",
+        [[{"id": 1, "parent": 0, "children": ["x"]}, {"id": 2, "parent": 1}, {"id": 3, "parent": 0, "children": 5}]],
+        [
+            {"children": ["x", {"children": [], "id": 2, "parent": 1}], "id": 1, "parent": 0},
+            {"children": 5, "id": 3, "parent": 0},
+        ],
+    ),
+    ("utils.arr.Tree", [[{"id": 1, "parent": 3}, {"id": 2, "parent": 1}, {"id": 3, "parent": 2}]], []),
     ("utils.arr.Tree", [[{"id": 1, "parent": 1}, {"id": 5, "parent": 0}]], [{"children": [], "id": 5, "parent": 0}]),
     ("utils.map.Get", [{"a": {"b": [{"c": 1}]}, "a.b": 2}, "a.b"], 2),
     ("utils.map.Get", [{"a": {"b": [{"c": 1}]}}, "a.b[0].c"], 1),
@@ -165,6 +176,11 @@ RESULTS: list[tuple[str, list[Any], Any]] = [
         },
     ),
     ("utils.url.QueryParam", [{"where.name.nope": 1, "x": 2}], {}),
+    (
+        "utils.url.QueryParam",
+        [{"select": [], "order": "desc,.desc"}],
+        {"select": [""], "orders": [{"column": "desc", "option": "asc"}, {"column": ".desc", "option": "asc"}]},
+    ),
     ("utils.json.Validate", [{"a": {"b": 1}}, [{"haskey": "a.b"}]], True),
     ("utils.json.Validate", [{"a": {"b": 1}}, [{"haskey": "a"}, {"haskey": "c"}]], False),
     ("utils.json.Validate", [[1], [{"haskey": "a"}]], False),
@@ -355,6 +371,40 @@ def test_bad_tokens_are_refused(run: Run, surroundings: HostCall) -> None:
             run("utils.jwt.Verify", token)
         assert (caught.value.message, caught.value.code) == ("Invalid token", 401), token
     assert call("utils.jwt.Verify", [call("utils.jwt.Make", [1, {}], other)["token"]], other)["id"] == 1
+
+
+def signed(header: Any, claims: Any) -> str:
+    text = f"{encode(header)}.{encode(claims)}"
+    signature = hmac.new(b"yao-test", text.encode(), "sha256").digest()
+    return f"{text}.{urlsafe_b64encode(signature).rstrip(b'=').decode()}"
+
+
+def test_a_good_signature_is_not_enough(run: Run) -> None:
+    now, head = time.time(), {"alg": "HS256"}
+    good = [{"exp": now + 60}, {"nbf": now - 60}, {}]
+    assert [run("utils.jwt.Verify", signed(head, claims)) for claims in good] == good
+    bad = [
+        signed({"alg": "none"}, {}),
+        signed({"alg": "HS512"}, {}),
+        signed({}, {}),
+        signed([], {}),
+        signed(head, [1]),
+        signed(head, {"nbf": now + 60}),
+        signed(head, {"exp": now - 1}),
+        signed(head, {"exp": "never"}),
+        signed(head, {"nbf": None}),
+        signed(head, {}) + ".more",
+    ]
+    for token in bad:
+        with pytest.raises(ProcessError, match="Invalid token"):
+            run("utils.jwt.Verify", token)
+
+
+def test_only_the_first_72_bytes_of_a_password_count(run: Run) -> None:
+    hashed = bcrypt.hashpw(b"a" * 72, bcrypt.gensalt(4)).decode()
+    assert run("utils.pwd.Verify", "a" * 80, hashed) is True
+    with pytest.raises(ProcessError, match="Invalid password"):
+        run("utils.pwd.Verify", "a" * 71 + "b", hashed)
 
 
 def test_passwords(run: Run) -> None:

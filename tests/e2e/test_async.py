@@ -38,6 +38,17 @@ CASES: dict[str, tuple[str, tuple[str, list[str]]]] = {
     "TestFatalInTimer": ("async (t) => { setTimeout(() => t.fatal('one'), 0); await new Promise((d) => setTimeout(d, 3)); }", ("failed", ["one"])),
     "TestSkipInTimer": ("async (t) => { setTimeout(() => t.skip('one'), 0); await new Promise((d) => setTimeout(d, 3)); }", ("skipped", [])),
     "TestFatalInJob": ("async (t) => { Promise.resolve().then(() => t.fatal('one')); await null; await null; }", ("failed", ["one"])),
+    "TestGenerator": (
+        "function* (t) { t.fail('never runs'); }",
+        ("failed", ["TypeError: it is a generator function: its body did not run"]),
+    ),
+    "TestAsyncGenerator": (
+        "async function* (t) { t.fail('never runs'); }",
+        ("failed", ["TypeError: it is a generator function: its body did not run"]),
+    ),
+    "TestReturnsAValue": ("(t) => ({ a: 1 })", PASSED),
+    "TestReturnsAnIterator": ("(t) => new Map().set(1, 2).values()", PASSED),
+    "TestReturnsNull": ("(t) => null", PASSED),
     "TestPromiseAll": ("async (t) => { t.assert.Equal(await Promise.all([1, Promise.resolve(2), { then: (d) => d(3) }]), [1, 2, 3]); }", PASSED),
     "TestForAwait": (
         "async (t) => { const seen = []; async function* all() { yield 1; yield 2; } for await (const x of all()) seen.push(x); t.assert.Equal(seen, [1, 2]); }",

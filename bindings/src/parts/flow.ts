@@ -17,6 +17,14 @@ export interface Flow {
 }
 
 export default function (core: Core): Flow {
+  const { std } = core;
+
+  /** Whether a value is what a generator function answers; the compiler writes asynchronous ones in its own way. */
+  function isGenerator(value: object): boolean {
+    const { next, [std.Symbol.asyncIterator]: asynchronous } = value as { next?: unknown; [std.Symbol.asyncIterator]?: unknown };
+    return typeof next === "function" && (std.tag(value) === "[object Generator]" || typeof asynchronous === "function");
+  }
+
   /** Runs one function of the script; whether it neither threw nor stopped the test. */
   function* guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean> {
     core.current = t;
@@ -79,6 +87,7 @@ export default function (core: Core): Flow {
             core.part<Promises>("promise").subscribe(value as PromiseLike<unknown>, resume(false), resume(true));
             return;
           }
+          if (isGenerator(value)) throw new std.TypeError("it is a generator function: its body did not run");
         } catch (error) {
           failed = true;
           value = error;
