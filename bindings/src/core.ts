@@ -8,6 +8,7 @@
  * | op | a, b | answer |
  * | --- | --- | --- |
  * | boot | JSON of `Boot` | - |
+ * | tests | see `parts/listing.ts` | - |
  * | start | JSON of `Plan` | - |
  * | poll | - | -1: ended; milliseconds until there is something to do; NaN: a deadlock |
  * | result | - | JSON of the outcome |
@@ -273,9 +274,10 @@ export default (op: string, a: string, b: string): unknown => {
   let answer: unknown;
   if (op === "boot") {
     core.boot = parse(a) as Boot;
-    if (core.boot.globals) core.part<(list: string[]) => void>("globals")(words(core.boot.globals));
+    if (core.boot.globals) (load("globals") as (list: string[]) => void)(words(core.boot.globals));
     if (core.boot.guarded) core.part("std");
-  } else if (op === "start") start(parse(a) as Plan);
+  } else if (op === "tests") (load("listing") as (renamed: string) => void)(a);
+  else if (op === "start") start(parse(a) as Plan);
   else if (op === "poll") answer = poll();
   else if (op === "result") answer = result();
   else answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);

@@ -8,7 +8,7 @@ import type { Flow } from "./flow";
 import type { Recorder } from "./record";
 
 export default function (core: Core) {
-  const { std, globals } = core;
+  const { std } = core;
   let answer = "";
 
   const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
@@ -35,18 +35,6 @@ export default function (core: Core) {
   }
 
   return {
-    /** Passes each candidate for a test to `$host("found", name, source)`; `renamed`: ` name name ` of further ones. */
-    tests(renamed: string): void {
-      const names = std.ownKeys(globals);
-      for (let i = 0; i < names.length; i++) {
-        const name = names[i];
-        if (typeof name !== "string" || name === "TestMain") continue;
-        if (std.slice(name, 0, 4) !== "Test" && std.indexOf(renamed, " " + name + " ") < 0) continue;
-        const value = std.descriptor(globals, name)?.value as unknown;
-        if (typeof value === "function") core.door("found", name, std.functionText(value));
-      }
-    },
-
     /** Evaluates code; "" or, when it throws, JSON of an outcome that says what. */
     load(code: string): string {
       try {
