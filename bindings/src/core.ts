@@ -90,8 +90,8 @@ export interface Core extends Kernel {
 
 const globals = globalThis as unknown as Record<string, unknown>;
 const { parse } = JSON;
-const { getPrototypeOf, defineProperty } = Object;
-const { ownKeys, apply } = Reflect;
+const { getPrototypeOf } = Object;
+const { ownKeys, apply, defineProperty: define } = Reflect;
 const { isArray } = Array;
 const hasOwn = Object.prototype.hasOwnProperty;
 const { slice, split, includes } = String.prototype;
@@ -204,7 +204,7 @@ function checks(t: T, outcome: Outcome, required: boolean): object {
 const others = words("log error skip fail fatal cleanup run snapshot mock");
 for (let i = 0; i < others.length; i++) {
   const name = others[i] as keyof T;
-  defineProperty(T.prototype, name, {
+  define(T.prototype, name, {
     configurable: true,
     get(this: T) {
       core.part("methods");
@@ -248,17 +248,19 @@ interface Fields {
   trap(target: object, trap: PropertyKey): unknown;
 }
 
-function poll(): number {
-  if (parts.promise) core.part<{ report(): void }>("promise").report();
-  if (core.ended) return -1;
-  let wait = -1;
-  try {
-    if (parts.timers) wait = core.part<{ poll(now: number): number }>("timers").poll(core.now());
-  } catch (error) {
-    core.part<Recorder>("record").record(error, "uncaught exception");
-    return 0;
-  }
-  return wait < 0 ? (core.ended ? 0 : NaN) : wait;
+/** Makes a global when it is first read; assigning replaces it. Reflect answers false where a frozen object refuses. */
+function install(pair: string): void {
+  const [name, part] = apply(split, pair, [":"]) as string[];
+  const set = (value: unknown) => {
+    define(globals, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+  };
+  const get = () => {
+    const supplied = core.part<Record<string, unknown>>(part);
+    const value = ((supplied.globals as typeof supplied) ?? supplied)[name];
+    set(value);
+    return value;
+  };
+  define(globals, name, { get, set, configurable: true });
 }
 
 function result(): string {
@@ -274,11 +276,12 @@ export default (op: string, a: string, b: string): unknown => {
   let answer: unknown;
   if (op === "boot") {
     core.boot = parse(a) as Boot;
-    if (core.boot.globals) (load("globals") as (list: string[]) => void)(words(core.boot.globals));
+    const names = words(core.boot.globals);
+    for (let i = 0; names[i]; i++) install(names[i]);
     if (core.boot.guarded) core.part("std");
   } else if (op === "tests") (load("listing") as (renamed: string) => void)(a);
   else if (op === "start") start(parse(a) as Plan);
-  else if (op === "poll") answer = poll();
+  else if (op === "poll") answer = core.ended && !parts.promise ? -1 : core.part<(made: object) => number>("loop")(parts);
   else if (op === "result") answer = result();
   else answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);
   return typeof answer === "string" ? flat(answer) : answer;

@@ -1,0 +1,20 @@
+/** What `poll` does for a test that is not over, or that made promises: rejections, then at most one timer. */
+
+import type { Core } from "../core";
+import type { Recorder } from "./record";
+
+export default function (core: Core) {
+  /** -1: ended; milliseconds until there is something to do; NaN: a deadlock. `made`: the parts that are loaded. */
+  return (made: { promise?: unknown; timers?: unknown }): number => {
+    if (made.promise) core.part<{ report(): void }>("promise").report();
+    if (core.ended) return -1;
+    let wait = -1;
+    try {
+      if (made.timers) wait = core.part<{ poll(now: number): number }>("timers").poll(core.now());
+    } catch (error) {
+      core.part<Recorder>("record").record(error, "uncaught exception");
+      return 0;
+    }
+    return wait < 0 ? (core.ended ? 0 : NaN) : wait;
+  };
+}
