@@ -80,6 +80,7 @@ class _State:
         self._root = root
         self._mapper: StackMapper | None = None
         self.early: list[tuple[str, str]] = []
+        self._frames: bytes | None = None
 
     @property
     def mapper(self) -> StackMapper:
@@ -107,6 +108,11 @@ class _State:
 
     def frames(self, names: Mapping[str, str]) -> bytes:
         """The frame that loads it into a worker."""
+        if self._frames is None:
+            self._frames = self._encoded(names)
+        return self._frames
+
+    def _encoded(self, names: Mapping[str, str]) -> bytes:
         from scripttest.scan import scan
 
         found = scan("\n".join(script.code for script in self.compiled.scripts), names)
@@ -379,8 +385,9 @@ class ScriptHost:
         tests = tuple(test for test in slices.tests if self._services.selects(test.name))
         state.slices = slices
         state.tests = tests
+        filter = json.dumps(self._filter)
         for test in tests:
-            plan = json.dumps({"name": test.name, "entry": test.entry, "filter": list(self._filter)})
+            plan = f'{{"name":{_quoted(test.name)},"entry":{_quoted(test.entry)},"filter":{filter}}}'
             state.plans.append((plan, test.pieces))
         state.left = len(tests)
         key = compiled.source.key
@@ -540,6 +547,11 @@ class ScriptHost:
             frames,
             _code_frame(frames[0].location) if known else "",
         )
+
+
+def _quoted(identifier: str) -> str:
+    """JSON of an identifier, which has nothing to escape but letters outside ASCII."""
+    return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
 
 
 def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
