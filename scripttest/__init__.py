@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.compiler import Source
     from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
-    from scripttest.host import Module, ScriptHost, Services
+    from scripttest.host import ScriptHost, Services
+    from scripttest.module_run import Module
     from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
     from scripttest.supervisor import Processes, start_processes
 
@@ -43,7 +44,8 @@ __getattr__ = lazy_names(
     {
         "compiler": ("Source",),
         "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
-        "host": ("Module", "ScriptHost", "Services"),
+        "host": ("ScriptHost", "Services"),
+        "module_run": ("Module",),
         "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started"),
         "supervisor": ("Processes", "start_processes"),
     },

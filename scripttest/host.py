@@ -13,19 +13,16 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from scripttest.compiler import Compiled, Compiler, Source
-from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
+from scripttest.errors import CompileError, HostError, ScriptError
+from scripttest.module_run import Module, ModuleRun, plan
 from scripttest.protocol import encode
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.supervisor import Processes, Worker
-
-if TYPE_CHECKING:
-    from scripttest.slicing import Slices, Test
-    from scripttest.stack import StackMapper
 
 CHUNK = 40
 """Tests that a worker is given at once."""
@@ -50,79 +47,6 @@ class Services:
     def selects(self, test: str) -> bool:
         """Whether a test is to be run."""
         raise NotImplementedError
-
-
-class Module(NamedTuple):
-    """A test module to run."""
-
-    source: Source
-    context: str
-    """JSON of `ContextData` in `bindings/src/kernel.ts`."""
-
-
-def boot(context: str, guarded: bool, nested: bool, used: Iterable[str], names: Mapping[str, str]) -> str:
-    """JSON of `Boot` in `bindings/src/core.ts`."""
-    listed = " ".join(f"{name}:{names[name]}" for name in used)
-    flags = json.dumps({"guarded": guarded, "nested": nested, "globals": listed})
-    return f'{flags[:-1]},"context":{context}}}'
-
-
-class _State:
-    """What is known of a module while it runs."""
-
-    def __init__(self, module: Module, compiled: Compiled, root: Path) -> None:
-        self.module = module
-        self.compiled = compiled
-        self.slices: Slices | None = None
-        self.tests: tuple[Test, ...] = ()
-        self.plans: list[tuple[str, str]] = []
-        self.left = 0
-        self._root = root
-        self._mapper: StackMapper | None = None
-        self.early: list[tuple[str, str]] = []
-        self._frames: bytes | None = None
-
-    @property
-    def mapper(self) -> StackMapper:
-        if self._mapper is None:
-            from scripttest.stack import StackMapper
-
-            self._mapper = StackMapper(self.compiled, self._root)
-        return self._mapper
-
-    @property
-    def renamed(self) -> str:
-        """Functions of other names that are exported as tests, each between blanks."""
-        exports = self.compiled.exports.items()
-        return "".join(f" {local} " for name, local in exports if name.startswith("Test") and local != name)
-
-    def place(self, index: int | None) -> StackFrame:
-        """Where a test is declared, or where the module begins: the position of failures that have none."""
-        file = Location(str(self.compiled.source.test), 1, 1)
-        if index is None:
-            return StackFrame("", file)
-        test = self.tests[index]
-        return StackFrame(
-            test.name, (self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file
-        )
-
-    def frames(self, names: Mapping[str, str]) -> bytes:
-        """The frame that loads it into a worker."""
-        if self._frames is None:
-            self._frames = self._encoded(names)
-        return self._frames
-
-    def _encoded(self, names: Mapping[str, str]) -> bytes:
-        from scripttest.scan import scan
-
-        found = scan("\n".join(script.code for script in self.compiled.scripts), names)
-        parts = [
-            boot(self.module.context, found.guarded, False, found.names, names),
-            boot(self.module.context, False, True, names, names),
-        ]
-        for script in self.compiled.scripts:
-            parts += [str(script.first_line), script.code]
-        return encode("module", *parts)
 
 
 class _Job(NamedTuple):
@@ -183,7 +107,7 @@ class ScriptHost:
         self._by_fd: dict[int, _Seat] = {}
         self._jobs: deque[_Job] = deque()
         self._modules: dict[str, Module] = {}
-        self._states: dict[str, _State] = {}
+        self._states: dict[str, ModuleRun] = {}
         self._open: set[str] = set()
         self._libraries: dict[str, Compiled | ScriptError] = {}
         self._wanted: set[str] = set()
@@ -261,7 +185,7 @@ class ScriptHost:
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
-            self._states[source.key] = _State(self._modules[source.key], result, self._root)
+            self._states[source.key] = ModuleRun(self._modules[source.key], result, self._root)
             self._jobs.append(_Job(source.key, None))
 
     # giving work
@@ -350,7 +274,7 @@ class ScriptHost:
             if index != seat.running:
                 raise ValueError("a result for a test that is not running")
             if state is not None:
-                self._ended(state, index, self._outcome(state, json.loads(parts[1]), state.tests[index].name, index))
+                self._ended(state, index, state.outcome(json.loads(parts[1]), state.tests[index].name, index))
             seat.running = None
         elif kind == "tests":
             seat.worker.deadline = None
@@ -362,13 +286,13 @@ class ScriptHost:
             seat.worker.deadline = None
             seat.job = None
             if state is not None:
-                failure = self._outcome(state, json.loads(parts[0]), "", None).failures[0]
+                failure = state.outcome(json.loads(parts[0]), "", None).failures[0]
                 self._close_module(job.key, Broken(job.key, failure))
         elif kind == "idle":
             seat.worker.deadline = None
             seat.job = None
 
-    def _started(self, state: _State | None, key: str, index: int) -> None:
+    def _started(self, state: ModuleRun | None, key: str, index: int) -> None:
         if state is None:
             return
         self._out.append(Started(key, index))
@@ -376,7 +300,7 @@ class ScriptHost:
             self._out += [Line(key, index, level, text) for level, text in state.early]
             state.early = []
 
-    def _listed(self, seat: _Seat, state: _State, parts: list[str]) -> None:
+    def _listed(self, seat: _Seat, state: ModuleRun, parts: list[str]) -> None:
         from scripttest.slicing import slice_module
 
         compiled = state.compiled
@@ -385,10 +309,7 @@ class ScriptHost:
         tests = tuple(test for test in slices.tests if self._services.selects(test.name))
         state.slices = slices
         state.tests = tests
-        filter = json.dumps(self._filter)
-        for test in tests:
-            plan = f'{{"name":{_quoted(test.name)},"entry":{_quoted(test.entry)},"filter":{filter}}}'
-            state.plans.append((plan, test.pieces))
+        state.plans = [plan(test, self._filter) for test in tests]
         state.left = len(tests)
         key = compiled.source.key
         self._out.append(Listed(key, tuple(test.name for test in tests), len(slices.tests)))
@@ -400,7 +321,7 @@ class ScriptHost:
         self._jobs.extendleft(_Job(key, chunk) for chunk in reversed(chunks[1:]))
         self._give(seat, _Job(key, chunks[0]))
 
-    def _ended(self, state: _State, index: int, outcome: Outcome) -> None:
+    def _ended(self, state: ModuleRun, index: int, outcome: Outcome) -> None:
         key = state.compiled.source.key
         self._idle_deaths = 0
         self._out.append(Ended(key, index, outcome))
@@ -495,9 +416,7 @@ class ScriptHost:
         state = self._states.get(job.key) if job is not None else None
         if job is None or state is None:
             return
-        frame = state.place(seat.running)
-        code = _code_frame(frame.location) if seat.running is not None else ""
-        failure = failure._replace(frames=(frame,), code_frame=code)
+        failure = state.placed(failure, seat.running)
         if job.tests is None:
             self._close_module(job.key, Broken(job.key, failure))
             return
@@ -507,60 +426,3 @@ class ScriptHost:
             milliseconds = self._timeout * 1000 if failure.cause == "timeout" else 0
             name = state.tests[seat.running].name
             self._ended(state, seat.running, Outcome(name, "failed", milliseconds, (failure,)))
-
-    # outcomes
-
-    def _outcome(self, state: _State, record: dict[str, Any], name: str, index: int | None) -> Outcome:
-        failures = tuple(self._failure(state, failure, index) for failure in record["failures"])
-        steps = tuple(self._outcome(state, step, step["name"], index) for step in record["steps"])
-        return Outcome(
-            name,
-            record["status"],
-            record.get("duration_ms", 0),
-            failures,
-            record.get("assertions", 0),
-            record.get("skip_reason"),
-            steps,
-        )
-
-    def _failure(self, state: _State, record: dict[str, Any], index: int | None) -> Failure:
-        kind, phase = record["kind"], record.get("phase")
-        frames = tuple(state.mapper.frames(record.get("stack") or ""))
-        if frames and record.get("type"):
-            frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
-        known = bool(frames) or index is not None
-        frames = frames or (state.place(index),)
-        cause = "error" if kind == "error" else "assertion"
-        if phase in ("BeforeAll", "BeforeEach", "TestMain"):
-            cause = "setup"
-        return Failure(
-            cause,  # type: ignore[arg-type]
-            record["message"],
-            record.get("type"),
-            record.get("reason"),
-            record.get("expected"),
-            record.get("actual"),
-            record.get("expected_text"),
-            record.get("actual_text"),
-            record.get("diff"),
-            phase,
-            frames,
-            _code_frame(frames[0].location) if known else "",
-        )
-
-
-def _quoted(identifier: str) -> str:
-    """JSON of an identifier, which has nothing to escape but letters outside ASCII."""
-    return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
-
-
-def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
-    from scripttest.stack import at_call
-
-    return StackFrame(frame.function, at_call(frame.location, type))
-
-
-def _code_frame(location: Location) -> str:
-    from scripttest.stack import code_frame
-
-    return code_frame(location)

@@ -18,7 +18,20 @@ const getter = (proto: object, key: PropertyKey): ((self: unknown) => unknown) =
 /** The engine's own: the global one is replaced by a subclass that tracks rejections, see `parts/promise.ts`. */
 const NativePromise = (async () => {})().constructor as PromiseConstructor;
 
+/** Where every generator finds `next`, unless its function has a prototype of its own. */
+const generators = Object.getPrototypeOf(function* () {}).prototype as Generator;
+
 export const std = {
+  /** For the `prototype` of the harness's generator functions: drives them whatever scripts do to all generators. */
+  generator: {
+    __proto__: null,
+    next: generators.next,
+    throw: generators.throw,
+    return: generators.return,
+    [Symbol.iterator](this: unknown) {
+      return this;
+    },
+  } as unknown as Generator,
   parse: JSON.parse,
   stringify: JSON.stringify,
   isArray: Array.isArray,

@@ -38,6 +38,7 @@ TAMPERINGS = {
     "Object.prototype fields": "for (const k of ['status', 'failures', 'message', 'type', 'value', 'get', 'then', 'kind']) (Object.prototype as any)[k] = 'hacked';",
     "frozen intrinsics": "Object.freeze(Object.prototype); Object.freeze(Array.prototype); Object.freeze(globalThis);",
     "deleted globals": "for (const k of Object.getOwnPropertyNames(globalThis)) if (!k.startsWith('Test')) try { delete globalThis[k]; } catch {}",
+    "generators": "const g = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})())); g.next = g.throw = g.return = () => ({ done: true }); Object.getPrototypeOf(g)[Symbol.iterator] = () => ({ next: () => ({ done: true }) });",
     "testing.T": "const p = Object.getPrototypeOf(t); p.fail = () => {}; Object.defineProperty(p, 'failed', { get: () => false });",
 }
 

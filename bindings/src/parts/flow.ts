@@ -97,6 +97,8 @@ export default function (core: Core): Flow {
     advance(false, undefined);
   }
 
+  guard.prototype = runBody.prototype = wrapUp.prototype = core.std.generator;
+
   return {
     drive,
     guard,

@@ -23,12 +23,15 @@ export default function (core: Core) {
       const ready =
         (!beforeAll || (yield* guard(t, () => beforeAll(ctx), "BeforeAll"))) &&
         (!beforeEach || (yield* guard(t, () => beforeEach(t, ctx), "BeforeEach")));
-      yield* runBody(t, ready ? () => body(t, ctx) : () => undefined, function* () {
+      const between = function* (): Generator<unknown, void> {
         if (afterEach) yield* guard(t, () => afterEach(t, ctx), "AfterEach");
-      });
+      };
+      between.prototype = std.generator;
+      yield* runBody(t, ready ? () => body(t, ctx) : () => undefined, between);
       if (afterAll) yield* guard(t, () => afterAll(ctx), "AfterAll");
       return t.failed ? 1 : 0;
     };
+    inner.prototype = std.generator;
     const main = declared("TestMain");
     if (!main) return void (yield* inner());
     let ran = false;
@@ -40,6 +43,7 @@ export default function (core: Core) {
       const work = function* () {
         code = yield* inner();
       };
+      work.prototype = std.generator;
       drive(work(), () => finish?.(code!));
       return code ?? new std.Promise<number>((resolve) => (finish = resolve));
     };
@@ -49,5 +53,6 @@ export default function (core: Core) {
     }
   }
 
+  world.prototype = std.generator;
   return (t: T, body: Body | undefined): void => begin(world(t, body));
 }

@@ -1,0 +1,160 @@
+"""A test module while it runs: its code as workers take it, its tests, and what their records mean in its sources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scripttest.compiler import Compiled, Source
+from scripttest.errors import Location, StackFrame
+from scripttest.protocol import encode
+from scripttest.results import Failure, Outcome
+
+if TYPE_CHECKING:
+    from scripttest.slicing import Slices, Test
+    from scripttest.stack import StackMapper
+
+
+class Module(NamedTuple):
+    """A test module to run."""
+
+    source: Source
+    context: str
+    """JSON of `ContextData` in `bindings/src/kernel.ts`."""
+
+
+def boot(context: str, guarded: bool, nested: bool, used: Iterable[str], names: Mapping[str, str]) -> str:
+    """JSON of `Boot` in `bindings/src/core.ts`."""
+    listed = " ".join(f"{name}:{names[name]}" for name in used)
+    flags = json.dumps({"guarded": guarded, "nested": nested, "globals": listed})
+    return f'{flags[:-1]},"context":{context}}}'
+
+
+class ModuleRun:
+    """What is known of a module while it runs."""
+
+    def __init__(self, module: Module, compiled: Compiled, root: Path) -> None:
+        self.module = module
+        self.compiled = compiled
+        self.slices: Slices | None = None
+        self.tests: tuple[Test, ...] = ()
+        self.plans: list[tuple[str, str]] = []
+        """For each test, what a worker is told: plan JSON and pieces."""
+        self.left = 0
+        self._root = root
+        self._mapper: StackMapper | None = None
+        self.early: list[tuple[str, str]] = []
+        self._frames: bytes | None = None
+
+    @property
+    def mapper(self) -> StackMapper:
+        """Maps positions in realms to the module's sources."""
+        if self._mapper is None:
+            from scripttest.stack import StackMapper
+
+            self._mapper = StackMapper(self.compiled, self._root)
+        return self._mapper
+
+    @property
+    def renamed(self) -> str:
+        """Functions of other names that are exported as tests, each between blanks."""
+        exports = self.compiled.exports.items()
+        return "".join(f" {local} " for name, local in exports if name.startswith("Test") and local != name)
+
+    def place(self, index: int | None) -> StackFrame:
+        """Where a test is declared, or where the module begins: the position of failures that have none."""
+        file = Location(str(self.compiled.source.test), 1, 1)
+        if index is None:
+            return StackFrame("", file)
+        test = self.tests[index]
+        return StackFrame(
+            test.name, (self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file
+        )
+
+    def placed(self, failure: Failure, index: int | None) -> Failure:
+        """A failure without a position, put where the test is declared; None: where the module begins."""
+        frame = self.place(index)
+        code = _code_frame(frame.location) if index is not None else ""
+        return failure._replace(frames=(frame,), code_frame=code)
+
+    def frames(self, names: Mapping[str, str]) -> bytes:
+        """The frame that loads it into a worker."""
+        if self._frames is None:
+            self._frames = self._encoded(names)
+        return self._frames
+
+    def _encoded(self, names: Mapping[str, str]) -> bytes:
+        from scripttest.scan import scan
+
+        found = scan("\n".join(script.code for script in self.compiled.scripts), names)
+        parts = [
+            boot(self.module.context, found.guarded, False, found.names, names),
+            boot(self.module.context, False, True, names, names),
+        ]
+        for script in self.compiled.scripts:
+            parts += [str(script.first_line), script.code]
+        return encode("module", *parts)
+
+    def outcome(self, record: dict[str, Any], name: str, index: int | None) -> Outcome:
+        """A worker's record of an outcome, its positions mapped; `index` is the test's, None: the module itself."""
+        failures = tuple(self._failure(failure, index) for failure in record["failures"])
+        steps = tuple(self.outcome(step, step["name"], index) for step in record["steps"])
+        return Outcome(
+            name,
+            record["status"],
+            record.get("duration_ms", 0),
+            failures,
+            record.get("assertions", 0),
+            record.get("skip_reason"),
+            steps,
+        )
+
+    def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
+        kind, phase = record["kind"], record.get("phase")
+        frames = tuple(self.mapper.frames(record.get("stack") or ""))
+        if frames and record.get("type"):
+            frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
+        known = bool(frames) or index is not None
+        frames = frames or (self.place(index),)
+        cause = "error" if kind == "error" else "assertion"
+        if phase in ("BeforeAll", "BeforeEach", "TestMain"):
+            cause = "setup"
+        return Failure(
+            cause,  # type: ignore[arg-type]
+            record["message"],
+            record.get("type"),
+            record.get("reason"),
+            record.get("expected"),
+            record.get("actual"),
+            record.get("expected_text"),
+            record.get("actual_text"),
+            record.get("diff"),
+            phase,
+            frames,
+            _code_frame(frames[0].location) if known else "",
+        )
+
+
+def plan(test: Test, filter: tuple[str, ...]) -> tuple[str, str]:
+    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces."""
+    name, entry = _quoted(test.name), _quoted(test.entry)
+    return f'{{"name":{name},"entry":{entry},"filter":{json.dumps(filter)}}}', test.pieces
+
+
+def _quoted(identifier: str) -> str:
+    """JSON of an identifier, which has nothing to escape but letters outside ASCII."""
+    return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
+
+
+def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
+    from scripttest.stack import at_call
+
+    return StackFrame(frame.function, at_call(frame.location, type))
+
+
+def _code_frame(location: Location) -> str:
+    from scripttest.stack import code_frame
+
+    return code_frame(location)
