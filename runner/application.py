@@ -55,8 +55,7 @@ class Application:
         for folder, subfolders, files in os.walk(self.assistants):
             subfolders[:] = sorted(name for name in subfolders if name not in ("node_modules", ".git"))
             if "package.yao" in files:
-                path = Path(folder)
-                yield _dotted(path.relative_to(self.assistants)), path
+                yield _dotted(folder[len(str(self.assistants)) + 1 :]), Path(folder)
 
     def modules(self) -> Iterator[TestModule]:
         """All test modules of all agents, sorted by id."""
@@ -70,13 +69,13 @@ class Application:
             for name in sorted(files):
                 stem, suffix = os.path.splitext(name)
                 if suffix in SUFFIXES and stem.endswith("_test"):
-                    yield self._module(agent, folder, Path(parent, name))
+                    yield self._module(agent, folder, Path(f"{parent}/{name}"))
 
     def module_at(self, test: Path) -> TestModule:
         """The module of a test file. Raises ConfigurationError when it is not in an agent's `src/`."""
         for folder in test.parents:
             if (folder / "package.yao").is_file() and test.is_relative_to(folder / "src"):
-                return self._module(_dotted(folder.relative_to(self.assistants)), folder, test)
+                return self._module(_dotted(folder.relative_to(self.assistants).as_posix()), folder, test)
         raise ConfigurationError(
             f"Cannot run {test}: it is not below the src/ folder of an agent (a folder with package.yao)"
         )
@@ -127,7 +126,7 @@ class Application:
             for length in range(len(parts), skip, -1):
                 folder = self._folder(parts[skip:length])
                 if folder is not None:
-                    return _dotted(folder.relative_to(self.assistants)), folder, parts[length:]
+                    return _dotted(folder.relative_to(self.assistants).as_posix()), folder, parts[length:]
         known = [agent for agent, _ in self.agents()]
         tried = self.assistants.joinpath(*parts[:-1] or parts) / "package.yao"
         listed = f"; there are {', '.join(known[:20])}" if known else "; the application has no agents"
@@ -161,15 +160,16 @@ class Application:
         raise ConfigurationError(f"Cannot resolve {id}: agent {agent} has no test file {wanted}", hint)
 
     def _module(self, agent: str, folder: Path, test: Path) -> TestModule:
-        stem = test.stem.removesuffix("_test")
-        inner = test.relative_to(folder / "src").parent
-        script = next((path for suffix in SUFFIXES if (path := test.with_name(stem + suffix)).is_file()), None)
-        id = f"scripts.{agent}.{_dotted(inner / stem)}"
-        return TestModule(id, agent, test, script, test.relative_to(self.assistants).as_posix())
+        # Texts, not paths: an application may have hundreds of these before anything can start.
+        file = str(test)
+        base = os.path.splitext(file)[0].removesuffix("_test")
+        script = next((Path(base + suffix) for suffix in SUFFIXES if os.path.isfile(base + suffix)), None)
+        id = f"scripts.{agent}.{_dotted(base[len(str(folder)) + len('/src/') :])}"
+        return TestModule(id, agent, test, script, file[len(str(self.assistants)) + 1 :])
 
 
-def _dotted(path: Path) -> str:
-    return ".".join(part.replace(".", "_") for part in path.parts)
+def _dotted(path: str) -> str:
+    return path.replace(".", "_").replace("/", ".")
 
 
 def _descend(folder: Path, parts: list[str]) -> Path | None:
