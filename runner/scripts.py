@@ -9,7 +9,7 @@ from typing import Any
 from runner.application import TestModule
 from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart
 from runner.reporters.multiplexer import Multiplexer
-from scripttest import Broken, Ended, Line, Listed, Module, Outcome, ScriptHost, Source, Started
+from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
 
 LOG_LINES = 10_000
 """Captured lines of one test that are kept."""
@@ -28,35 +28,53 @@ def host_module(module: TestModule, context: dict[str, Any]) -> Module:
 
 def run_scripts(host: ScriptHost, modules: list[Module], stream: Multiplexer, fail_fast: bool) -> None:
     """Runs modules and sends their events; blocks. With `fail_fast` it returns after the first failure, and what was
-    running is not reported. Raises HostError."""
-    send = stream.send
-    logs: dict[tuple[str, int], list[tuple[str, str]]] = {}
-    left: dict[str, int] = {}
-    names: dict[str, tuple[str, ...]] = {}
-    for record in host.run(modules):
+    running is not reported. An interrupt goes on its way when all that has ended is sent. Raises HostError."""
+    records = _Records(stream.send, host.list_only)
+    try:
+        for record in host.run(modules):
+            records.take(record)
+            if fail_fast and stream.execution.counts.failed:
+                return
+    except KeyboardInterrupt:
+        for record in host.pending():
+            records.take(record)
+        raise
+
+
+class _Records:
+    """Makes events of the host's records."""
+
+    def __init__(self, send: Callable[[Event], None], list_only: bool) -> None:
+        self._send = send
+        self._list_only = list_only
+        self._logs: dict[tuple[str, int], list[tuple[str, str]]] = {}
+        self._left: dict[str, int] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+
+    def take(self, record: HostRecord) -> None:
+        """Sends what a record means."""
         module = record.module
+        send = self._send
         if isinstance(record, Started):
-            send(TestStart(module, names[module][record.position], record.position))
+            send(TestStart(module, self._names[module][record.position], record.position))
         elif isinstance(record, Line):
-            lines = logs.setdefault((module, record.position), [])
+            lines = self._logs.setdefault((module, record.position), [])
             if len(lines) < LOG_LINES:
                 lines.append((record.level, record.text))
         elif isinstance(record, Ended):
-            captured = tuple(logs.pop((module, record.position), ()))
+            captured = tuple(self._logs.pop((module, record.position), ()))
             send(TestEnd(TestResult(module, record.outcome.name, record.position, record.outcome, captured)))
-            left[module] -= 1
-            if not left[module]:
+            self._left[module] -= 1
+            if not self._left[module]:
                 send(SuiteEnd(module))
         elif isinstance(record, Listed):
-            names[module] = record.tests
-            left[module] = len(record.tests)
+            self._names[module] = record.tests
+            self._left[module] = len(record.tests)
             send(SuiteStart(module, record.tests, record.total))
-            if not record.tests or host.list_only:
+            if not record.tests or self._list_only:
                 send(SuiteEnd(module))
         else:
             _broken(record, send)
-        if fail_fast and stream.execution.counts.failed:
-            return
 
 
 def _broken(record: Broken, send: Callable[[Event], None]) -> None:

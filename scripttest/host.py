@@ -151,6 +151,11 @@ class ScriptHost:
                 self._assign()
                 self._wait()
 
+    def pending(self) -> Iterator[HostRecord]:
+        """What has happened and was not handed out by `run`, which an exception has ended."""
+        while self._out:
+            yield self._out.popleft()
+
     # waiting
 
     def _wait(self) -> None:
