@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scripttest.compiler import Compiled, Source
 from scripttest.errors import Location, StackFrame
 from scripttest.protocol import encode
-from scripttest.results import Failure, Outcome
+from scripttest.results import Cause, Failure, Outcome
 
 if TYPE_CHECKING:
     from scripttest.slicing import Slices, Test
@@ -118,11 +118,11 @@ class ModuleRun:
             frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
         known = bool(frames) or index is not None
         frames = frames or (self.place(index),)
-        cause = "error" if kind == "error" else "assertion"
+        cause: Cause = "error" if kind == "error" else "assertion"
         if phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = "setup"
         return Failure(
-            cause,  # type: ignore[arg-type]
+            cause,
             record["message"],
             record.get("type"),
             record.get("reason"),

@@ -16,7 +16,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | worker | call | process name, JSON arguments | a host call; the worker waits for `reply` |
 | worker | library | script id | asks for the code of another script; the worker waits for `reply` |
 | worker | result | index, outcome JSON | a test has ended |
-| worker | idle | - | all tests of `run` have ended, or the module is listed |
+| worker | idle | - | all tests of `run` have ended |
 
 Only text made by `JSON.stringify` or by the compiler crosses, so a part never holds a lone surrogate.
 """

@@ -41,7 +41,6 @@ export const std = {
   getPrototypeOf: Object.getPrototypeOf,
   descriptor: Object.getOwnPropertyDescriptor,
   define: Object.defineProperty,
-  create: Object.create,
   is: Object.is,
   String,
   Number,
@@ -64,7 +63,6 @@ export const std = {
   min: Math.min,
   max: Math.max,
   floor: Math.floor,
-  now: Date.now,
   hasOwn: uncurry(Object.prototype.hasOwnProperty) as (self: unknown, key: PropertyKey) => boolean,
   /** `"[object Date]"` and the like; a class with `Symbol.toStringTag` can lie here. */
   tag: uncurry(Object.prototype.toString) as (self: unknown) => string,
@@ -83,7 +81,6 @@ export const std = {
   repeat: uncurry(String.prototype.repeat) as (self: string, count: number) => string,
   charCodeAt: uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number,
   exec: uncurry(RegExp.prototype.exec) as (self: unknown, text: string) => RegExpExecArray | null,
-  regexpText: uncurry(RegExp.prototype.toString) as (self: unknown) => string,
   regexpSource: getter(RegExp.prototype, "source"),
   regexpFlags: getter(RegExp.prototype, "flags"),
   join: uncurry(Array.prototype.join) as (self: unknown, separator: string) => string,
@@ -97,7 +94,6 @@ export const std = {
   mapForEach: uncurry(Map.prototype.forEach) as (self: unknown, visit: (value: unknown, key: unknown) => void) => void,
   setSize: getter(Set.prototype, "size") as (self: unknown) => number,
   setHas: uncurry(Set.prototype.has) as (self: unknown, item: unknown) => boolean,
-  setAdd: uncurry(Set.prototype.add) as (self: unknown, item: unknown) => unknown,
   setForEach: uncurry(Set.prototype.forEach) as (self: unknown, visit: (item: unknown) => void) => void,
   viewLength: getter(typedArray, "length") as (self: unknown) => number,
   /** What a boxed primitive holds; a wrong receiver throws. */
