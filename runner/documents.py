@@ -30,6 +30,24 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
 
 
+def read_yaml(path: Path, purpose: str) -> Any:
+    """The value in a YAML file. Raises ConfigurationError with the position."""
+    import yaml
+
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return yaml.load(file, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is not UTF-8 text") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        raise ConfigurationError(f"Cannot read {purpose} {path}{where}: {problem}", "It must be YAML") from error
+
+
 def _blank(match: re.Match[str]) -> str:
     """Strings stay; comments and trailing commas become spaces, so that positions stay true."""
     text = match[0]

@@ -1,0 +1,114 @@
+"""What an assertion on an agent's answer looks at, asks for, and says.
+
+An assertion type is a module of this package with one function `evaluate(assertion, evidence, judges)`; the table in
+`__init__.py` names it. A check that could not be made (a bad pattern, a validator that answers nonsense, a script that
+throws) raises `NotEvaluated`: it fails, also when negated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from runner.cases.model import Assertion
+
+
+class ToolUse(NamedTuple):
+    """A tool that the agent called, with what came of it, in the order of the calls."""
+
+    name: str
+    """The bare tool name."""
+    server: str
+    """Id of its MCP server."""
+    arguments: Any
+    """The parsed arguments; the raw text when they are not JSON."""
+    result: Any = None
+    error: str | None = None
+
+
+class Evidence(NamedTuple):
+    """Everything an assertion may look at."""
+
+    output: Any
+    """JSON value: the output of the agent by the rules of the specification, section 5."""
+    content: str = ""
+    """The text of the completion."""
+    input: Any = None
+    """The case's input as written: text, message or messages."""
+    expected: Any = None
+    tools: tuple[ToolUse, ...] = ()
+    milliseconds: float = 0
+    tokens: int = 0
+    """Input and output tokens of all model calls of the answer."""
+    cost: float | None = None
+    """US dollars."""
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """The conversation up to and with the answer."""
+    metadata: Mapping[str, Any] = {}
+    """The case's metadata."""
+    case: str = ""
+    """Id of the case."""
+    state: Mapping[str, Any] = {}
+    """Conversation state, for final assertions: session id, variables."""
+
+    @property
+    def text(self) -> str:
+        """The output as text: a string as it is, anything else as compact JSON."""
+        import json
+
+        if isinstance(self.output, str):
+            return self.output
+        return "" if self.output is None else json.dumps(self.output, ensure_ascii=False, separators=(",", ":"))
+
+
+class Verdict(NamedTuple):
+    """What one assertion said."""
+
+    passed: bool
+    expected: Any = None
+    """JSON value."""
+    actual: Any = None
+    message: str = ""
+    """Why it failed, in one sentence; for judges also why it passed."""
+    score: float | None = None
+    """0 to 1, where a judge gives one."""
+    details: tuple[AssertionResult, ...] = ()
+    """The parts of a composition."""
+
+
+class AssertionResult(NamedTuple):
+    """An assertion with its verdict, as reports show it."""
+
+    type: str
+    passed: bool
+    expected: Any = None
+    actual: Any = None
+    message: str = ""
+    error: bool = False
+    """It could not be evaluated."""
+    score: float | None = None
+    details: tuple[AssertionResult, ...] = ()
+
+
+class NotEvaluated(Exception):
+    """An assertion could not be made; the message says why."""
+
+
+class Judges(Protocol):
+    """What assertions may ask of the run."""
+
+    async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Asks a validator agent and returns its answer, an object with at least a boolean `passed`; raises
+        NotEvaluated when it fails or answers anything else. `options` is the assertion's `options`."""
+
+    async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
+        """Calls a script function by its reference (`scripts:tests.validate-expense`, `scripts.test.Assert`,
+        `tests.Validate`) and returns its JSON value; `roles` are the function names to take when it names none. Raises
+        NotEvaluated."""
+
+    def match_snapshot(self, name: str, value: Any) -> str | None:
+        """Compares with the stored snapshot, or stores it; None when they agree, else what differs."""
+
+
+Evaluate = Callable[["Assertion", Evidence, Judges], Awaitable[Verdict]]

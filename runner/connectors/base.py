@@ -1,0 +1,110 @@
+"""What a connector is: the way to one model.
+
+Messages are in the form of OpenAI's chat API, whatever the provider: `{role, content, name?, tool_call_id?,
+tool_calls?}`, content a text or a list of parts (`{type: "text", text}`, `{type: "image_url", image_url: {url,
+detail}}`, `{type: "input_audio", input_audio: {data, format}}`, `{type: "file", file: {url, filename}}`; urls may be
+`data:` urls). A connector translates them into what its provider takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+Message = dict[str, Any]
+
+
+class ToolCall(NamedTuple):
+    """A call that the model asks for."""
+
+    id: str
+    name: str
+    """As the model was told it: `<server>__<tool>`."""
+    arguments: str
+    """JSON text as the model wrote it; it may be broken."""
+
+
+class Usage(NamedTuple):
+    """What a call took, as the provider says."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the input tokens, those read from the provider's cache."""
+    cost: float | None = None
+    """US dollars; None when neither the provider nor the connector file says a price."""
+
+    def plus(self, other: Usage) -> Usage:
+        """The sum of two."""
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            sum(costs) if costs else None,
+        )
+
+
+class ModelRequest(NamedTuple):
+    """One question to a model."""
+
+    messages: list[Message]
+    parameters: Mapping[str, Any] = {}
+    """temperature, max_tokens, max_completion_tokens, top_p, stop, seed, response_format, tool_choice ..., as in
+    `package.yao`'s `options` and Yao's `ctx.llm` options."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    """`{name, description, parameters}`; `parameters` is a JSON Schema."""
+    on_chunk: Callable[[str], None] | None = None
+    """Hears the pieces of the content as they arrive."""
+    agent: str = ""
+    """Id of the agent that asks; empty for `ctx.llm`."""
+    folder: Path | None = None
+    """Folder of that agent."""
+    turn: int = 1
+    """How many times the user has spoken in this chat."""
+    metadata: Mapping[str, Any] = {}
+    """`ctx.metadata` of the call."""
+
+
+class Completion(NamedTuple):
+    """What a model answered."""
+
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    finish_reason: str = "stop"
+    """stop, length, tool_calls, content_filter."""
+    usage: Usage = Usage()
+    model: str = ""
+    id: str = ""
+    reasoning: str = ""
+    """Reasoning text, where the provider gives it."""
+    refusal: str | None = None
+    awaiting_input: bool | None = None
+    """Whether the answer was declared to wait for the user (`scripted` and `yao` can say so); None: not declared."""
+    input_hint: str | None = None
+
+
+class Connector(Protocol):
+    """The way to one model. One instance serves a whole run, from one event loop."""
+
+    id: str
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """Asks the model. Cancelling it closes the connection. Raises ConnectorError."""
+
+    async def close(self) -> None:
+        """Closes connections."""
+
+
+class ConnectorError(Exception):
+    """A model call failed; the message says which host, what it answered, and never holds a key."""
+
+    def __init__(self, message: str, status: int | None = None, retryable: bool = False, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        """HTTP status, if there was an answer."""
+        self.retryable = retryable
+        """Whether trying again could help: 429, 5xx, a lost connection."""
+        self.hint = hint
