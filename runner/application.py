@@ -106,6 +106,24 @@ class Application:
             return found
         return [self._named(agent, folder, module, id)]
 
+    def agent(self, id: str) -> tuple[str, Path]:
+        """Id and folder of an agent; `assistants.` before the id is fine. Raises ConfigurationError."""
+        agent, folder, rest = self._agent([part for part in id.split(".") if part] or [""], id)
+        if rest:
+            known = [known for known, _ in self.agents()]
+            hint = did_you_mean(id, known) or f"There are {', '.join(known[:20])}"
+            raise ConfigurationError(f'Cannot find agent "{id}": {agent} has no agent {".".join(rest)} in it', hint)
+        return agent, folder
+
+    def agent_of(self, place: Path) -> tuple[str, Path] | None:
+        """The agent that a file or folder belongs to, or None."""
+        for folder in (place, *place.parents):
+            if (folder / "package.yao").is_file():
+                if folder.is_relative_to(self.assistants):
+                    return _dotted(folder.relative_to(self.assistants).as_posix()), folder
+                return folder.name, folder
+        return None
+
     def script(self, id: str) -> Path | None:
         """The file of an app script (`scripts.a.b`, below `scripts/`) or of an agent's (`scripts.<agent>.<module>`,
         `agents.<agent>.<module>`), or None."""

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.compiler import Source
     from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
+    from scripttest.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.host import ScriptHost, Services
     from scripttest.module_run import Module
     from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
@@ -21,14 +22,19 @@ __all__ = [
     "CompileError",
     "Ended",
     "Failure",
+    "FunctionCall",
+    "FunctionError",
+    "FunctionPool",
     "HostError",
     "HostRecord",
     "Line",
     "Listed",
     "Location",
+    "MissingFunctionError",
     "Module",
     "Outcome",
     "Processes",
+    "Returned",
     "ScriptError",
     "ScriptHost",
     "Services",
@@ -44,6 +50,7 @@ __getattr__ = lazy_names(
     {
         "compiler": ("Source",),
         "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
+        "functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("ScriptHost", "Services"),
         "module_run": ("Module",),
         "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started"),

@@ -8,6 +8,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | supervisor | discover | names | evaluate it and list its test functions, and functions exported as such |
 | supervisor | plan | base text | the last script of the module without its tests, see `slicing` |
 | supervisor | run | per test: index, plan JSON, pieces | run these in order, each in a realm of its own |
+| supervisor | invoke | boot JSON, nested boot JSON, function, JSON arguments | call a function of the module |
 | supervisor | reply | JSON or code | the answer to `call` or `library` |
 | worker | tests | (name, source) pairs | the functions whose names start with `Test` |
 | worker | broken | failure JSON | the module could not be evaluated |
@@ -16,6 +17,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | worker | call | process name, JSON arguments | a host call; the worker waits for `reply` |
 | worker | library | script id | asks for the code of another script; the worker waits for `reply` |
 | worker | result | index, outcome JSON | a test has ended |
+| worker | returned | JSON | what `invoke` came to |
 | worker | idle | - | all tests of `run` have ended |
 
 Only text made by `JSON.stringify` or by the compiler crosses, so a part never holds a lone surrogate.

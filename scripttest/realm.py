@@ -63,3 +63,9 @@ class Realm:
         self.drive("call", process, arguments)
         self.settle()
         return str(self.drive("answer"))
+
+    def invoke(self, function: str, arguments: str) -> str:
+        """Calls a function of the loaded scripts for the host; JSON of what came of it."""
+        self.drive("invoke", function, arguments)
+        self.settle()
+        return str(self.drive("invoked"))

@@ -85,6 +85,8 @@ class Worker:
                 self._base = parts[0]
             elif kind == "run":
                 self._run(parts)
+            elif kind == "invoke":
+                self._send("returned", self._invoke(*parts))
 
     def _read(self) -> Iterator[Frame]:
         reader = FrameReader()
@@ -154,6 +156,20 @@ class Worker:
                 return self._test(plan, "") if pieces else self._why(str(error))
         try:
             return realm.test(plan)
+        except EngineError as error:
+            return self._broken(realm, str(error))
+        finally:
+            self._leave()
+
+    def _invoke(self, boot: str, nested_boot: str, function: str, arguments: str) -> str:
+        """Calls a function of the scripts for the host; JSON of what came of it, see `invoke.ts` in the bindings."""
+        self._boot, self._nested_boot = boot, nested_boot
+        realm = self._enter()
+        try:
+            for script in self._scripts:
+                if failure := realm.drive("load", script):
+                    return str(failure)
+            return realm.invoke(function, arguments)
         except EngineError as error:
             return self._broken(realm, str(error))
         finally:

@@ -27,6 +27,8 @@ export interface Boot {
   nested: boolean;
   /** true when the scripts could overwrite intrinsics: those that verdicts need are taken now */
   guarded: boolean;
+  /** true when the host keeps the stores, for the realms that follow */
+  shared?: boolean;
   /** the globals to install, `name:part name:part`; a part is loaded when one of its names is first used */
   globals: string;
 }

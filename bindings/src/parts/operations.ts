@@ -7,6 +7,11 @@ import { describeError } from "../errors";
 import type { Flow } from "./flow";
 import type { Recorder } from "./record";
 
+interface Invoke {
+  start(name: string, args: string): void;
+  answer(): string;
+}
+
 export default function (core: Core) {
   const { std } = core;
   let answer = "";
@@ -87,6 +92,10 @@ export default function (core: Core) {
     },
 
     answer: () => answer,
+
+    /** Calls a function for the host; see `invoke.ts`. */
+    invoke: (name: string, args: string): void => core.part<Invoke>("invoke").start(name, args),
+    invoked: (): string => core.part<Invoke>("invoke").answer(),
 
     /** A call from a nested realm: JSON envelope. */
     host(name: string, args: string): string {

@@ -2,10 +2,11 @@
  * The key-value stores of a realm: what `new Store(id)`, `stores.<id>.<Method>` and `ctx.memory` work on.
  *
  * Values are kept as JSON text, so what a script holds is always a copy. A store begins empty and exists from its first
- * use; a time to live is in seconds of `kernel.now()`. Wherever a key is missing the answer is undefined.
+ * use; a time to live is in seconds of `kernel.now()`. In a realm that shares its stores the host keeps them. Wherever a key is missing the answer is undefined.
  */
 
 import { globMatches } from "../glob";
+import type { Core } from "../core";
 import type { Kernel } from "../kernel";
 
 interface Entry {
@@ -18,6 +19,7 @@ type Method = (store: Map<string, Entry>, key: string, ...args: unknown[]) => un
 
 export default function (kernel: Kernel) {
   const stores = new Map<string, Map<string, Entry>>();
+  const { shared } = (kernel as Core).boot;
 
   function encode(value: unknown): string {
     try {
@@ -177,6 +179,16 @@ export default function (kernel: Kernel) {
   };
   const keyless = ["keys", "len", "clear"];
 
+  /** Works on the host's copy of a store: what a hook keeps, the next one finds. */
+  function onHost(id: string, work: (store: Map<string, Entry>) => unknown): unknown {
+    const before = kernel.host("store.Load", [id]) as [string, string, number | null][];
+    const store = new Map(before.map(([key, text, expires]) => [key, { text, expires: expires ?? Infinity }]));
+    const result = work(store);
+    const after = [...store].map(([key, { text, expires }]) => [key, text, expires]);
+    if (JSON.stringify(after) !== JSON.stringify(before)) kernel.host("store.Save", [id, after]);
+    return result;
+  }
+
   /**
    * @param id any text: each names a store of its own
    * @param method as in Yao, any case
@@ -191,8 +203,10 @@ export default function (kernel: Kernel) {
     const missing = key === undefined || key === null;
     if (missing && !keyless.includes(name))
       throw new kernel.Exception(`stores.${id}.${method} takes a key as its first argument`, 400);
+    const own = (missing ? undefined : String(key)) as string;
+    if (shared) return onHost(id, (store) => run(store, own, ...rest));
     let store = stores.get(id);
     if (!store) stores.set(id, (store = new Map()));
-    return run(store, (missing ? undefined : String(key)) as string, ...rest);
+    return run(store, own, ...rest);
   };
 }

@@ -1,0 +1,94 @@
+/**
+ * Calls one function of the loaded scripts for the host: hooks of agents, tools, judging functions of cases.
+ *
+ * Unlike a script called by a test, the realm is the outermost one: what the function asks for goes to the host. Of the
+ * arguments, `{"$ctx": true}` stands for the context. The answer is JSON: `{ok, sent?}`, `{missing: true}` when there is
+ * no such function, or `{error: {message, code?, stack?}}`. `sent` lists what `ctx.Send` and its siblings sent.
+ */
+
+import type { Core } from "../core";
+import { encode, Raw } from "../encode";
+import { describeError } from "../errors";
+import type { Flow } from "./flow";
+
+/** What a host may add to the boot record of such a realm. */
+export interface InvokeBoot {
+  /** stand-ins for the length of the call, by pattern */
+  mocks?: { process?: Record<string, unknown>; agent?: Record<string, unknown>; http?: Record<string, unknown>; now?: string };
+}
+
+const senders = ["Send", "SendStream", "Append", "Replace", "Merge", "Set", "End", "sent"];
+
+export default function (core: Core) {
+  const { std } = core;
+  const ctx: Record<string, unknown> = {};
+  let answer = "";
+
+  function context(): object {
+    core.part<{ trap(target: object, name: string): unknown }>("fields").trap(ctx, "get");
+    core.ctx = ctx;
+    return ctx;
+  }
+
+  function mock(): void {
+    const { mocks } = core.boot as InvokeBoot;
+    if (!mocks) return;
+    const make = core.part<Record<string, (pattern: string, reply: unknown) => unknown>>("mock");
+    for (const kind of ["process", "agent", "http"] as const) {
+      const given = mocks[kind] ?? {};
+      for (const pattern of std.keys(given)) make[kind](pattern, given[pattern]);
+    }
+    if (mocks.now) make.now(mocks.now, undefined);
+  }
+
+  function failed(error: unknown): string {
+    const { message, stack } = describeError(core, error);
+    const code = (error as { code?: unknown } | null)?.code;
+    return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined } });
+  }
+
+  function returned(value: unknown): string {
+    if (value instanceof Uint8Array) {
+      value = core.part<{ toBase64(bytes: Uint8Array): string }>("bytes").toBase64(value);
+    }
+    const used = senders.some((name) => "value" in (Object.getOwnPropertyDescriptor(ctx, name) ?? {}));
+    const sent = used ? new Raw(std.stringify(ctx.sent) ?? "[]") : undefined;
+    return encode(std, { ok: new Raw(std.stringify(value) ?? "null"), sent });
+  }
+
+  return {
+    start(name: string, args: string): void {
+      core.root = core.current = new core.T(name);
+      core.began = core.clock();
+      const target = core.declared(name);
+      if (!target) {
+        answer = '{"missing":true}';
+        return;
+      }
+      core.ended = false;
+      core.part<Flow>("flow").drive(
+        (function* () {
+          try {
+            mock();
+            const values = std.parse(args) as unknown[];
+            for (let i = 0; i < values.length; i++) {
+              if ((values[i] as { $ctx?: unknown } | null)?.$ctx === true) values[i] = context();
+            }
+            answer = returned(yield std.apply(target, undefined, values));
+          } catch (error) {
+            answer = failed(error);
+          }
+        })(),
+        () => (core.ended = true),
+      );
+    },
+
+    /** What came of it; a rejection that nobody handled or a deadlock counts as thrown. */
+    answer(): string {
+      const { failures } = core.outcomeOf(core.root);
+      if (!failures.length) return answer;
+      const { message, stack } = failures[0];
+      return encode(std, { error: { message, stack } });
+    },
+  };
+}

@@ -1,0 +1,311 @@
+"""FunctionPool: single functions of scripts, called from an event loop; each call has a realm of its own.
+
+A worker that runs a function may ask the host for something that takes long, such as a model's answer. While it waits
+it does not count as running, so that however many functions wait for others, one more can always run: the pool starts
+further workers for them, and keeps as many idle ones as may run at the same time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from scripttest.compiler import Compiled, Compiler, Source
+from scripttest.errors import CompileError, HostError, ScriptError, StackFrame
+from scripttest.esbuild import Service
+from scripttest.module_run import boot
+from scripttest.protocol import encode
+from scripttest.supervisor import Worker
+
+if TYPE_CHECKING:
+    from scripttest.stack import StackMapper
+
+Owner = Any
+"""What the caller of a function knows it by; handed back with everything that the function asks for."""
+
+
+class FunctionServices(Protocol):
+    """What functions ask of the host's owner."""
+
+    async def answer(self, owner: Owner, name: str, arguments: str) -> str:
+        """Answers a host call: JSON arguments in, JSON envelope out, as `Services.call` does."""
+
+    def library(self, module: str, script: str) -> Path:
+        """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
+
+
+class FunctionCall(NamedTuple):
+    """What is to be called."""
+
+    script: Path
+    """Absolute path of the file that is loaded."""
+    function: str
+    """Name of a top-level or exported function."""
+    arguments: str
+    """JSON list; `{"$ctx": true}` in it stands for the context."""
+    context: str
+    """JSON of `ContextData` in `bindings/src/kernel.ts`."""
+    mocks: str = "null"
+    """JSON of `mocks` in `bindings/src/parts/invoke.ts`."""
+    module: Path | None = None
+    """The script that a test file belongs to, loaded with it."""
+
+
+class Returned(NamedTuple):
+    """What a function returned."""
+
+    value: Any
+    """JSON value."""
+    sent: tuple[dict[str, Any], ...]
+    """What `ctx.Send` and its siblings sent."""
+    logs: tuple[tuple[str, str], ...]
+    """Captured lines: level and text."""
+
+
+class FunctionError(ScriptError):
+    """A function failed, or could not be loaded."""
+
+    frames: tuple[StackFrame, ...] = ()
+    """The user's frames, innermost first."""
+    code: int | None = None
+    """The code of an `Exception`."""
+    logs: tuple[tuple[str, str], ...] = ()
+
+
+class MissingFunctionError(ScriptError):
+    """The script has no such function; `known` lists those that it exports."""
+
+    known: tuple[str, ...] = ()
+
+
+class FunctionPool:
+    """Runs functions. Belongs to one event loop; to be closed in it."""
+
+    def __init__(
+        self, root: Path, command: list[str], services: FunctionServices, names: Mapping[str, str], workers: int
+    ) -> None:
+        """Starts nothing yet.
+
+        Args:
+            root: absolute path of the application.
+            command: the command line of a worker, from `start_processes`.
+            names: global name → part of the bindings that supplies it.
+            workers: how many functions may run at the same time; those that wait for the host do not count.
+        """
+        self._root = root
+        self._command = command
+        self._services = services
+        self._names = names
+        self._workers = workers
+        self._slots = asyncio.Semaphore(workers)
+        self._idle: list[Worker] = []
+        self._compiler: Compiler | None = None
+        self._compiled: dict[str, asyncio.Future[_Loaded]] = {}
+
+    async def call(self, call: FunctionCall, owner: Owner) -> Returned:
+        """Calls a function and waits for it. Cancelling ends the worker that runs it.
+
+        Raises:
+            MissingFunctionError: the script has none of that name.
+            FunctionError: it threw, or its script cannot be compiled or evaluated, or its worker died.
+            HostError: a worker or the compiler cannot be started.
+        """
+        loaded = await self.load(call.script, call.module)
+        async with self._slots:
+            worker = self._take(str(call.script))
+            session = _Session(self, worker, loaded, owner)
+            try:
+                answer = await session.run(call)
+            finally:
+                session.detach()
+                if session.whole and len(self._idle) < self._workers:
+                    self._idle.append(worker)
+                elif not session.died:
+                    worker.end()
+        return loaded.read(answer, call.function, tuple(session.logs))
+
+    async def load(self, script: Path, module: Path | None = None) -> _Loaded:
+        """Compiles a script, once. Raises FunctionError."""
+        key = str(script)
+        future = self._compiled.get(key)
+        if future is None:
+            future = self._compiled[key] = asyncio.get_running_loop().create_future()
+            self._compile().add([Source(key, script, module)])
+        return await asyncio.shield(future)
+
+    async def functions(self, script: Path, module: Path | None = None) -> list[str]:
+        """The names that a script exports. Raises FunctionError."""
+        return sorted((await self.load(script, module)).compiled.exports)
+
+    async def close(self) -> None:
+        """Ends all idle workers and the compiler."""
+        for worker in self._idle:
+            worker.end()
+        self._idle.clear()
+        if self._compiler is not None:
+            asyncio.get_running_loop().remove_reader(self._compiler.fileno())
+            self._compiler.close()
+            self._compiler = None
+
+    def _compile(self) -> Compiler:
+        if self._compiler is None:
+            self._compiler = Compiler(self._root, Service())
+            asyncio.get_running_loop().add_reader(self._compiler.fileno(), self._compiler_answered)
+        return self._compiler
+
+    def _compiler_answered(self) -> None:
+        assert self._compiler is not None
+        try:
+            for source, result in self._compiler.read():
+                future = self._compiled[source.key]
+                if isinstance(result, Compiled):
+                    future.set_result(_Loaded(result, self._root, self._names))
+                else:
+                    future.set_exception(_compile_failure(result))
+                    future.exception()
+        except HostError as error:
+            asyncio.get_running_loop().remove_reader(self._compiler.fileno())
+            for future in self._compiled.values():
+                if not future.done():
+                    future.set_exception(error)
+
+    def _take(self, key: str) -> Worker:
+        for worker in self._idle:
+            if worker.module == key:
+                self._idle.remove(worker)
+                return worker
+        return self._idle.pop() if self._idle else Worker(self._command)
+
+
+class _Loaded:
+    """A compiled script and what its realms need."""
+
+    def __init__(self, compiled: Compiled, root: Path, names: Mapping[str, str]) -> None:
+        from scripttest.scan import scan
+
+        self.compiled = compiled
+        self._root = root
+        self._names = names
+        self._scan = scan("\n".join(script.code for script in compiled.scripts), names)
+        self._mapper: StackMapper | None = None
+        parts = ["", ""]
+        for script in compiled.scripts:
+            parts += [str(script.first_line), script.code]
+        self.module_frame = encode("module", *parts)
+
+    def frame(self, call: FunctionCall) -> bytes:
+        """The frame that calls a function."""
+        own = boot(call.context, self._scan.guarded, False, self._scan.names, self._names)
+        own = f'{own[:-1]},"shared":true,"mocks":{call.mocks}}}'
+        nested = boot(call.context, False, True, self._names, self._names)
+        return encode("invoke", own, nested, self.compiled.exports.get(call.function, call.function), call.arguments)
+
+    def read(self, answer: str, function: str, logs: tuple[tuple[str, str], ...]) -> Returned:
+        """What a worker's answer means."""
+        record = json.loads(answer)
+        if "ok" in record:
+            return Returned(record["ok"], tuple(record.get("sent") or ()), logs)
+        if record.get("missing"):
+            missing = MissingFunctionError(f"there is no function {function} in {self.compiled.source.test}")
+            missing.known = tuple(sorted(self.compiled.exports))
+            raise missing
+        failure = record.get("error") or record["failures"][0]
+        frames = tuple(self.mapper.frames(failure.get("stack") or ""))
+        error = FunctionError(failure["message"], frames[0].location if frames else None)
+        error.frames = frames
+        error.code = failure.get("code")
+        error.logs = logs
+        raise error
+
+    @property
+    def mapper(self) -> StackMapper:
+        """Maps positions in realms to the sources."""
+        if self._mapper is None:
+            from scripttest.stack import StackMapper
+
+            self._mapper = StackMapper(self.compiled, self._root)
+        return self._mapper
+
+
+class _Session:
+    """One call in one worker."""
+
+    def __init__(self, pool: FunctionPool, worker: Worker, loaded: _Loaded, owner: Owner) -> None:
+        self._pool = pool
+        self._worker = worker
+        self._loaded = loaded
+        self._owner = owner
+        self._loop = asyncio.get_running_loop()
+        self._frames: asyncio.Queue[tuple[str, list[str]] | None] = asyncio.Queue()
+        self.logs: list[tuple[str, str]] = []
+        self.whole = False
+        """Whether the worker can serve further calls."""
+        self.died = False
+        self._loop.add_reader(worker.child.stdout, self._readable)
+
+    def detach(self) -> None:
+        """Stops listening to the worker."""
+        self._loop.remove_reader(self._worker.child.stdout)
+
+    async def run(self, call: FunctionCall) -> str:
+        """JSON of what the function answered. Raises FunctionError when the worker ends."""
+        worker = self._worker
+        key = str(call.script)
+        frames = [] if worker.module == key else [self._loaded.module_frame]
+        worker.module = key
+        worker.send(*frames, self._loaded.frame(call))
+        while (frame := await self._frames.get()) is not None:
+            kind, parts = frame
+            if kind == "returned":
+                self.whole = True
+                return parts[0]
+            if kind == "log":
+                self.logs.append((parts[0], json.loads(parts[1])))
+            elif kind == "call":
+                worker.ask("reply", await self._outside(parts[0], parts[1]))
+            elif kind == "library":
+                worker.ask("reply", *await self._library(key, parts[0]))
+        self.died = True
+        raise FunctionError(f"The worker process {worker.end()}")
+
+    async def _outside(self, name: str, arguments: str) -> str:
+        """Asks the host, and lets another function run meanwhile."""
+        if name.startswith("store."):
+            return await self._pool._services.answer(self._owner, name, arguments)
+        self._pool._slots.release()
+        try:
+            return await self._pool._services.answer(self._owner, name, arguments)
+        finally:
+            await asyncio.shield(self._pool._slots.acquire())
+
+    async def _library(self, module: str, script: str) -> list[str]:
+        try:
+            path = self._pool._services.library(module, script)
+            loaded = await self._pool.load(path)
+        except ScriptError as error:
+            at = error.location
+            return ["error", (f"{at.file}:{at.line}:{at.column}: " if at else "") + error.message]
+        return ["ok", *["\n" + script.code for script in loaded.compiled.scripts]]
+
+    def _readable(self) -> None:
+        try:
+            frames = self._worker.read()
+            if frames is None:
+                self.detach()
+                self._frames.put_nowait(None)
+                return
+            for frame in frames:
+                self._frames.put_nowait(frame)
+        except (ValueError, IndexError):
+            self.detach()
+            self._frames.put_nowait(None)
+
+
+def _compile_failure(error: CompileError) -> FunctionError:
+    failure = FunctionError(error.message, error.location, error.hint)
+    if error.location and error.location.line:
+        failure.frames = (StackFrame("", error.location),)
+    return failure
