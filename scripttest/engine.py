@@ -14,6 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scripttest.bytecode import Bytecode, Value
+    from scripttest.parts import Parts
+
     Door = Callable[[str, str, str], str]
     Drive = Callable[..., str | int | float | None]
 
@@ -29,14 +32,35 @@ EngineError = _quickjs.JSException
 class Engine:
     """One engine context with the core of the bindings in it."""
 
-    def __init__(self, core: str, door: Door) -> None:
+    def __init__(self, parts: Parts, door: Door) -> None:
         context = _quickjs.Context()
         context.set_memory_limit(MEMORY_LIMIT)
         context.set_max_stack_size(STACK_LIMIT)
         context.add_callable("$host", door)
         self._context = context
-        self.drive: Drive = context.eval(core)
+        self._parts = parts
+        self._bytecode: Bytecode | None = parts.bytecode()
+        self._driver: Value | None = None
+        self.drive: Drive
         """The function that `bindings/src/core.ts` describes."""
+        if self._bytecode is None:
+            self.drive = context.eval(parts.text("core"))
+        else:
+            self._driver = self._bytecode.run(context, parts.compiled("core", self._bytecode, "$drive="))
+            self.drive = context.get("$drive")
+
+    def part(self, name: str) -> str:
+        """The source of a part; empty when it has been put on `drive` as its property `part`."""
+        if self._bytecode is not None and self._driver is not None:
+            from scripttest.bytecode import BytecodeError
+
+            try:
+                code = self._parts.compiled(name, self._bytecode)
+                self._bytecode.define(self._context, self._driver, b"part", code)
+                return ""
+            except BytecodeError:
+                pass
+        return self._parts.text(name)
 
     def eval(self, source: str) -> None:
         """Evaluates a script in global scope. Raises EngineError."""

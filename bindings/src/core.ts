@@ -3,7 +3,8 @@
  *
  * Parsing costs about 90 us a kilobyte in each realm, so this file is small on purpose. It is evaluated before any script;
  * its value is `drive(op, a, b)`, through which the worker drives the realm and which scripts never see. The worker
- * supplies `$host(op, a, b)`, text in and text out, which is taken off the global object here.
+ * supplies `$host(op, a, b)`, text in and text out, which is taken off the global object here, as is `$drive`, under
+ * which the worker finds that value when it runs bytecode.
  *
  * | op | a, b | answer |
  * | --- | --- | --- |
@@ -108,7 +109,12 @@ const flat = (text: string): string => apply(slice, text, [0]);
 const words = (text: string): string[] => apply(split, text, [" "]);
 const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
 const parts: Record<string, unknown> = { __proto__: null };
-const load = (name: string): unknown => (evaluate($host("part", name, "")) as (core: Core) => unknown)(core);
+
+/** The worker answers with the source of a part, or has put its value, from bytecode, on `drive`. */
+function load(name: string): unknown {
+  const source = $host("part", name, "");
+  return ((source ? evaluate(source) : drive.part) as (core: Core) => unknown)(core);
+}
 
 /** What the core offers; part "kernel", which comes with the first other part, adds the rest. */
 const core = {
@@ -274,9 +280,10 @@ function result(): string {
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';
 }
 
-export default (op: string, a: string, b: string): unknown => {
+function drive(op: string, a: string, b: string): unknown {
   let answer: unknown;
   if (op === "boot") {
+    delete globals.$drive;
     core.boot = parse(a) as Boot;
     const names = words(core.boot.globals);
     for (let i = 0; names[i]; i++) install(names[i]);
@@ -287,4 +294,7 @@ export default (op: string, a: string, b: string): unknown => {
   else if (op === "result") answer = result();
   else answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);
   return typeof answer === "string" ? flat(answer) : answer;
-};
+}
+drive.part = undefined as unknown;
+
+export default drive;
