@@ -6,8 +6,8 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from bindings.calls import HostCalls
-    from bindings.patterns import PatternError, compile
+    from bindings.calls import HostCalls, envelope, revived
+    from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import Policy
     from bindings.script_globals import SCRIPT_GLOBALS
     from bindings.services import HostCall, HostFunction, ProcessError
@@ -16,18 +16,21 @@ __all__ = [
     "HostCall",
     "HostCalls",
     "HostFunction",
+    "Pattern",
     "PatternError",
     "Policy",
     "ProcessError",
     "SCRIPT_GLOBALS",
     "compile",
+    "envelope",
+    "revived",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "calls": ("HostCalls",),
-        "patterns": ("PatternError", "compile"),
+        "calls": ("HostCalls", "envelope", "revived"),
+        "patterns": ("Pattern", "PatternError", "compile"),
         "policy": ("Policy",),
         "script_globals": ("SCRIPT_GLOBALS",),
         "services": ("HostCall", "HostFunction", "ProcessError"),

@@ -11,8 +11,7 @@ for `regex`, so that the two cannot disagree about what a construct means:
 | `(?U)`, `\Q..\E`, `\pL`, `\x{10FFFF}`, `[[:alpha:]]` | unknown or different |
 | back-references, look-around, atomic groups, possessive and doubled repetition, counts over 1000 | refused |
 
-Groups do not capture, since the only answer is whether the pattern matches somewhere. `regex` backtracks where RE2 does
-not, hence the bound; the interpreter lock is released while it searches.
+`regex` backtracks where RE2 does not, hence the bound; the interpreter lock is released while it searches.
 """
 
 from __future__ import annotations
@@ -59,9 +58,10 @@ class PatternTimeout(PatternError):  # noqa: N818
 class Pattern:
     """A compiled pattern."""
 
-    def __init__(self, source: str, program: Any) -> None:
+    def __init__(self, source: str, program: Any, names: dict[str, int]) -> None:
         self.source = source
         self._program = program
+        self._names = names
 
     def search(self, text: str, seconds: float = 1.0) -> bool:
         """True when the pattern matches somewhere in the text.
@@ -69,8 +69,24 @@ class Pattern:
         Raises:
             PatternTimeout: no answer within the given time.
         """
+        return self._search(text, seconds) is not None
+
+    def groups(self, text: str, seconds: float = 1.0) -> dict[str, str | None] | None:
+        """What the groups of the first match took, by number (`"0"` is the whole match) and by name; None for a group
+        that took no part, and None altogether when nothing matches.
+
+        Raises:
+            PatternTimeout: no answer within the given time.
+        """
+        match = self._search(text, seconds)
+        if match is None:
+            return None
+        found = {str(number): match[number] for number in range(len(match.groups()) + 1)}
+        return found | {name: match[number] for name, number in self._names.items()}
+
+    def _search(self, text: str, seconds: float) -> Any:
         try:
-            return self._program.search(text, timeout=seconds, concurrent=True) is not None
+            return self._program.search(text, timeout=seconds, concurrent=True)
         except TimeoutError as error:
             raise PatternTimeout(self.source, seconds) from error
 
@@ -85,14 +101,15 @@ def compile(pattern: str) -> Pattern:
     if known is None:
         import regex
 
-        translated = _Parser(pattern).translate()
+        parser = _Parser(pattern)
+        translated = parser.translate()
         try:
             program = regex.compile(translated, regex.VERSION0)
         except (regex.error, RecursionError, OverflowError) as error:
             raise PatternError(f"not supported ({error})", pattern, None) from error
         if len(_compiled) >= 500:
             _compiled.clear()
-        known = _compiled[pattern] = Pattern(pattern, program)
+        known = _compiled[pattern] = Pattern(pattern, program, parser.names)
     return known
 
 
@@ -166,7 +183,8 @@ class _Parser:
         self.pattern = pattern
         self.at = 0
         self.depth = 0
-        self.names: set[str] = set()
+        self.captures = 0
+        self.names: dict[str, int] = {}
 
     def translate(self) -> str:
         if len(self.pattern) > MAX_LENGTH:
@@ -253,15 +271,20 @@ class _Parser:
         """A group, or flags for the rest of the surrounding group (no text)."""
         start = self.at
         inner = flags
+        opening = "("
         self.at += 1
-        if self.peek() == "?":
+        if self.peek() != "?":
+            self.captures += 1
+        else:
             self.at += 1
             for mark in (self.peek(2), self.peek(1)):
                 if mark in _REFUSED_GROUPS:
                     self.fail(_REFUSED_GROUPS[mark], start)
             if self.peek(2) == "P<" or self.peek() == "<":
+                self.captures += 1
                 self.group_name(start)
             else:
+                opening = "(?:"
                 inner = self.flags(flags, start)
                 if self.peek() == ")":
                     self.at += 1
@@ -275,7 +298,7 @@ class _Parser:
         if self.peek() != ")":
             self.fail("missing `)` for the group", start)
         self.at += 1
-        return f"(?:{text})", weight, flags
+        return f"{opening}{text})", weight, flags
 
     def group_name(self, start: int) -> None:
         self.at = self.pattern.index("<", self.at) + 1
@@ -285,7 +308,7 @@ class _Parser:
             self.fail("invalid group name", start)
         if name in self.names:
             self.fail(f'group name "{name}" is used twice', start)
-        self.names.add(name)
+        self.names[name] = self.captures
         self.at = end + 1
 
     def flags(self, flags: _Flags, start: int) -> _Flags:

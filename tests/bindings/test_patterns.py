@@ -252,6 +252,22 @@ def test_a_very_long_pattern_is_refused_and_shortened_in_the_message() -> None:
     assert "position" not in str(caught.value)
 
 
+GROUPS: dict[str, tuple[str, str, dict[str, str | None] | None]] = {
+    "the whole match": ("b+", "abbc", {"0": "bb"}),
+    "numbered from the left": ("((a)(b))", "xab", {"0": "ab", "1": "ab", "2": "a", "3": "b"}),
+    "named": ("(?P<x>a)(?<y>b)", "ab", {"0": "ab", "1": "a", "2": "b", "x": "a", "y": "b"}),
+    "not capturing": ("(?:a)(?i)(b)(?i:c)", "aBC", {"0": "aBC", "1": "B"}),
+    "without part": ("(a)|(b)", "b", {"0": "b", "1": None, "2": "b"}),
+    "the last of several": ("(a|b)+", "ab", {"0": "ab", "1": "b"}),
+    "no match": ("(a)", "b", None),
+}
+
+
+@pytest.mark.parametrize(("pattern", "text", "groups"), GROUPS.values(), ids=GROUPS)
+def test_groups_are_given_by_number_and_name(pattern: str, text: str, groups: dict[str, str | None] | None) -> None:
+    assert compile(pattern).groups(text) == groups
+
+
 def test_groups_nest_to_the_bound() -> None:
     assert search("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH, "a")
 

@@ -1,0 +1,206 @@
+"""The file `replies.yml`: a list of rules, each with what it applies to and what it answers.
+
+`docs/scripted.md` is its page.
+
+- when: { input: taxi, turn: 1 }
+  times: 1
+  reply: Which day was that?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.connectors.reply_conditions import Condition, read_conditions
+from runner.connectors.reply_situation import Situation
+from runner.connectors.reply_templates import compile_templates, names_in
+from runner.documents import read_yaml
+from runner.errors import ConfigurationError, did_you_mean
+from runner.options import duration
+
+FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
+_RULE = ("when", "times", "reply")
+_TEXTS = ("text", "reasoning", "refusal", "input_hint")
+_REPLY = (*_TEXTS, "json", "tool_calls", "finish_reason", "awaiting_input", "usage", "delay", "error")
+_USAGE = ("input_tokens", "output_tokens", "cached_tokens", "cost")
+_ERROR = ("status", "message", "retry_after")
+
+
+class ScriptedError(NamedTuple):
+    """A model call that fails."""
+
+    message: str
+    status: int | None = None
+    retry_after: float | None = None
+    """Seconds to wait before the next attempt."""
+
+
+class ScriptedCall(NamedTuple):
+    """A tool call; `arguments` may hold templates, and is raw when it is a string."""
+
+    name: str
+    arguments: Any
+
+
+class Reply(NamedTuple):
+    """What a rule answers; texts and JSON may hold templates."""
+
+    text: Any = ""
+    json: Any = None
+    has_json: bool = False
+    tool_calls: tuple[ScriptedCall, ...] = ()
+    reasoning: Any = ""
+    refusal: Any = None
+    finish_reason: str | None = None
+    awaiting_input: bool | None = None
+    input_hint: Any = None
+    usage: Mapping[str, Any] | None = None
+    delay: float = 0
+    """Seconds."""
+    error: ScriptedError | None = None
+
+
+class Rule(NamedTuple):
+    """One entry of the file."""
+
+    number: int
+    """Counted from 1."""
+    conditions: tuple[Condition, ...]
+    times: int | None
+    reply: Reply
+
+    def holds(self, situation: Situation) -> bool:
+        """Whether all its conditions do. Raises PatternError when a search takes too long."""
+        return all(condition.holds(situation) for condition in self.conditions)
+
+    @property
+    def shown(self) -> str:
+        """What it applies to, in words."""
+        conditions = " and ".join(condition.shown for condition in self.conditions) or "always"
+        often = "" if self.times is None else f", {self.times} time{'' if self.times == 1 else 's'}"
+        return f"rule {self.number}: {conditions}{often}"
+
+
+def read_replies(path: Path, label: str) -> tuple[Rule, ...]:
+    """The rules in a file, which messages call `label`. Raises ConfigurationError."""
+    entries = read_yaml(path, "replies")
+    if not isinstance(entries, list) or not entries:
+        raise ConfigurationError(f"Cannot use {label}: it must be a list of rules", "A rule is - reply: some text")
+    rules = []
+    for number, entry in enumerate(entries, 1):
+        try:
+            rules.append(_rule(number, entry, last=number == len(entries)))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"Cannot use {label}: rule {number}: {error.message}", error.hint) from error
+    return tuple(rules)
+
+
+def _rule(number: int, entry: Any, last: bool) -> Rule:
+    fields = _object(entry, "a rule", _RULE)
+    if "reply" not in fields:
+        raise ConfigurationError('"reply" is missing', "It says what the model answers")
+    times = fields.get("times")
+    if times is not None and (not isinstance(times, int) or isinstance(times, bool) or times < 1):
+        raise ConfigurationError('"times" must be a whole number from 1 up')
+    rule = Rule(number, read_conditions(fields.get("when")), times, _reply(fields["reply"]))
+    if not rule.conditions and times is None and not last:
+        raise ConfigurationError("it always applies, so the rules after it never do", "Make it the last one")
+    if "match" in _names_used(rule.reply) and not any(condition.has_pattern for condition in rule.conditions):
+        raise ConfigurationError("the reply uses match, but no condition is a regex", "Write one as { regex: pattern }")
+    return rule
+
+
+def _reply(value: Any) -> Reply:
+    if isinstance(value, str):
+        return Reply(text=compile_templates(value))
+    fields = _object(value, '"reply"', _REPLY)
+    if not fields:
+        raise ConfigurationError('"reply" is empty', 'An empty answer is reply: ""')
+    for name in _TEXTS:
+        if name in fields and not isinstance(fields[name], str):
+            raise ConfigurationError(f'"{name}" must be text', "Put it in quotes")
+    if "text" in fields and "json" in fields:
+        raise ConfigurationError('"text" and "json" exclude each other')
+    others = [name for name in fields if name not in ("error", "delay")]
+    if "error" in fields and others:
+        raise ConfigurationError(f'"error" and "{others[0]}" exclude each other')
+    awaiting = fields.get("awaiting_input")
+    if awaiting is not None and not isinstance(awaiting, bool):
+        raise ConfigurationError('"awaiting_input" must be true or false')
+    finish = fields.get("finish_reason")
+    if finish is not None and finish not in FINISH_REASONS:
+        hint = did_you_mean(str(finish), FINISH_REASONS) or f"There are {', '.join(FINISH_REASONS)}"
+        raise ConfigurationError(f'unknown finish_reason "{finish}"', hint)
+    return Reply(
+        **{name: compile_templates(fields[name]) for name in (*_TEXTS, "json") if name in fields},
+        has_json="json" in fields,
+        tool_calls=_tool_calls(fields.get("tool_calls", [])),
+        finish_reason=finish,
+        awaiting_input=awaiting,
+        usage=_usage(fields["usage"]) if "usage" in fields else None,
+        delay=_duration(fields["delay"], "delay") if "delay" in fields else 0,
+        error=_error(fields["error"]) if "error" in fields else None,
+    )
+
+
+def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
+    if not isinstance(value, list):
+        raise ConfigurationError('"tool_calls" must be a list', "An item is a name, or { name, arguments }")
+    calls = []
+    for item in value:
+        fields = {"name": item} if isinstance(item, str) else _object(item, "a tool call", ("name", "arguments"))
+        name: Any = fields.get("name")
+        arguments: Any = fields.get("arguments", {})
+        if not isinstance(name, str) or not name:
+            raise ConfigurationError('the "name" of a tool call is missing')
+        if not isinstance(arguments, dict | str):
+            raise ConfigurationError(f'"arguments" of {name} must be an object, or text that is sent as it is')
+        calls.append(ScriptedCall(name, compile_templates(arguments)))
+    return tuple(calls)
+
+
+def _usage(value: Any) -> Mapping[str, Any]:
+    fields = _object(value, '"usage"', _USAGE)
+    for name, number in fields.items():
+        kinds = (int, float) if name == "cost" else (int,)
+        if not isinstance(number, kinds) or isinstance(number, bool) or number < 0:
+            raise ConfigurationError(f'"{name}" of "usage" must be a number from 0 up')
+    return fields
+
+
+def _error(value: Any) -> ScriptedError:
+    if isinstance(value, str):
+        return ScriptedError(value)
+    fields = _object(value, '"error"', _ERROR)
+    status, message, retry_after = (fields.get(name) for name in _ERROR)
+    if status is not None and (not isinstance(status, int) or isinstance(status, bool) or not 400 <= status <= 599):
+        raise ConfigurationError('"status" of "error" must be an HTTP status from 400 to 599')
+    if message is not None and not isinstance(message, str):
+        raise ConfigurationError('"message" of "error" must be text', "Put it in quotes")
+    if status is None and message is None:
+        raise ConfigurationError('"error" is empty', "Write it as { status: 429, message: text }")
+    seconds = None if retry_after is None else _duration(retry_after, "retry_after")
+    return ScriptedError(message or "", status, seconds)
+
+
+def _duration(value: Any, name: str) -> float:
+    if not isinstance(value, str):
+        raise ConfigurationError(f'"{name}" must be a duration', "Write it as 500ms, 30s, 1m30s or 2h")
+    return duration(value, name)
+
+
+def _object(value: Any, what: str, known: Iterable[str]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigurationError(f"{what} must be an object", f"Its fields are {', '.join(known)}")
+    for name in value:
+        if name not in known:
+            hint = did_you_mean(str(name), known) or f"There are {', '.join(known)}"
+            raise ConfigurationError(f'unknown field "{name}" in {what}', hint)
+    return value
+
+
+def _names_used(reply: Reply) -> set[str]:
+    values = [reply.text, reply.json, reply.reasoning, reply.refusal, reply.input_hint]
+    return names_in(values + [call.arguments for call in reply.tool_calls])
