@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from runner.connectors.reply_conditions import Condition, read_conditions
+from runner.connectors.reply_situation import Path as ValuePath
 from runner.connectors.reply_situation import Situation
-from runner.connectors.reply_templates import compile_templates, names_in
+from runner.connectors.reply_templates import Lookup, compile_templates, names_in
 from runner.documents import read_yaml
 from runner.errors import ConfigurationError, did_you_mean
 from runner.options import duration
@@ -73,7 +74,19 @@ class Rule(NamedTuple):
 
     def holds(self, situation: Situation) -> bool:
         """Whether all its conditions do. Raises PatternError when a search takes too long."""
-        return all(condition.holds(situation) for condition in self.conditions)
+        lookup = self.lookup(situation)
+        return all(condition.holds(lookup) for condition in self.conditions)
+
+    def lookup(self, situation: Situation) -> Lookup:
+        """Finds the values of templates: those of the situation, and `match`, what the first regex took."""
+
+        def find(path: ValuePath) -> Any:
+            if path[0] != "match":
+                return situation.value(path)
+            found = (condition.groups(find) for condition in self.conditions if condition.has_pattern)
+            return next((groups for groups in found if groups), {})[".".join(path[1:]) or "0"]
+
+        return find
 
     @property
     def shown(self) -> str:
@@ -107,8 +120,9 @@ def _rule(number: int, entry: Any, last: bool) -> Rule:
     rule = Rule(number, read_conditions(fields.get("when")), times, _reply(fields["reply"]))
     if not rule.conditions and times is None and not last:
         raise ConfigurationError("it always applies, so the rules after it never do", "Make it the last one")
-    if "match" in _names_used(rule.reply) and not any(condition.has_pattern for condition in rule.conditions):
-        raise ConfigurationError("the reply uses match, but no condition is a regex", "Write one as { regex: pattern }")
+    names = _names_used(rule.reply).union(*[condition.names for condition in rule.conditions])
+    if "match" in names and not any(condition.has_pattern for condition in rule.conditions):
+        raise ConfigurationError("it uses match, but no condition is a regex", "Write one as { regex: pattern }")
     return rule
 
 

@@ -9,15 +9,25 @@
 | `{contains: text}` | occurs in it, in upper or lower case |
 | `{equals: value}` | is equal |
 | `{regex: pattern}` | matches somewhere, in Go's syntax; its groups are `match.1`, `match.name` |
+
+Texts may hold templates; one without a value fits nothing.
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from runner.connectors.reply_situation import Path, Situation
-from runner.connectors.reply_templates import as_text, path_of
+from runner.connectors.reply_situation import Path
+from runner.connectors.reply_templates import (
+    Lookup,
+    TemplateError,
+    as_json,
+    as_text,
+    compile_templates,
+    names_in,
+    path_of,
+    render,
+)
 from runner.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -32,22 +42,25 @@ class Comparison(NamedTuple):
 
     kind: str
     """contains, equals, regex, present."""
-    value: Any
+    source: Any
+    """As written."""
+    value: Any = None
+    """The same, with templates compiled."""
     pattern: Pattern | None = None
 
-    def holds(self, actual: Any) -> bool:
+    def holds(self, actual: Any, lookup: Lookup) -> bool:
         """Whether a value fits. Raises PatternError when a search takes too long."""
-        if isinstance(actual, list) and self.kind != "present" and not isinstance(self.value, list):
-            return any(self.holds(item) for item in actual)
-        match self.kind:
-            case "present":
-                return bool(actual) is bool(self.value)
-            case "contains":
-                return str(self.value).casefold() in as_text(actual).casefold()
-            case "regex":
-                return bool(self.pattern and self.pattern.search(as_text(actual)))
-            case _:
-                return isinstance(actual, bool) == isinstance(self.value, bool) and bool(actual == self.value)
+        if self.kind == "present":
+            return bool(actual) is bool(self.value)
+        if self.pattern is not None:
+            return any(self.pattern.search(as_text(item)) for item in _items(actual))
+        try:
+            value = render(self.value, lookup)
+        except TemplateError:
+            return False
+        if self.kind == "contains":
+            return any(as_text(value).casefold() in as_text(item).casefold() for item in _items(actual))
+        return _equal(actual, value) or any(_equal(item, value) for item in _items(actual))
 
     @property
     def shown(self) -> str:
@@ -55,7 +68,7 @@ class Comparison(NamedTuple):
         if self.kind == "present":
             return "is there" if self.value else "is not there"
         words = {"contains": "contains", "equals": "is", "regex": "matches"}[self.kind]
-        return f"{words} {json.dumps(self.value, ensure_ascii=False, default=str)}"
+        return f"{words} {as_json(self.source)}"
 
 
 class Condition(NamedTuple):
@@ -65,14 +78,14 @@ class Condition(NamedTuple):
     comparisons: tuple[Comparison, ...]
     """One of them has to hold."""
 
-    def holds(self, situation: Situation) -> bool:
+    def holds(self, lookup: Lookup) -> bool:
         """Whether the situation fits. Raises PatternError when a search takes too long."""
-        actual = self._actual(situation)
-        return any(comparison.holds(actual) for comparison in self.comparisons)
+        actual = self._actual(lookup)
+        return any(comparison.holds(actual, lookup) for comparison in self.comparisons)
 
-    def groups(self, situation: Situation) -> dict[str, str | None] | None:
+    def groups(self, lookup: Lookup) -> dict[str, str | None] | None:
         """The groups of its first regex that matches, or None."""
-        text = as_text(self._actual(situation))
+        text = as_text(self._actual(lookup))
         for comparison in self.comparisons:
             if comparison.pattern is not None and (found := comparison.pattern.groups(text)) is not None:
                 return found
@@ -88,9 +101,14 @@ class Condition(NamedTuple):
         """What it asks for, in words."""
         return f"{'.'.join(self.path)} {' or '.join(comparison.shown for comparison in self.comparisons)}"
 
-    def _actual(self, situation: Situation) -> Any:
+    @property
+    def names(self) -> set[str]:
+        """The first names of the paths in its templates."""
+        return {name for comparison in self.comparisons for name in names_in(comparison.value)}
+
+    def _actual(self, lookup: Lookup) -> Any:
         try:
-            return situation.value(self.path)
+            return lookup(self.path)
         except KeyError:
             return None
 
@@ -114,11 +132,12 @@ def _condition(name: str, wanted: Any) -> Condition:
 
 def _comparison(name: str, wanted: Any, path: Path) -> Comparison:
     if isinstance(wanted, bool):
-        return Comparison("present", wanted)
+        return Comparison("present", wanted, wanted)
     if isinstance(wanted, str):
-        return Comparison("contains" if len(path) == 1 and path[0] in _CONTAINED else "equals", wanted)
+        kind = "contains" if len(path) == 1 and path[0] in _CONTAINED else "equals"
+        return Comparison(kind, wanted, compile_templates(wanted))
     if wanted is None or isinstance(wanted, int | float):
-        return Comparison("equals", wanted)
+        return Comparison("equals", wanted, wanted)
     if not isinstance(wanted, dict) or len(wanted) != 1:
         hint = f"It is text, a number, true, false, null, a list of these, or one of {', '.join(_KINDS)} with its value"
         raise ConfigurationError(f'cannot read what "{name}" has to be', hint)
@@ -128,7 +147,9 @@ def _comparison(name: str, wanted: Any, path: Path) -> Comparison:
         raise ConfigurationError(f'unknown comparison "{kind}" for "{name}"', hint)
     if kind != "equals" and not isinstance(value, str):
         raise ConfigurationError(f'"{kind}" of "{name}" must be text', "Put it in quotes")
-    return Comparison(kind, value, _pattern(name, value) if kind == "regex" else None)
+    if kind == "regex":
+        return Comparison(kind, value, pattern=_pattern(name, value))
+    return Comparison(kind, value, compile_templates(value))
 
 
 def _pattern(name: str, source: str) -> Pattern:
@@ -138,3 +159,11 @@ def _pattern(name: str, source: str) -> Pattern:
         return compile(source)
     except PatternError as error:
         raise ConfigurationError(f'"{name}": {error}', "It is a Go (RE2) regular expression") from error
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _equal(actual: Any, wanted: Any) -> bool:
+    return isinstance(actual, bool) == isinstance(wanted, bool) and bool(actual == wanted)

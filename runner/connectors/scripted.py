@@ -7,7 +7,7 @@ script asks a model directly). Nothing is kept between calls: what a rule looks 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bindings import PatternError
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, ToolCall, Usage
@@ -15,9 +15,6 @@ from runner.connectors.replies import Reply, Rule, ScriptedError, read_replies
 from runner.connectors.reply_situation import Situation, text_of
 from runner.connectors.reply_templates import TemplateError, as_json, as_text, render
 from runner.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from runner.connectors.reply_situation import Path as ValuePath
 
 FILE = "replies.yml"
 _RETRIES = 3
@@ -140,11 +137,7 @@ def _answer(rule: Rule, situation: Situation, request: ModelRequest, label: str)
 
 
 def _completion(rule: Rule, situation: Situation, request: ModelRequest) -> Completion:
-    def lookup(path: ValuePath) -> Any:
-        if path[0] != "match":
-            return situation.value(path)
-        found = (condition.groups(situation) for condition in rule.conditions if condition.has_pattern)
-        return next((groups for groups in found if groups), {})[".".join(path[1:]) or "0"]
+    lookup = rule.lookup(situation)
 
     def text(value: Any) -> str:
         return value if isinstance(value, str) else as_text(render(value, lookup))

@@ -182,6 +182,16 @@ CONDITIONS: dict[str, tuple[str, list[Any], dict[str, Any], bool]] = {
     "metadata in a list": ("metadata.tags: new", ["Hi"], {"metadata": {"tags": ["old", "new"]}}, True),
     "the agent": ("agent: demo", ["Hi"], {}, True),
     "a message": ("messages.0.content: Hi", ["Hi", said("Yes?"), "Tea"], {}, True),
+    "another value": ("metadata.id: '{{ input.id }}'", ['{"id": 7}'], {"metadata": {"id": 7}}, True),
+    "another value that differs": ("metadata.id: '{{ input.id }}'", ['{"id": 8}'], {"metadata": {"id": 7}}, False),
+    "another value that is not there": ("metadata.id: '{{ input.id }}'", ["7"], {"metadata": {"id": 7}}, False),
+    "what a regex took": (
+        "{metadata.text: {contains: '{{ match.1 }}'}, input: {regex: '\"(.+)\"'}}",
+        ['say "tea"'],
+        {"metadata": {"text": "Green Tea"}},
+        True,
+    ),
+    "a whole list": ("metadata.tags: {equals: [a, b]}", ["Hi"], {"metadata": {"tags": ["a", "b"]}}, True),
     "all of several": ("{input: tea, turn: 2}", ["tea"], {}, False),
 }
 """What is tried → the condition, the messages, more of the request, whether it holds."""
@@ -480,7 +490,7 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     ),
     "match without a regex": (
         "- reply: 'Hi {{ match.1 }}'",
-        "rule 1: the reply uses match, but no condition is a regex",
+        "rule 1: it uses match, but no condition is a regex",
         "Write one as { regex: pattern }",
     ),
 }
