@@ -1,0 +1,137 @@
+"""Assertions on an agent's answer: the table of types, how one is checked, and what can be wrong with one.
+
+A new type is a function in a module here, a line in `TYPES`, and a section in `docs/case-assertions.md`. A module has,
+beside its functions, `problem(assertion)`: what is wrong with an assertion of one of its types, found when the case
+file is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runner.assertions.base import AssertionResult, NotEvaluated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from runner.assertions.base import Evaluate, Evidence, Judges
+    from runner.cases.model import Assertion
+
+
+class Kind(NamedTuple):
+    """An assertion type."""
+
+    place: str
+    """`module:function` that evaluates it."""
+    fields: tuple[str, ...]
+    """What it takes beside `type`, `message` and `negate`."""
+
+
+TYPES = {
+    "equals": Kind("equality:equals", ("value",)),
+    "contains": Kind("text:contains", ("value",)),
+    "not_contains": Kind("text:not_contains", ("value",)),
+    "icontains": Kind("text:icontains", ("value",)),
+    "starts_with": Kind("text:starts_with", ("value",)),
+    "regex": Kind("pattern:regex", ("value", "pattern")),
+    "json_path": Kind("paths:json_path", ("path", "value")),
+    "type": Kind("paths:type_is", ("path", "value")),
+    "json_schema": Kind("schema:json_schema", ("value",)),
+    "tool_called": Kind("tools:tool_called", ("name", "value")),
+    "tool_result": Kind("tools:tool_result", ("value",)),
+    "tool_sequence": Kind("sequence:tool_sequence", ("value", "mode")),
+    "script": Kind("script:script", ("script", "use", "value", "options")),
+    "agent": Kind("agent:agent", ("use", "value", "criteria", "options")),
+    "any_of": Kind("composition:any_of", ("value",)),
+    "all_of": Kind("composition:all_of", ("value",)),
+    "latency_ms": Kind("measures:latency_ms", ("value",)),
+    "tokens": Kind("measures:tokens", ("value",)),
+    "cost": Kind("measures:cost", ("value",)),
+    "snapshot": Kind("snapshot:snapshot", ("name",)),
+}
+"""Every type, its function and its fields. Modules are imported on use."""
+
+FIELDS = frozenset(field for kind in TYPES.values() for field in kind.fields)
+"""All fields that some type takes."""
+
+_JUDGED = ("agent", "script")
+"""Types that wait for a model or a script."""
+
+_evaluators: dict[str, Evaluate] = {}
+_problems: dict[str, Callable[[Assertion], str | None]] = {}
+
+
+async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> AssertionResult:
+    """Checks one assertion. Never raises: what could not be evaluated is a failed result with `error`, also when
+    negated."""
+    try:
+        verdict = await _evaluator(assertion.type)(assertion, evidence, judges)
+    except NotEvaluated as error:
+        return _not_evaluated(assertion, evidence, str(error), error.details)
+    except Exception as error:  # a fault in a check or a judge is no verdict on the answer
+        return _not_evaluated(assertion, evidence, f"{type(error).__name__}: {error}", ())
+    passed = verdict.passed is not assertion.negate
+    message = verdict.message if passed else assertion.message or verdict.message
+    return AssertionResult(
+        assertion.type, passed, verdict.expected, verdict.actual, message, False, verdict.score, verdict.details
+    )
+
+
+async def check_all(assertions: Sequence[Assertion], evidence: Evidence, judges: Judges) -> tuple[AssertionResult, ...]:
+    """Checks all, whatever fails, and answers in their order; those that wait for models or scripts wait together."""
+    if sum(map(_waits, assertions)) < 2:
+        return tuple([await check(assertion, evidence, judges) for assertion in assertions])
+    import asyncio
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(check(assertion, evidence, judges)) for assertion in assertions]
+    return tuple([task.result() for task in tasks])
+
+
+def problem(assertion: Assertion, *, has_expected: bool = False) -> str | None:
+    """What is wrong with an assertion as written, nested ones included; None when it can be checked. `has_expected`
+    tells that the case has `expected`, which an `equals` without `value` compares with."""
+    kind = TYPES[assertion.type]
+    for field in sorted(assertion.model_fields_set.intersection(FIELDS).difference(kind.fields)):
+        if getattr(assertion, field) is not None:
+            return f'"{assertion.type}" does not take "{field}"; it takes {", ".join(kind.fields)}, message and negate'
+    if assertion.type == "equals" and has_expected:
+        return None
+    of_type = _problems.get(assertion.type)
+    if of_type is None:
+        of_type = _problems[assertion.type] = _of_module(kind, "problem")
+    return of_type(assertion)
+
+
+def _evaluator(name: str) -> Evaluate:
+    known = _evaluators.get(name)
+    if known is None:
+        kind = TYPES[name]
+        known = _evaluators[name] = _of_module(kind, kind.place.partition(":")[2])
+    return known
+
+
+def _of_module(kind: Kind, function: str) -> Any:
+    from importlib import import_module
+
+    return getattr(import_module(f"runner.assertions.{kind.place.partition(':')[0]}"), function)
+
+
+def _waits(assertion: Assertion) -> bool:
+    return assertion.type in _JUDGED or (assertion.type in ("any_of", "all_of") and _holds_judged(assertion.value))
+
+
+def _holds_judged(parts: object) -> bool:
+    return isinstance(parts, list) and any(
+        isinstance(part, dict) and (part.get("type") in _JUDGED or _holds_judged(part.get("value"))) for part in parts
+    )
+
+
+def _not_evaluated(
+    assertion: Assertion, evidence: Evidence, why: str, details: tuple[AssertionResult, ...]
+) -> AssertionResult:
+    from runner.assertions.verdicts import shorten
+
+    text = shorten(f'Cannot evaluate "{assertion.type}": {why}', 1000)
+    message = f"{assertion.message} ({text})" if assertion.message else text
+    return AssertionResult(assertion.type, False, assertion.value, evidence.output, message, True, None, details)

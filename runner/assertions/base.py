@@ -91,8 +91,12 @@ class AssertionResult(NamedTuple):
     details: tuple[AssertionResult, ...] = ()
 
 
-class NotEvaluated(Exception):
-    """An assertion could not be made; the message says why."""
+class NotEvaluated(Exception):  # noqa: N818
+    """An assertion could not be made; the message says why. `details` are the parts of a composition."""
+
+    def __init__(self, message: str, details: tuple[AssertionResult, ...] = ()) -> None:
+        super().__init__(message)
+        self.details = details
 
 
 class Judges(Protocol):

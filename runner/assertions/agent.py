@@ -1,0 +1,50 @@
+"""`agent`: a validator agent judges the output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions.base import NotEvaluated, Verdict
+from runner.assertions.verdicts import score_of, show
+
+if TYPE_CHECKING:
+    from runner.assertions.base import Evidence, Judges
+    from runner.cases.model import Assertion
+
+PREFIX = "agents:"
+
+
+async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """The validator, asked with `{output, input, criteria?, ...metadata}`, answers `{passed: true}`."""
+    name = (assertion.use or "").removeprefix(PREFIX)
+    metadata = assertion.options.metadata
+    criteria = assertion.value or assertion.criteria or metadata.get("criteria")
+    payload: dict[str, Any] = {"output": evidence.output, "input": evidence.input, **metadata}
+    if criteria is not None:
+        payload["criteria"] = criteria
+    options = {"connector": assertion.options.connector} if assertion.options.connector else {}
+    answer = await judges.validate(name, payload, {**options, "metadata": metadata})
+    passed = answer.get("passed")
+    if not isinstance(passed, bool):
+        raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
+    message = str(answer.get("reason") or "")
+    if passed is assertion.negate:
+        rule = "not to meet" if assertion.negate else "to meet"
+        wanted = "the criteria" if criteria is None else show(criteria)
+        said = message or ("it does" if passed else "it does not")
+        message = f"Expected the output {rule} {wanted}, but {name} says: {said}"
+    return Verdict(passed, criteria, evidence.output, message, score_of(answer))
+
+
+def problem(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of this type."""
+    use, value = assertion.use, assertion.value
+    if not use or use == PREFIX:
+        return '"agent" needs "use", such as "agents:workers.test.validator"'
+    if not use.startswith(PREFIX):
+        return f'"agent" needs the prefix "agents:" in "use", as in "agents:{use}"'
+    if value is not None and not isinstance(value, str):
+        return f'"agent" takes the criteria as a text in "value", not {show(value)}'
+    if value and assertion.criteria:
+        return '"agent" takes its criteria either in "value" or in "criteria"'
+    return None

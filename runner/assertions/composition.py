@@ -1,0 +1,98 @@
+"""`any_of` and `all_of`: what several assertions say together.
+
+A part that could not be evaluated decides nothing: the whole could not be evaluated either, unless the other parts
+decide it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions import TYPES, check_all
+from runner.assertions import problem as problem_of
+from runner.assertions.base import NotEvaluated, Verdict
+from runner.assertions.verdicts import shorten, show
+from runner.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from runner.assertions.base import AssertionResult, Evidence, Judges
+    from runner.cases.model import Assertion
+
+
+async def any_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """At least one of the assertions holds."""
+    return await _together(assertion, evidence, judges, decides=True)
+
+
+async def all_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """Each of the assertions holds."""
+    return await _together(assertion, evidence, judges, decides=False)
+
+
+def problem(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of these types, or with the first bad one in it."""
+    name, value = assertion.type, assertion.value
+    if not isinstance(value, list) or not value:
+        return f'"{name}" needs "value": a list of assertions'
+    for number, item in enumerate(value, 1):
+        try:
+            wrong = problem_of(_part(item))
+        except ValueError as error:
+            wrong = str(error)
+        except RecursionError:
+            wrong = "nested too deeply"
+        if wrong:
+            return f'"{name}", assertion {number}: {wrong}'
+    return None
+
+
+async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *, decides: bool) -> Verdict:
+    """`decides`: the outcome of a part which is that of the whole."""
+    details = await check_all([_part(item) for item in assertion.value], evidence, judges)
+    held = not decides
+    if any(part.passed is decides and not part.error for part in details):
+        held = decides
+    elif any(part.error for part in details):
+        raise NotEvaluated(_said(details, errors=True), details)
+    message = ""
+    if held is assertion.negate:
+        count, rule = len(details), "any" if decides else "all"
+        verb = "not to hold" if assertion.negate else "to hold"
+        message = f"Expected {rule} of {count} assertions {verb}, found {_said(details)}"
+    return Verdict(held, assertion.value, evidence.output, message, None, details)
+
+
+def _said(details: tuple[AssertionResult, ...], errors: bool = False) -> str:
+    parts = []
+    for number, part in enumerate(details, 1):
+        if part.error or not errors:
+            outcome = "passed" if part.passed else part.message
+            parts.append(f"{number}. {part.type}: {shorten(outcome, 200)}")
+    return shorten("; ".join(parts), 1000)
+
+
+def _part(item: Any) -> Assertion:
+    """An assertion as written in a list. Raises ValueError, which says what is wrong."""
+    from runner.cases.model import Assertion
+
+    if isinstance(item, str):
+        item = {"type": item}
+    if not isinstance(item, dict):
+        raise ValueError(f"an assertion is an object with a type, not {show(item, 100)}")
+    fields = {str(key): value for key, value in item.items() if not str(key).startswith("x-")}
+    _known("assertion type", fields.get("type", "equals"), TYPES)
+    for field in fields:
+        _known("field", field, Assertion.model_fields)
+    try:
+        return Assertion.model_validate(fields)
+    except ValueError as error:
+        first = error.errors()[0]  # type: ignore[attr-defined]
+        raise ValueError(f'"{".".join(map(str, first["loc"]))}": {first["msg"]}') from error
+
+
+def _known(what: str, name: Any, names: Collection[str]) -> None:
+    if not isinstance(name, str) or name not in names:
+        hint = did_you_mean(str(name), names)
+        raise ValueError(f"unknown {what} {show(name, 100)}" + (f"; {hint}" if hint else ""))

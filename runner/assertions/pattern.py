@@ -1,0 +1,54 @@
+"""`regex`: a pattern of Go's (RE2 syntax) is found in the text of the output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions.base import NotEvaluated
+from runner.assertions.values import text_of
+from runner.assertions.verdicts import decide
+
+if TYPE_CHECKING:
+    from runner.assertions.base import Evidence, Judges, Verdict
+    from runner.cases.model import Assertion
+
+_AT_ONCE = 0.02
+"""Seconds for which a search may keep the other cases waiting; what takes longer goes on on a thread."""
+
+
+async def regex(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """The pattern matches somewhere in the text of the output."""
+    from bindings import PatternError, compile
+
+    source, text = _pattern(assertion), evidence.text
+    try:
+        pattern = compile(source)
+        try:
+            held = pattern.search(text, _AT_ONCE)
+        except PatternError:
+            import asyncio
+
+            held = await asyncio.to_thread(pattern.search, text)
+    except PatternError as error:
+        raise NotEvaluated(str(error)) from error
+    return decide(assertion, held, source, evidence.output, "to match", wanted=f"`{source}`")
+
+
+def problem(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of this type."""
+    if (assertion.value is None) == (assertion.pattern is None):
+        return '"regex" needs either "value" or "pattern": a pattern as of Go'
+    source = _pattern(assertion)
+    if not isinstance(source, str):
+        return f'"regex" needs a text as pattern, not {text_of(source)}'
+    from bindings import PatternError, compile
+
+    try:
+        compile(source)
+    except PatternError as error:
+        return f'"regex": {error}'
+    return None
+
+
+def _pattern(assertion: Assertion) -> Any:
+    return assertion.value if assertion.pattern is None else assertion.pattern

@@ -1,0 +1,41 @@
+"""`json_schema`: the output fits a JSON Schema, of the draft that its `$schema` names (2020-12 without one)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.assertions.base import NotEvaluated
+from runner.assertions.values import json_of
+from runner.assertions.verdicts import LIMIT, decide, show
+
+if TYPE_CHECKING:
+    from runner.assertions.base import Evidence, Judges, Verdict
+    from runner.cases.model import Assertion
+
+_INVALID = "invalid JSON Schema"
+
+
+async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """The output fits the schema; a text fits it as a text, or as the JSON that it holds."""
+    from bindings.processes.formats import validation_problem
+
+    schema, output = assertion.value, evidence.output
+    wrong = validation_problem(output, schema)
+    if wrong and isinstance(output, str) and (inside := json_of(output)) is not None:
+        wrong = validation_problem(inside, schema)
+    if wrong and wrong.startswith(_INVALID):
+        raise NotEvaluated(wrong)
+    reasons = (wrong or "").removeprefix("validation failed: ")
+    reasons = reasons if len(reasons) <= LIMIT else reasons[:LIMIT] + "…"
+    found = f"{show(output)}; {reasons}" if reasons else None
+    return decide(assertion, not wrong, schema, output, "to fit", wanted="the JSON Schema", found=found)
+
+
+def problem(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of this type."""
+    from bindings.processes.formats import schema_problem
+
+    if not isinstance(assertion.value, (dict, bool)):
+        return '"json_schema" needs "value": a JSON Schema, which is an object'
+    wrong = schema_problem(assertion.value)
+    return f'"json_schema": {wrong}' if wrong else None

@@ -1,0 +1,72 @@
+"""What a failed assertion says: `Expected the output to contain "a", found "b"`, long values shortened."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions.base import NotEvaluated, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.cases.model import Assertion
+
+LIMIT = 500
+"""Longest value in a message, in characters."""
+
+
+def decide(
+    assertion: Assertion,
+    held: bool,
+    expected: Any,
+    actual: Any,
+    verb: str,
+    *,
+    subject: str = "the output",
+    wanted: str | None = None,
+    found: str | None = None,
+) -> Verdict:
+    """The verdict on a check, with a sentence if the assertion fails by it.
+
+    Args:
+        held: what the check says, before `negate`
+        verb: like `to contain`; `negate` puts a "not" before it, or takes one away
+        wanted: how to show the expected value; by itself, it is shown as JSON
+        found: how to show the actual value; by itself, it is shown as JSON
+    """
+    if held is not assertion.negate:
+        return Verdict(held, expected, actual)
+    if assertion.negate:
+        verb = verb.removeprefix("not ") if verb.startswith("not ") else f"not {verb}"
+    wanted = show(expected) if wanted is None else wanted
+    found = show(actual) if found is None else found
+    return Verdict(held, expected, actual, f"Expected {subject} {verb} {wanted}, found {found}")
+
+
+def nothing_to_judge(assertion: Assertion, expected: Any, actual: Any, message: str) -> Verdict:
+    """A failure for want of anything to look at, which `negate` does not turn into success."""
+    if assertion.negate:
+        raise NotEvaluated(message[0].lower() + message[1:])
+    return Verdict(False, expected, actual, message)
+
+
+def score_of(answer: Mapping[str, Any]) -> float | None:
+    """The score in a judge's answer, if it is a number."""
+    score = answer.get("score")
+    return score if isinstance(score, (int, float)) and not isinstance(score, bool) else None
+
+
+def show(value: Any, limit: int = LIMIT) -> str:
+    """A value as compact JSON, shortened in the middle."""
+    if isinstance(value, str):
+        return json.dumps(shorten(value, limit), ensure_ascii=False)
+    return shorten(json.dumps(value, ensure_ascii=False, separators=(", ", ": "), default=str), limit)
+
+
+def shorten(text: str, limit: int = LIMIT) -> str:
+    """A text of at most about `limit` characters, the middle left out."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]} …{len(text) - 2 * half} more… {text[-half:]}"

@@ -1,0 +1,44 @@
+"""`regex`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from judging import outcome
+
+ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
+    ("value", {"value": r"\d{3}-\d{4}"}, "call 555-1234 now", ""),
+    ("pattern", {"pattern": r"order-\d+"}, "order-7", ""),
+    ("flags", {"value": "(?i)HELLO"}, "oh hello", ""),
+    ("object as JSON", {"value": '^{"a":1}$'}, {"a": 1}, ""),
+    ("no match", {"value": "^b"}, "abc", 'Expected the output to match `^b`, found "abc"'),
+    ("negated", {"value": "b", "negate": True}, "abc", 'Expected the output not to match `b`, found "abc"'),
+    ("negated holds", {"value": "x", "negate": True}, "abc", ""),
+    ("nothing", {"value": "."}, None, "Expected the output to match `.`, found null"),
+    (
+        "bad pattern",
+        {"value": "(a"},
+        "a",
+        'Cannot evaluate "regex": Cannot use pattern `(a`: missing `)` for the group at position 0',
+    ),
+    (
+        "bad pattern, negated",
+        {"value": "(?=a)", "negate": True},
+        "a",
+        'Cannot evaluate "regex": Cannot use pattern `(?=a)`: look-ahead `(?=` is not supported at position 0',
+    ),
+]
+
+
+@pytest.mark.parametrize(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+def test_a_pattern_of_go_is_searched_for(fields: dict[str, Any], output: Any, message: str) -> None:
+    assert outcome({"type": "regex", **fields}, output) == (not message, message)
+
+
+@pytest.mark.parametrize("negate", [False, True])
+def test_a_search_that_takes_too_long_is_an_error(negate: bool) -> None:
+    passed, message = outcome({"type": "regex", "value": "(a+)+(b|a)*$", "negate": negate}, "a" * 5000 + "c")
+
+    assert not passed
+    assert "took longer than 1 s" in message
