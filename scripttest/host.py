@@ -97,7 +97,7 @@ class ScriptHost:
         self._names = names
         self._limit = workers
         self._timeout = timeout
-        self._filter = filter
+        self._filter = json.dumps(filter)
         self.list_only = list_only
         self._command = processes.command
         self._compiler = Compiler(root, processes.compiler)

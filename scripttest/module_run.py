@@ -137,10 +137,10 @@ class ModuleRun:
         )
 
 
-def plan(test: Test, filter: tuple[str, ...]) -> tuple[str, str]:
-    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces."""
+def plan(test: Test, filter: str) -> tuple[str, str]:
+    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `filter` is JSON."""
     name, entry = _quoted(test.name), _quoted(test.entry)
-    return f'{{"name":{name},"entry":{entry},"filter":{json.dumps(filter)}}}', test.pieces
+    return f'{{"name":{name},"entry":{entry},"filter":{filter}}}', test.pieces
 
 
 def _quoted(identifier: str) -> str:

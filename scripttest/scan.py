@@ -8,7 +8,7 @@ the answer is the safe one: code that could reach things without naming them get
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
@@ -22,7 +22,9 @@ _BUILT_INS = set(
     """Object Array JSON Promise Map Set WeakMap WeakSet Symbol String Number BigInt RegExp Date Math ArrayBuffer Error
     TypeError RangeError SyntaxError Uint8Array Iterator""".split()
 )
-_COMPUTED = r"[\w)\]]\s*\[\s*[\"'`]"
+_HARMLESS_BEFORE = ("new ", "extends ", "instanceof ")
+_HARMLESS_AFTER = r"\s*\(|\.\w+\("
+_TEXT_IN_BRACKETS = r"\[\s*[\"'`]"
 
 
 class Scan(NamedTuple):
@@ -36,23 +38,22 @@ class Scan(NamedTuple):
 
 def scan(code: str, names: Iterable[str]) -> Scan:
     """Scans the code of all scripts of a module for the global names that there are."""
-    dynamic = bool(_named(code, _DYNAMIC)) or ("this" in code and re.search(r"\bthis\s*\[", code) is not None)
-    return Scan(dynamic or _may_tamper(code), tuple(sorted(names if dynamic else _named(code, names))))
+    dynamic = bool(stands(code, _DYNAMIC)) or ("this" in code and re.search(r"\bthis\s*\[", code) is not None)
+    return Scan(dynamic or _may_tamper(code), tuple(sorted(names if dynamic else stands(code, names))))
 
 
-def _named(code: str, words: Iterable[str]) -> list[str]:
+def stands(code: str, words: Iterable[str]) -> list[str]:
     """Which of the words stand in the code. Looking for these few is faster than reading every word of it."""
-    return [word for word in words if _stands(code, word)]
+    return [word for word in words if any(True for _ in _places(code, word))]
 
 
-def _stands(code: str, word: str) -> bool:
+def _places(code: str, word: str) -> Iterator[int]:
     at = code.find(word)
     while at >= 0:
         end = at + len(word)
         if not (_is_letter(code[at - 1 : at]) or _is_letter(code[end : end + 1])):
-            return True
+            yield at
         at = code.find(word, end)
-    return False
 
 
 def _is_letter(text: str) -> bool:
@@ -60,12 +61,25 @@ def _is_letter(text: str) -> bool:
 
 
 def _may_tamper(code: str) -> bool:
-    reaches = _named(code, _REACHES)
+    reaches = stands(code, _REACHES)
     if reaches and (reaches != ["constructor"] or re.search(r"\.\s*constructor\b", code)):
         return True
-    used = _named(code, _BUILT_INS)
-    if used:
-        named = rf"(?<!instanceof )(?<!new )(?<!extends )\b(?:{'|'.join(sorted(used))})\b(?!\s*\()(?!\.\w+\()"
-        if re.search(named, code):
+    return any(_may_overwrite(code, word) for word in _BUILT_INS) or _has_computed_member(code)
+
+
+def _may_overwrite(code: str, built_in: str) -> bool:
+    """Whether a built-in is used in any way but to call it or a function of it, or to make or know an instance."""
+    harmless = re.compile(_HARMLESS_AFTER)
+    return any(
+        not code.endswith(_HARMLESS_BEFORE, max(at - 11, 0), at) and not harmless.match(code, at + len(built_in))
+        for at in _places(code, built_in)
+    )
+
+
+def _has_computed_member(code: str) -> bool:
+    """Whether a text in brackets follows an expression."""
+    for match in re.finditer(_TEXT_IN_BRACKETS, code):
+        before = code[max(match.start() - 20, 0) : match.start()].rstrip()
+        if not before or before[-1] in ")]" or _is_letter(before[-1]):
             return True
-    return any(opening in code for opening in ('["', "['", "[`")) and re.search(_COMPUTED, code) is not None
+    return False

@@ -14,10 +14,12 @@ from collections import Counter
 from typing import NamedTuple
 
 from scripttest.compiler import RUNTIME_SOURCE
+from scripttest.scan import stands
 
-_DYNAMIC = r"\b(?:eval|Eval|Function|globalThis|TestMain)\b"
+_DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
-_NAME = rf"\bTest{_LETTER}*"
+_NAME = rf"Test{_LETTER}*"
+"""Finds the end of a longer name too, which at worst puts back a function too many."""
 _DECLARATION = rf"(?m)^(?:function\*? |var )(?P<name>Test{_LETTER}*)"
 """esbuild starts top-level declarations in column 0."""
 
@@ -73,7 +75,7 @@ def slice_module(code: str, entry_start: int, exports: dict[str, str], found: li
             # Code that stands there twice is a function, and a text that quotes it.
             tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
     tests.sort(key=lambda test: test[0])
-    if len(tests) < 2 or re.search(_DYNAMIC, code.replace(RUNTIME_SOURCE, "")):
+    if len(tests) < 2 or stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC):
         return Slices("", tuple(Test(name, local, "", position) for position, name, local, _ in tests))
     return _cut(code, tests)
 

@@ -4,7 +4,7 @@
 FILE: `step:nanoseconds step:nanoseconds ...`. The steps are `context`, `core` (the first script), `load` (the others),
 `jobs` (promise jobs), `destroy`, and the name of every operation of the core (`boot`, `start`, `poll`, `result`, ...).
 
-It takes the place of `_quickjs.Context`, so all that it has to know of the code in between is how a worker is started.
+It takes the place of the engine's context in `scripttest/engine.py`, and tells `scripttest/bytecode.py` of the real one.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ class _Realm:
 
 
 def install(path: str) -> None:
-    """Makes every context of this process a timed one. To be called before anything else imports `_quickjs`."""
+    """Makes every context of the worker in this process a timed one."""
     import _quickjs
+    from scripttest import bytecode, engine
 
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    make = _quickjs.Context
 
     class Context:
         def __init__(self) -> None:
             began = now()
-            self._realm = _Realm(make(), began, descriptor)
+            self._realm = _Realm(_quickjs.Context(), began, descriptor)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self._realm.context, name)
@@ -70,13 +70,32 @@ def install(path: str) -> None:
             realm = self._realm
             if realm.drive is not None:
                 return realm.timed("load", realm.context.eval, source)
-            realm.drive = realm.timed("core", realm.context.eval, source)
+            return self._driver(realm.timed("core", realm.context.eval, source))
+
+        def get(self, name: str) -> Any:
+            return self._driver(self._realm.context.get(name))
+
+        def _driver(self, drive: Any) -> Callable[..., Any]:
+            realm = self._realm
+            realm.drive = drive
             return lambda operation, *arguments: realm.timed(operation, realm.drive, operation, *arguments)
 
         def execute_pending_job(self) -> Any:
             return self._realm.timed("jobs", self._realm.context.execute_pending_job)
 
-    _quickjs.Context = Context
+    class TimedBytecode(bytecode.Bytecode):
+        def run(self, holder: Any, code: bytes) -> Any:
+            return holder._realm.timed("core", super().run, holder._realm.context, code)
+
+        def define(self, holder: Any, target: Any, name: bytes, code: bytes) -> None:
+            super().define(holder._realm.context, target, name, code)
+
+    class Timed:
+        def __getattr__(self, name: str) -> Any:
+            return Context if name == "Context" else getattr(_quickjs, name)
+
+    engine._quickjs = Timed()  # type: ignore[assignment]
+    bytecode.Bytecode = TimedBytecode  # type: ignore[misc]
 
 
 def _run_command(path: str) -> None:
