@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Provider = Callable[[str, str, list[Any]], Any]
 """(module id, test name, arguments) → JSON value; raises ProcessError."""
+GroupProvider = Callable[[str, str, str, list[Any]], Any]
+"""(module id, test name, process name, arguments) → JSON value; raises ProcessError."""
 
 
 class HostCalls(Services):
@@ -38,6 +40,8 @@ class HostCalls(Services):
             "locale.Translate": self._translate,
         }
         """Process name → what answers it."""
+        self.groups: dict[str, GroupProvider] = {}
+        """First word of a process name → what answers those that nothing else does."""
         self.snapshot_files: Mapping[str, Path] = {}
         """Module id → its test file."""
         self.updates_snapshots = False
@@ -51,13 +55,23 @@ class HostCalls(Services):
         """Answers one host call; see `scripttest.Services`."""
         from bindings.services import ProcessError
 
-        try:
-            args = [_revived(value) for value in json.loads(arguments)]
-            return _envelope(self._answer(module, test, name, args))
-        except ProcessError as error:
-            return json.dumps({"error": {"message": error.message, "code": error.code}})
-        except Exception as error:
-            return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+        return enveloped(name, arguments, lambda args: self._answer(module, test, name, args))
+
+    def process(self, name: str, args: list[Any], context: Mapping[str, Any], session: dict[str, Any]) -> Any:
+        """Calls a process of `bindings.processes` on behalf of a context; may block. Raises ProcessError."""
+        from bindings import processes
+        from bindings.services import HostCall, ProcessError
+
+        if processes.find(name) is None and not processes.knows(name):
+            group = name.partition(".")[0]
+            mock = 't.mock.agent("<id>", ...)' if group in ("agent", "agents") else f't.mock.process("{name}", ...)'
+            raise ProcessError(
+                f'Process "{name}" is not available here: mock it with {mock}, '
+                f"or run against a host that provides {group}.*",
+                404,
+            )
+        surroundings = HostCall(self._app_root, self._policy(), context["locale"], context["authorized"], session)
+        return processes.call(name, args, surroundings)
 
     def selects(self, test: str) -> bool:
         """Whether a test is to be run; see `scripttest.Services`."""
@@ -75,7 +89,12 @@ class HostCalls(Services):
         if self._snapshots is not None:
             self._snapshots.save()
 
-    def _match_snapshot(self, module: str, test: str, args: list[Any]) -> Any:
+    def snapshot_matcher(self, module: str) -> Callable[[str, str], dict[str, Any]]:
+        """What compares texts with the snapshots of a file, which `snapshot_files` names: (key, text) → `{passed,
+        expected?, reason?}`. It raises ProcessError."""
+        return lambda key, text: self._match_snapshot(module, "", [key, text])
+
+    def _match_snapshot(self, module: str, test: str, args: list[Any]) -> dict[str, Any]:
         if self._snapshots is None:
             from bindings.snapshots import Snapshots
 
@@ -90,24 +109,30 @@ class HostCalls(Services):
         return self._translations.get(args[0], args[0])
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
-        from bindings import processes
-        from bindings.services import HostCall, ProcessError
-
         provider = self.providers.get(name)
         if provider is not None:
             return provider(module, test, args)
-        if processes.find(name) is None and not processes.knows(name):
-            group = name.partition(".")[0]
-            mock = 't.mock.agent("<id>", ...)' if group in ("agent", "agents") else f't.mock.process("{name}", ...)'
-            raise ProcessError(
-                f'Process "{name}" is not available here: mock it with {mock}, '
-                f"or run against a host that provides {group}.*",
-                404,
-            )
-        context = self.context
-        session = self._sessions.setdefault((module, test), {})
-        surroundings = HostCall(self._app_root, self._policy(), context["locale"], context["authorized"], session)
-        return processes.call(name, args, surroundings)
+        group = self.groups.get(name.partition(".")[0])
+        if group is not None:
+            return group(module, test, name, args)
+        return self.process(name, args, self.context, self._sessions.setdefault((module, test), {}))
+
+
+def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> str:
+    """The JSON envelope of what `answer` makes of JSON arguments, or of what it raises."""
+    from bindings.services import ProcessError
+
+    try:
+        return envelope(answer(revived(arguments)))
+    except ProcessError as error:
+        return json.dumps({"error": {"message": error.message, "code": error.code}})
+    except Exception as error:
+        return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+
+
+def revived(arguments: str) -> list[Any]:
+    """The arguments of a host call from their JSON."""
+    return [_revived(value) for value in json.loads(arguments)]
 
 
 def _revived(value: Any) -> Any:
@@ -118,7 +143,8 @@ def _revived(value: Any) -> Any:
     return value
 
 
-def _envelope(value: Any) -> str:
+def envelope(value: Any) -> str:
+    """The envelope of a result."""
     if isinstance(value, bytes):
         from base64 import b64encode
 

@@ -1,4 +1,4 @@
-"""Snapshots: `__snapshots__/<module>.snap.json` beside a test file, test name → printed value.
+"""Snapshots: `__snapshots__/<module>.snap.json` beside a test or case file, test name → printed value.
 
 A value that has no snapshot yet is stored, except in CI, where that is a failure. The file is written when the run
 ends, keys sorted, so that it reads well in a review.

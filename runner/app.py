@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from bindings import SCRIPT_GLOBALS, HostCalls
 from runner import exit_codes
-from runner.application import Application
+from runner.application import TestModule
 from runner.context import build_context
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.events import RunEnd, RunError, RunStart, RunStatus
+from runner.events import RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, Warned
 from runner.execution import Execution
-from runner.inputs import resolve_application, resolve_inputs
-from runner.options import DEFAULT_SCRIPT_TIMEOUT, RunOptions, absolute
+from runner.inputs import CaseInput, resolve_application, resolve_inputs
+from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, RunOptions, absolute
 from runner.reporters import maker_by_id, maker_for_file
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
@@ -24,44 +25,79 @@ from scripttest import HostError, ScriptHost
 
 if TYPE_CHECKING:
     from bindings import Policy
+    from runner.agents.service import AgentService
     from runner.reporters.base import Reporter
+    from runner.scheduler import CaseSource
     from scripttest import Processes
+
+AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
+"""First words of the processes that agents answer."""
 
 
 def run(options: RunOptions, environment: Environment, processes: Processes) -> int:
     """Runs what the options name and reports it; the exit code. Raises ConfigurationError before anything ran."""
-    started = environment.monotonic()
-    application = resolve_application(options, environment.directory)
-    calls = HostCalls(application.root, lambda: _policy(options, application, environment), application.script)
-    levels: tuple[str, ...] = ()
-    if options.run:
-        from runner.filters import levels_of, matcher
+    return _Run(options, environment, processes).run()
 
-        levels = levels_of(options.run)
-        calls.filter, *_ = [matcher(level) for level in levels]  # also the others, so that a bad one is said now
-    host = ScriptHost(
-        application.root,
-        processes,
-        calls,
-        SCRIPT_GLOBALS,
-        workers=options.parallel or environment.cpus,
-        timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
-        filter=levels[1:],
-        list_only=options.dry_run,
-    )
-    with host:
-        modules = resolve_inputs(options, application, environment.directory)
+
+class _Run:
+    def __init__(self, options: RunOptions, environment: Environment, processes: Processes) -> None:
+        self._options = options
+        self._environment = environment
+        self._processes = processes
+        self._started = environment.monotonic()
+        self._application = resolve_application(options, environment.directory)
+        self._calls = HostCalls(self._application.root, self._policy, self._application.script)
+        self._service: AgentService | None = None
+
+    def run(self) -> int:
+        options, environment, calls = self._options, self._environment, self._calls
+        levels: tuple[str, ...] = ()
+        if options.run:
+            from runner.filters import levels_of, matcher
+
+            levels = levels_of(options.run)
+            calls.filter, *_ = [matcher(level) for level in levels]  # also the others, so that a bad one is said now
+        host = ScriptHost(
+            self._application.root,
+            self._processes,
+            calls,
+            SCRIPT_GLOBALS,
+            workers=options.parallel or environment.cpus,
+            timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
+            filter=levels[1:],
+            list_only=options.dry_run,
+        )
+        try:
+            with host:
+                return self._with_host(host)
+        finally:
+            if self._service is not None:
+                self._service.close()
+
+    def _with_host(self, host: ScriptHost) -> int:
+        options, environment, calls = self._options, self._environment, self._calls
+        inputs = resolve_inputs(options, self._application, environment.directory)
+        modules = [item for item in inputs if isinstance(item, TestModule)]
+        sources, warnings = self._sources([item for item in inputs if isinstance(item, CaseInput)])
         context = build_context(options, environment.directory)
         calls.context = context
-        stream = Multiplexer(_reporters(options, environment))
+        for group in AGENT_GROUPS:
+            calls.groups[group] = self._answer
+        stream = Multiplexer(self._reporters(sources))
         calls.snapshot_files = {module.id: module.test for module in modules}
         calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
         who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
-        suites = tuple(suite_of(module) for module in modules)
+        of_modules = {module.id: suite_of(module) for module in modules}
+        of_cases = {source.suite.id: source.suite for source in sources}
+        suites = tuple((of_modules | of_cases)[item.id] for item in inputs)
         stream.send(RunStart(environment.now(), VERSION, suites, {**who, "locale": context["locale"]}))
+        for warning in warnings:
+            stream.send(Warned(warning))
         interrupted = False
         try:
             run_scripts(host, [host_module(module, context) for module in modules], stream, options.fail_fast)
+            if sources and not (options.fail_fast and stream.execution.counts.failed):
+                self._run_cases(sources, context, stream)
             calls.save_snapshots()
         except KeyboardInterrupt:
             interrupted = True
@@ -69,40 +105,98 @@ def run(options: RunOptions, environment: Environment, processes: Processes) -> 
             stream.send(RunError(error.message, error.hint))
         except OSError as error:
             stream.send(RunError(f"Cannot store the snapshots: {describe(error)}"))
-        seconds = environment.monotonic() - started
+        seconds = environment.monotonic() - self._started
         stream.send(RunEnd(_status(stream.execution, interrupted), seconds, environment.now()))
         stream.close()
-    return _exit_code(stream.execution, options, environment)
+        return _exit_code(stream.execution, options, environment)
 
+    def _sources(self, inputs: list[CaseInput]) -> tuple[list[CaseSource], list[str]]:
+        if not inputs:
+            return [], []
+        from runner.sources import open_sources
 
-def _reporters(options: RunOptions, environment: Environment) -> list[Reporter]:
-    """Console first; files are opened now, so that a path that cannot be written is said before the run."""
-    reporters: list[Reporter] = []
-    if environment.terminal and not options.quiet:
-        from runner.reporters.progress import Progress
+        return open_sources(inputs, self._options, self._application, self._environment.directory)
 
-        progress = Progress(environment.stdout)
-        reporters.append(progress)
-        write = progress.write
-    else:
+    def _run_cases(self, sources: list[CaseSource], context: dict[str, Any], stream: Multiplexer) -> None:
+        if self._options.dry_run:
+            for source in sources:
+                names = tuple(case.id for _, case in source.cases())
+                stream.send(SuiteStart(source.suite.id, source.selected, source.total, names))
+                stream.send(SuiteEnd(source.suite.id))
+            return
+        from runner.modes.base import Setting
+        from runner.scheduler import Plan, run_cases
 
-        def write(text: str) -> None:
-            environment.stdout.write(text)
+        options, service = self._options, self._agents()
+        setting = Setting(
+            self._application,
+            service.runtime,
+            service.helpers,
+            context,
+            options.user,
+            options.team,
+            options.connector or "",
+            options.timeout or DEFAULT_CASE_TIMEOUT,
+            self._calls.snapshot_matcher,
+        )
+        plan = Plan(setting, options.parallel or 1, options.fail_fast, options.before, options.after)
+        for source in sources:
+            if source.suite.file:
+                self._calls.snapshot_files = {
+                    **self._calls.snapshot_files,
+                    source.suite.id: absolute(source.suite.file, source.folder),
+                }
+        service.run(run_cases(sources, plan, stream.send))
 
-    reporters.append(Ordered(ConsoleReporter(options, environment, write)))
-    if options.reporter and not options.outputs:
-        raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")
-    paths = [absolute(output, environment.directory) for output in options.outputs]
-    makers = [maker_by_id(options.reporter, path) if options.reporter else maker_for_file(path) for path in paths]
-    return reporters + [make() for make in makers]
+    def _agents(self) -> AgentService:
+        if self._service is None:
+            from runner.agents.service import AgentService
+            from runner.dotenv import named_variables
 
+            environment, options = self._environment, self._options
+            variables = {**named_variables(self._application.root, environment.variables), **environment.variables}
+            self._service = AgentService(
+                self._application,
+                self._calls,
+                variables,
+                self._processes.command,
+                environment.cpus,
+                options.connector or "",
+                options.timeout or DEFAULT_CASE_TIMEOUT,
+            )
+        return self._service
 
-def _policy(options: RunOptions, application: Application, environment: Environment) -> Policy:
-    from bindings import Policy
-    from runner.dotenv import named_variables
+    def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
+        return self._agents().answer(module, test, name, args)
 
-    named = named_variables(application.root, environment.variables)
-    return Policy(allow_net=options.allow_net or None, environment=named)
+    def _reporters(self, sources: list[CaseSource]) -> list[Reporter]:
+        """Console first; files are opened now, so that a path that cannot be written is said before the run."""
+        options, environment = self._options, self._environment
+        reporters: list[Reporter] = []
+        write: Callable[[str], Any] = environment.stdout.write
+        if environment.terminal and not options.quiet:
+            from runner.reporters.progress import Progress
+
+            progress = Progress(environment.stdout)
+            reporters.append(progress)
+            write = progress.write
+        reporters.append(Ordered(ConsoleReporter(options, environment, write)))
+        if options.reporter and not options.outputs:
+            raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")
+        paths = [absolute(output, environment.directory) for output in options.outputs]
+        makers = [maker_by_id(options.reporter, path) if options.reporter else maker_for_file(path) for path in paths]
+        if not paths and not options.dry_run:
+            stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
+            folders = {source.folder for source in sources if source.suite.file}
+            makers += [maker_for_file(folder / f"output-{stamp}.jsonl") for folder in sorted(folders)[:1]]
+        return reporters + [make() for make in makers]
+
+    def _policy(self) -> Policy:
+        from bindings import Policy
+        from runner.dotenv import named_variables
+
+        named = named_variables(self._application.root, self._environment.variables)
+        return Policy(allow_net=self._options.allow_net or None, environment=named)
 
 
 def _status(run: Execution, interrupted: bool) -> RunStatus:

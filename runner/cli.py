@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCRIPT_PARTS = Path(__file__).resolve().parent.parent / "bindings" / "js"
 COMMANDS = {
+    "schema": "runner.commands.schema:schema",
     "types": "runner.commands.types:types",
 }
 """First argument → module and function of another command."""

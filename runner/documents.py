@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,13 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
 
 
-def read_yaml(path: Path, purpose: str) -> Any:
-    """The value in a YAML file. Raises ConfigurationError with the position."""
+def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> Any:
+    """The value in a YAML file, whose text goes through `prepare` first. Raises ConfigurationError with the
+    position."""
     import yaml
 
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            return yaml.load(file, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yaml.load(prepare(path.read_text("utf-8-sig")), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except OSError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -11,14 +11,18 @@ any reporter. They come in the order in which things happen:
 | TestEnd | exactly one for each TestStart |
 | SuiteEnd | no more events of that suite |
 | RunError | something broke outside any test |
+| Warned | the user should know something |
 | RunEnd | last, once, whatever happened |
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from scripttest import Outcome
+
+if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult, ToolUse
 
 RunStatus = Literal["passed", "failed", "error", "interrupted"]
 
@@ -29,13 +33,46 @@ class Suite(NamedTuple):
     id: str
     """Such as `scripts.expense.setup`."""
     kind: str
-    """`script_test` for test modules."""
+    """`script_test` for test modules, `agent_test` for case files and messages."""
     label: str
     """Its file, for people: `expense/src/setup_test.ts`."""
     file: str
-    """Absolute path of its file."""
+    """Absolute path of its file; empty for a message."""
     agent: str
     """Agent id."""
+    connector: str = ""
+    """What the run uses in the place of the agent's own connector."""
+
+
+class CaseResult(NamedTuple):
+    """What a case's agent answered and how it was judged."""
+
+    title: str | None
+    """The case's `name`."""
+    input: Any
+    """As the case file has it."""
+    output: Any = None
+    """JSON value."""
+    response: str = ""
+    """Text of the last completion."""
+    expected: Any = None
+    messages: int = 0
+    """How many messages the agent got."""
+    assertions: tuple[AssertionResult, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
+    """In the order of the calls."""
+    connector: str = ""
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    """US dollars."""
+    sent: tuple[dict[str, Any], ...] = ()
+    """What scripts sent to the user beside the answer."""
+    line: int = 0
+    """Line of the case in its file; 0 when there is none."""
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] | None = None
 
 
 class TestResult(NamedTuple):
@@ -48,6 +85,8 @@ class TestResult(NamedTuple):
     outcome: Outcome
     logs: tuple[tuple[str, str], ...] = ()
     """Captured lines: level (trace, debug, info, warn, error) and text."""
+    case: CaseResult | None = None
+    """Of a case; a script test has none."""
 
 
 class RunStart(NamedTuple):
@@ -65,10 +104,12 @@ class SuiteStart(NamedTuple):
     """The tests of a suite are known."""
 
     suite: str
-    tests: tuple[str, ...]
-    """Names of the tests that will run, in order."""
+    selected: int
+    """How many tests will run."""
     total: int
     """How many there are without `--run`."""
+    tests: tuple[str, ...] = ()
+    """Their names, in order; of a case file only in a dry run."""
 
 
 class TestStart(NamedTuple):
@@ -98,6 +139,12 @@ class RunError(NamedTuple):
     hint: str | None = None
 
 
+class Warned(NamedTuple):
+    """Something that the user should know, and that fails nothing."""
+
+    message: str
+
+
 class RunEnd(NamedTuple):
     """The run is over."""
 
@@ -107,4 +154,4 @@ class RunEnd(NamedTuple):
     """UTC, RFC 3339."""
 
 
-Event = RunStart | SuiteStart | TestStart | TestEnd | SuiteEnd | RunError | RunEnd
+Event = RunStart | SuiteStart | TestStart | TestEnd | SuiteEnd | RunError | Warned | RunEnd

@@ -61,5 +61,5 @@ class Execution:
             self.of_suite = {suite.id: Counts() for suite in event.suites}
         elif isinstance(event, RunError):
             self.errors.append(event)
-        else:
+        elif isinstance(event, RunEnd):
             self.end = event

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from runner.application import Application, TestModule, find_root
 from runner.errors import ConfigurationError
 from runner.options import RunOptions, absolute
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
+_REPORT = r"output-\d{14}\.jsonl"
+"""Reports that earlier runs wrote beside the cases."""
+
+
+class CaseInput(NamedTuple):
+    """A case file, or a message."""
+
+    agent: str
+    """Id of the agent that is to be tested."""
+    path: Path | None
+    """Absolute path of the case file; None for a message."""
+    message: str = ""
+
+    @property
+    def id(self) -> str:
+        """Names it among the inputs of a run."""
+        return str(self.path) if self.path else f"message {self.message}"
+
+
+Input = TestModule | CaseInput
 
 
 def resolve_application(options: RunOptions, directory: Path) -> Application:
@@ -19,35 +42,80 @@ def resolve_application(options: RunOptions, directory: Path) -> Application:
             raise ConfigurationError(f"Cannot use --app {options.app}: it is not a folder")
         return Application(root)
     for input in options.inputs:
-        path = absolute(input, directory)
-        if not input.startswith("scripts.") and path.exists():
+        path = _path(input, directory)
+        if path is not None and path.exists():
             return Application(find_root(path))
     return Application(find_root(directory))
 
 
-def resolve_inputs(options: RunOptions, application: Application, directory: Path) -> list[TestModule]:
-    """The test modules of all inputs, each once, in the order in which they were named. Raises ConfigurationError."""
-    found: dict[str, TestModule] = {}
+def resolve_inputs(options: RunOptions, application: Application, directory: Path) -> list[Input]:
+    """What all inputs name, each once, in the order in which they were named. Raises ConfigurationError."""
+    found: dict[str, Input] = {}
     for input in options.inputs:
-        for module in _resolve(input, application, directory):
-            found.setdefault(module.id, module)
+        for item in _resolve(input, options, application, directory):
+            found.setdefault(item.id, item)
     return list(found.values())
 
 
-def _resolve(input: str, application: Application, directory: Path) -> list[TestModule]:
+def _path(input: str, directory: Path) -> Path | None:
+    """The path that an input may be; None for what names scripts, and for texts that cannot be paths."""
+    if input.startswith("scripts.") or "\n" in input or "\0" in input or len(input) > 1000:
+        return None
+    return absolute(input.removeprefix("@"), directory)
+
+
+def _resolve(input: str, options: RunOptions, application: Application, directory: Path) -> Iterator[Input]:
+    path = _path(input, directory)
     if input.startswith("scripts."):
-        return application.resolve(input)
-    path = absolute(input, directory)
-    if path.is_dir():
-        modules = [module for module in application.modules() if module.test.is_relative_to(path)]
-        if not modules:
-            raise ConfigurationError(f"Nothing to test below {path}: no agent there has a src/**/*_test.ts")
-        return modules
-    if path.is_file() and path.stem.endswith("_test") and path.suffix in (".ts", ".js"):
-        return [application.module_at(path)]
-    if path.suffix in CASE_SUFFIXES and not path.exists():
-        raise ConfigurationError(f"Cannot read case file {path}: there is no such file")
-    raise ConfigurationError(
-        f'Cannot use -i "{input}": it is neither scripts.<agent>.<module> nor a test file nor a folder',
-        "Test modules are named scripts.<agent>.<module>, such as scripts.expense.setup",
+        yield from application.resolve(input)
+    elif path is not None and path.is_dir():
+        yield from _below(path, options, application)
+    elif path is not None and path.is_file() and path.stem.endswith("_test") and path.suffix in (".ts", ".js"):
+        yield application.module_at(path)
+    elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
+        if not path.exists():
+            raise ConfigurationError(f"Cannot read case file {path}: there is no such file")
+        yield CaseInput(_agent(options, application, path, f"case file {path}"), path)
+    else:
+        if re.fullmatch(r"[\w./-]+", input) and "/" in input:
+            raise ConfigurationError(
+                f"Cannot use -i {input}: there is no such file or folder",
+                "A message that looks like a path needs a blank in it",
+            )
+        yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"'), None, input)
+
+
+def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
+    modules = [module for module in application.modules() if module.test.is_relative_to(path)]
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix in (".jsonl", ".yaml", ".yml")
+        and file.parent.name == "tests"
+        and not re.fullmatch(_REPORT, file.name)
+        and not {"node_modules", ".git"} & set(file.parts)
     )
+    if path.name == "tests":
+        files = [file for file in files if file.is_relative_to(path)]
+    if not modules and not files:
+        raise ConfigurationError(
+            f"Nothing to test below {path}: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl"
+        )
+    yield from modules
+    for file in files:
+        yield CaseInput(_agent(options, application, file, f"case file {file}"), file)
+
+
+def _agent(options: RunOptions, application: Application, place: Path, what: str) -> str:
+    """The agent that is tested: `--name`, else the one that a place belongs to."""
+    if options.name is not None:
+        from runner.agents.assistant import Assistants
+
+        return Assistants(application).get(options.name).id
+    found = application.agent_of(place)
+    if found is None:
+        raise ConfigurationError(
+            f"Cannot find the agent for {what}: no folder from {place} upward holds package.yao",
+            "Name the agent with -n",
+        )
+    return found[0]

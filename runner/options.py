@@ -10,6 +10,8 @@ from runner.errors import ConfigurationError
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""
+DEFAULT_CASE_TIMEOUT = 300.0
+"""Seconds."""
 
 
 class RunOptions(NamedTuple):
@@ -18,6 +20,7 @@ class RunOptions(NamedTuple):
     inputs: tuple[str, ...]
     name: str | None = None
     outputs: tuple[str, ...] = ()
+    connector: str | None = None
     app: str | None = None
     user: str | None = None
     team: str | None = None
@@ -27,6 +30,9 @@ class RunOptions(NamedTuple):
     timeout: float | None = None
     """Seconds."""
     parallel: int | None = None
+    before: str | None = None
+    after: str | None = None
+    lenient: bool = False
     allow_net: tuple[str, ...] = ()
     update_snapshots: bool = False
     dry_run: bool = False
@@ -62,6 +68,18 @@ def duration(text: str, where: str) -> float:
     if seconds <= 0:
         raise ConfigurationError(f'Cannot use {where} "{text}": it must be longer than nothing')
     return seconds
+
+
+def in_words(seconds: float) -> str:
+    """A duration as one writes it: 30s, 1m30s, 500ms, 2h."""
+    if seconds < 1:
+        return f"{seconds * 1000:g}ms"
+    words = ""
+    for unit, size in (("h", 3600), ("m", 60)):
+        if seconds >= size:
+            words += f"{seconds // size:g}{unit}"
+            seconds %= size
+    return f"{words}{seconds:g}s" if seconds or not words else words
 
 
 def _count(text: str, where: str) -> int:

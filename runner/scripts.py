@@ -70,7 +70,7 @@ class _Records:
         elif isinstance(record, Listed):
             self._names[module] = record.tests
             self._left[module] = len(record.tests)
-            send(SuiteStart(module, record.tests, record.total))
+            send(SuiteStart(module, len(record.tests), record.total, record.tests))
             if not record.tests or self._list_only:
                 send(SuiteEnd(module))
         else:
@@ -88,7 +88,7 @@ def _broken(record: Broken, send: Callable[[Event], None]) -> None:
     if record.hint:
         message += f"\n{record.hint}"
     outcome = Outcome(name, "failed", 0, (failure._replace(message=message),))
-    send(SuiteStart(record.module, (name,), 1))
+    send(SuiteStart(record.module, 1, 1, (name,)))
     send(TestStart(record.module, name, 0))
     send(TestEnd(TestResult(record.module, name, 0, outcome)))
     send(SuiteEnd(record.module))

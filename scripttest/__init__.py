@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from scripttest.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.host import ScriptHost, Services
     from scripttest.module_run import Module
-    from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
+    from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, Status
+    from scripttest.stack import code_frame
     from scripttest.supervisor import Processes, start_processes
 
 __all__ = [
@@ -41,6 +42,8 @@ __all__ = [
     "Source",
     "StackFrame",
     "Started",
+    "Status",
+    "code_frame",
     "lazy_names",
     "start_processes",
 ]
@@ -53,7 +56,8 @@ __getattr__ = lazy_names(
         "functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("ScriptHost", "Services"),
         "module_run": ("Module",),
-        "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started"),
+        "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started", "Status"),
+        "stack": ("code_frame",),
         "supervisor": ("Processes", "start_processes"),
     },
 )

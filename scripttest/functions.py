@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -23,6 +24,8 @@ from scripttest.supervisor import Worker
 if TYPE_CHECKING:
     from scripttest.stack import StackMapper
 
+_DECLARATION = r"^(?:function\*? |var |async function )([\w$]+)"
+"""A top-level declaration as the compiler prints it."""
 Owner = Any
 """What the caller of a function knows it by; handed back with everything that the function asks for."""
 
@@ -76,7 +79,7 @@ class FunctionError(ScriptError):
 
 
 class MissingFunctionError(ScriptError):
-    """The script has no such function; `known` lists those that it exports."""
+    """The script has no such function; `known` lists what it declares."""
 
     known: tuple[str, ...] = ()
 
@@ -136,9 +139,9 @@ class FunctionPool:
             self._compile().add([Source(key, script, module)])
         return await asyncio.shield(future)
 
-    async def functions(self, script: Path, module: Path | None = None) -> list[str]:
-        """The names that a script exports. Raises FunctionError."""
-        return sorted((await self.load(script, module)).compiled.exports)
+    async def declared(self, script: Path, module: Path | None = None) -> frozenset[str]:
+        """The names that a script exports or declares at its top level. Raises FunctionError."""
+        return (await self.load(script, module)).declared
 
     async def close(self) -> None:
         """Ends all idle workers and the compiler."""
@@ -191,6 +194,9 @@ class _Loaded:
         self._names = names
         self._scan = scan("\n".join(script.code for script in compiled.scripts), names)
         self._mapper: StackMapper | None = None
+        self.declared = frozenset(compiled.exports) | {
+            name for script in compiled.scripts for name in re.findall(_DECLARATION, script.code, re.MULTILINE)
+        }
         parts = ["", ""]
         for script in compiled.scripts:
             parts += [str(script.first_line), script.code]
@@ -210,7 +216,7 @@ class _Loaded:
             return Returned(record["ok"], tuple(record.get("sent") or ()), logs)
         if record.get("missing"):
             missing = MissingFunctionError(f"there is no function {function} in {self.compiled.source.test}")
-            missing.known = tuple(sorted(self.compiled.exports))
+            missing.known = tuple(sorted(self.declared))
             raise missing
         failure = record.get("error") or record["failures"][0]
         frames = tuple(self.mapper.frames(failure.get("stack") or ""))

@@ -1,0 +1,1 @@
+"""How one case is run, a module a mode."""

@@ -68,7 +68,7 @@ class Progress:
     def _line(self) -> str:
         run = self._run
         counts = run.counts
-        listed = sum(len(start.tests) for start in list(run.listed.values()))
+        listed = sum(start.selected for start in list(run.listed.values()))
         running = list(run.running.values())
         names = ", ".join(running[:3]) + (" ..." if len(running) > 3 else "")
         failed = f", [red]{counts.failed} failed[/red]" if counts.failed else ""

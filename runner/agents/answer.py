@@ -1,0 +1,158 @@
+"""What one call of an agent came to, in the shapes of the runtime (facts of the runtime, (c) and (g))."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from runner.assertions.base import ToolUse
+    from runner.connectors.base import Completion, ToolCall
+    from scripttest import StackFrame
+
+
+class AgentError(Exception):
+    """An agent could not answer; the message says which part of it failed."""
+
+    def __init__(
+        self, message: str, frames: tuple[StackFrame, ...] = (), hint: str | None = None, infrastructure: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.frames = frames
+        """The user's frames, innermost first, when a script threw."""
+        self.hint = hint
+        self.infrastructure = infrastructure
+        """Whether a model host failed, rather than the agent."""
+
+
+class UsedTool(NamedTuple):
+    """A tool call of the model with what came of it."""
+
+    call: ToolCall
+    use: ToolUse
+
+    def record(self) -> dict[str, Any]:
+        """`{toolcall_id, server, tool, arguments, result?, error?}`; `arguments` is the model's text."""
+        use = self.use
+        record = {
+            "toolcall_id": self.call.id,
+            "server": use.server,
+            "tool": use.name,
+            "arguments": self.call.arguments,
+        }
+        if use.error is None:
+            return {**record, "result": use.result}
+        return {**record, "error": use.error}
+
+
+class Answer(NamedTuple):
+    """What an agent answered."""
+
+    agent: str
+    completion: Completion | None = None
+    """The last answer of the model; None when none was asked."""
+    tools: tuple[UsedTool, ...] = ()
+    next: Any = None
+    """`data` of the Next hook."""
+    create: Any = None
+    """What the Create hook returned."""
+    chat_id: str = ""
+    connector: str = ""
+    """Id of the connector that was asked; empty when none was."""
+
+    @property
+    def content(self) -> str:
+        """The text of the completion."""
+        return self.completion.content if self.completion else ""
+
+    @property
+    def output(self) -> Any:
+        """Next's data, else the text, else what tools said, else None."""
+        if self.next not in (None, "", {}, []):
+            return self.next
+        if self.content:
+            return self.content
+        return _said_by_tools(self.tools) or None
+
+    def response(self) -> dict[str, Any]:
+        """`{request_id, context_id, trace_id, chat_id, assistant_id, create?, next?, completion?, tools?}`."""
+        record: dict[str, Any] = {
+            "request_id": f"{self.chat_id}-request",
+            "context_id": f"{self.chat_id}-context",
+            "trace_id": f"{self.chat_id}-trace",
+            "chat_id": self.chat_id,
+            "assistant_id": self.agent,
+        }
+        if self.create is not None:
+            record["create"] = self.create
+        if self.next is not None:
+            record["next"] = self.next
+        if self.completion is not None:
+            record["completion"] = completion_record(self.completion)
+        if self.tools:
+            record["tools"] = [tool.record() for tool in self.tools]
+        return record
+
+    def result(self) -> dict[str, Any]:
+        """What `ctx.agent.Call` gives: `{agent_id, response, content}`. `content` is the completion's text, else the
+        output as text."""
+        content: Any = self.content
+        if not content:
+            output = self.output
+            content = output if isinstance(output, str) else "" if output is None else json.dumps(output)
+        return {"agent_id": self.agent, "response": self.response(), "content": content}
+
+
+def completion_record(completion: Completion) -> dict[str, Any]:
+    """`{id, object, created, model, role, content, finish_reason, usage}`, and `tool_calls`, `refusal`,
+    `reasoning_content` where there are some."""
+    usage = completion.usage
+    record: dict[str, Any] = {
+        "id": completion.id,
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": completion.model,
+        "role": "assistant",
+        "content": completion.content,
+        "finish_reason": completion.finish_reason,
+        "usage": {
+            "prompt_tokens": usage.input_tokens,
+            "completion_tokens": usage.output_tokens,
+            "total_tokens": usage.input_tokens + usage.output_tokens,
+        },
+    }
+    if completion.tool_calls:
+        record["tool_calls"] = tool_call_records(completion)
+    if completion.refusal:
+        record["refusal"] = completion.refusal
+    if completion.reasoning:
+        record["reasoning_content"] = completion.reasoning
+    return record
+
+
+def tool_call_records(completion: Completion) -> list[dict[str, Any]]:
+    """The tool calls of a completion in the form of a chat message."""
+    return [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in completion.tool_calls
+    ]
+
+
+def _said_by_tools(tools: tuple[UsedTool, ...]) -> str:
+    for tool in tools:
+        result = tool.use.result
+        if isinstance(result, dict) and isinstance(result.get("message"), str) and result["message"]:
+            return str(result["message"])
+    return " ".join(_named(tool.use) for tool in tools)
+
+
+def _named(use: ToolUse) -> str:
+    result = use.result
+    if isinstance(result, dict):
+        if isinstance(result.get("action"), str):
+            return f"[{use.name}: {result['action']}]"
+        if isinstance(result.get("success"), bool):
+            return f"[{use.name}: {'success' if result['success'] else 'failed'}]"
+    return f"[{use.name}]"

@@ -1,0 +1,167 @@
+"""An assistant as its folder describes it: `package.yao`, `prompts.yml`, `prompts/`, `locales/`, `src/index.ts`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.application import Application
+from runner.documents import read_json, read_yaml
+from runner.errors import ConfigurationError
+
+SHIPPED = Path(__file__).resolve().parent.parent / "shipped"
+"""An application with the agents that come with this package."""
+
+_ASSET = (
+    r"^(?P<lead>[ \t]*(?:-[ \t]+)?)(?P<key>\w+):[ \t]*"
+    r"[\"']?@assets/(?P<file>[\w./-]+\.(?:md|ya?ml|json|txt))[\"']?[ \t]*$"
+)
+_DEFAULT_TURNS = 5
+
+
+class Assistant(NamedTuple):
+    """What is known of an agent before it is called."""
+
+    id: str
+    folder: Path
+    name: str
+    description: str
+    type: str
+    connector: str
+    """Reference of a connector; empty: the application's default."""
+    parameters: dict[str, Any]
+    """`options` of package.yao: temperature, max_tokens ..."""
+    servers: tuple[Any, ...]
+    """`mcp.servers` of package.yao, as written."""
+    loops: bool
+    """`mcp.options.tool_loop`."""
+    turns: int
+    """`mcp.options.max_turn`: model calls of one tool loop."""
+    global_prompts: bool
+    prompts: tuple[dict[str, Any], ...]
+    """The default prompts; none without `prompts.yml`."""
+    script: Path | None
+    """`src/index.ts` or `.js`: the hooks."""
+    uses: dict[str, Any]
+
+
+class Assistants:
+    """The agents of an application, and behind them those that come with this package."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._shipped = Application(SHIPPED)
+        self._known: dict[str, Assistant] = {}
+        self._presets: dict[tuple[Path, str], tuple[dict[str, Any], ...] | None] = {}
+
+    def get(self, id: str) -> Assistant:
+        """An agent by id; `assistants.` or `agents:` before it is fine. Raises ConfigurationError."""
+        id = id.removeprefix("agents:")
+        if id not in self._known:
+            self._known[id] = _read(*self._find(id))
+        return self._known[id]
+
+    def _find(self, id: str) -> tuple[str, Path]:
+        try:
+            return self._application.agent(id)
+        except ConfigurationError:
+            shipped = self._shipped.assistants.joinpath(*id.removeprefix("assistants.").split("."))
+            if (shipped / "package.yao").is_file():
+                return self._shipped.agent(id)
+            raise
+
+    def preset(self, assistant: Assistant, name: str) -> tuple[dict[str, Any], ...] | None:
+        """The prompts of a preset, `prompts/task.yml` for `task`; None when there is none. Raises
+        ConfigurationError."""
+        key = (assistant.folder, name)
+        if key not in self._presets:
+            self._presets[key] = _preset(assistant.folder, name)
+        return self._presets[key]
+
+    def global_prompts(self) -> tuple[dict[str, Any], ...]:
+        """The prompts of `agent/prompts.yml`, which come before an assistant's own. Raises ConfigurationError."""
+        folder = self._application.root / "agent"
+        key = (folder, "")
+        if key not in self._presets:
+            path = folder / "prompts.yml"
+            self._presets[key] = _prompts(path) if path.is_file() else ()
+        return self._presets[key] or ()
+
+
+def _read(id: str, folder: Path) -> Assistant:
+    path = folder / "package.yao"
+    package = read_json(path, "package")
+    where = f"Cannot use {path}"
+    if not isinstance(package, dict):
+        raise ConfigurationError(f"{where}: it must hold an object")
+    for key, kind in (("name", str), ("description", str), ("connector", str), ("options", dict), ("mcp", dict)):
+        value = package.get(key)
+        if value is not None and not isinstance(value, kind):
+            raise ConfigurationError(f'{where}: "{key}" must be {"a text" if kind is str else "an object"}')
+    mcp = package.get("mcp") or {}
+    options = mcp.get("options") or {}
+    servers = mcp.get("servers") or []
+    if not isinstance(servers, list):
+        raise ConfigurationError(f'{where}: "mcp.servers" must be a list')
+    turns = options.get("max_turn", _DEFAULT_TURNS)
+    if not isinstance(turns, int) or isinstance(turns, bool) or turns < 1:
+        raise ConfigurationError(f'{where}: "mcp.options.max_turn" must be a whole number from 1 up')
+    prompts = folder / "prompts.yml"
+    script = next((file for name in ("index.ts", "index.js") if (file := folder / "src" / name).is_file()), None)
+    return Assistant(
+        id=id,
+        folder=folder,
+        name=package.get("name") or id,
+        description=package.get("description") or "",
+        type=str(package.get("type") or "assistant"),
+        connector=package.get("connector") or "",
+        parameters=package.get("options") or {},
+        servers=tuple(servers),
+        loops=bool(options.get("tool_loop", True)),
+        turns=turns,
+        global_prompts=not package.get("disable_global_prompts"),
+        prompts=_prompts(prompts) if prompts.is_file() else (),
+        script=script,
+        uses=package.get("uses") or {},
+    )
+
+
+def _preset(folder: Path, name: str) -> tuple[dict[str, Any], ...] | None:
+    parts = name.split(".")
+    for path in (folder.joinpath("prompts", *parts), folder.joinpath("prompts", *parts, "prompts")):
+        for suffix in (".yml", ".yaml"):
+            file = path.with_name(path.name + suffix)
+            if file.is_file() and file.resolve().is_relative_to(folder.resolve()):
+                return _prompts(file)
+    return None
+
+
+def _prompts(path: Path) -> tuple[dict[str, Any], ...]:
+    folder = path.parent
+    while not (folder / "package.yao").is_file() and folder.name != "agent" and folder != folder.parent:
+        folder = folder.parent
+    value = read_yaml(path, "prompts", lambda text: _with_assets(text, folder / "assets"))
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        raise ConfigurationError(f"Cannot use prompts {path}: it must be a list of {{role, content}}")
+    for number, item in enumerate(value, 1):
+        if not isinstance(item, dict) or not isinstance(item.get("content"), str):
+            raise ConfigurationError(f"Cannot use prompts {path}: entry {number} must have a role and a content text")
+    return tuple({**item, "role": item.get("role") or "system"} for item in value)
+
+
+def _with_assets(text: str, assets: Path) -> str:
+    """`key: @assets/<file>` becomes the text of that file, as a YAML block; a missing file becomes nothing."""
+
+    def asset(match: re.Match[str]) -> str:
+        path = (assets / match["file"]).resolve()
+        try:
+            found = path.read_text("utf-8-sig") if path.is_relative_to(assets.resolve()) else ""
+        except (OSError, UnicodeDecodeError):
+            found = ""
+        indent = " " * (len(match["lead"]) + 2)
+        return f"{match['lead']}{match['key']}: |\n" + "".join(f"{indent}{line}\n" for line in found.splitlines())
+
+    return re.sub(_ASSET, asset, text, flags=re.MULTILINE) if "@assets/" in text else text

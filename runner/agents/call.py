@@ -1,0 +1,234 @@
+"""The steps of one call of an agent, in the order that the real runtime has (facts of the runtime, (d)).
+
+| step | rule |
+| --- | --- |
+| Create | may replace messages, parameters, preset and servers, and may delegate: then nothing else happens |
+| model | asked only for agents with prompts or MCP servers |
+| tools | with a Next hook the model's calls are made once, and asked again only where they failed |
+| | without one the loop goes on until the model answers in text |
+| Next | may set the data of the answer, or delegate |
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
+from runner.agents.chat import Messages
+from runner.agents.prompts import fill
+from runner.connectors.base import Completion, ModelRequest
+from runner.errors import ConfigurationError
+from scripttest import FunctionCall
+
+if TYPE_CHECKING:
+    from runner.agents.runtime import Options, Runtime, Scope
+    from runner.mcp.toolbox import ToolBox
+
+RETRIES = 3
+"""How often a model may correct tool calls that failed, when a Next hook waits for them."""
+CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
+CREATE_CONTEXT = ("locale", "theme", "route")
+
+
+class Call:
+    """One call, on behalf of a scope."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        scope: Scope,
+        messages: Messages,
+        options: Options,
+        on_chunk: Callable[[str], None] | None,
+    ) -> None:
+        assert scope.assistant is not None
+        self._runtime = runtime
+        self._scope = scope
+        self._assistant = scope.assistant
+        self._messages = messages
+        self._options = options
+        self._on_chunk = on_chunk
+
+    async def run(self) -> Answer:
+        """All steps; see `Runtime.call`."""
+        create = await self._hook("Create", [self._messages, self._options])
+        settings = create if isinstance(create, dict) else {}
+        if create is not None and not isinstance(create, dict):
+            raise AgentError(
+                f"Create of {self._assistant.id} must return an object or null, not {json.dumps(create)[:100]}"
+            )
+        if settings.get("delegate"):
+            return await self._delegate("Create", settings["delegate"])
+        self._apply(settings)
+        completion: Completion | None = None
+        tools: tuple[UsedTool, ...] = ()
+        connector = ""
+        servers = settings.get("mcp_servers") or self._assistant.servers
+        if self._assistant.prompts or servers:
+            completion, tools, connector = await self._converse(settings, tuple(servers))
+        answer = Answer(self._assistant.id, completion, tools, None, create or None, connector=connector)
+        return await self._finish(answer)
+
+    async def _finish(self, answer: Answer) -> Answer:
+        payload = {
+            "messages": self._messages,
+            "completion": completion_record(answer.completion) if answer.completion else None,
+            "tools": [tool.record() for tool in answer.tools],
+            "error": "",
+        }
+        result = await self._hook("Next", [payload, self._options])
+        if result is None or result == {}:
+            return answer
+        if not isinstance(result, dict):
+            raise AgentError(
+                f"Next of {self._assistant.id} must return an object or null, not {json.dumps(result)[:100]}"
+            )
+        if result.get("delegate"):
+            return await self._delegate("Next", result["delegate"])
+        return answer._replace(next=result.get("data"))
+
+    def _apply(self, settings: dict[str, Any]) -> None:
+        context = self._scope.context
+        for key in CREATE_CONTEXT:
+            if settings.get(key):
+                context[key] = settings[key]
+        if isinstance(settings.get("metadata"), dict):
+            context["metadata"] = {**context["metadata"], **settings["metadata"]}
+
+    async def _delegate(self, hook: str, order: Any) -> Answer:
+        if not isinstance(order, dict) or not isinstance(order.get("agent_id"), str):
+            raise AgentError(f"{hook} of {self._assistant.id} delegates without an agent_id")
+        messages = order.get("messages")
+        if not isinstance(messages, list):
+            messages = self._messages
+        try:
+            return await self._runtime.call(
+                order["agent_id"],
+                messages,
+                order.get("options") or {},
+                self._scope.chat,
+                self._scope.depth + 1,
+                self._on_chunk,
+                "agent",
+            )
+        except ConfigurationError as error:
+            raise AgentError(
+                f"{hook} of {self._assistant.id} delegates to {order['agent_id']}: {error.message}", hint=error.hint
+            ) from error
+
+    async def _hook(self, name: str, arguments: list[Any]) -> Any:
+        """What a hook returned; None when the agent has no such hook."""
+        script = self._assistant.script
+        if script is None or name not in await self._runtime.hooks(self._assistant):
+            return None
+        call = FunctionCall(
+            script,
+            name,
+            json.dumps([{"$ctx": True}, *arguments]),
+            json.dumps(self._scope.context),
+            self._scope.chat.mocks_json,
+        )
+        returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
+        return returned.value
+
+    # the model
+
+    async def _converse(
+        self, settings: dict[str, Any], servers: tuple[Any, ...]
+    ) -> tuple[Completion, tuple[UsedTool, ...], str]:
+        assistant = self._assistant
+        where = f"{assistant.folder / 'package.yao'}" if servers == assistant.servers else f"Create of {assistant.id}"
+        box = await self._runtime.toolbox(servers, where) if servers else None
+        messages = self._opening(settings, box) + (settings.get("messages") or self._messages)
+        connectors = self._runtime.connectors
+        connector = connectors.resolve(
+            self._options.get("connector") or settings.get("connector") or assistant.connector
+        )
+        parameters = dict(assistant.parameters)
+        for key in CREATE_PARAMETERS:
+            if settings.get(key) is not None:
+                parameters[key] = settings[key]
+        request = ModelRequest(
+            messages,
+            parameters,
+            tuple(box.tools()) if box else (),
+            self._on_chunk,
+            assistant.id,
+            assistant.folder,
+            sum(message.get("role", "user") == "user" for message in self._messages),
+            self._scope.context["metadata"],
+        )
+        hooked = assistant.script is not None and "Next" in await self._runtime.hooks(assistant)
+        used: list[UsedTool] = []
+        rounds = RETRIES if hooked else assistant.turns
+        for turn in range(1, rounds + 1):
+            completion = await self._runtime.ask(connector, request, self._scope.chat)
+            if not completion.tool_calls:
+                return completion, tuple(used), connector
+            runs = await self._use_tools(completion, box)
+            used += [run for run, _ in runs]
+            retry = hooked and any(retryable for _, retryable in runs)
+            over = (not retry or turn == rounds) if hooked else not assistant.loops
+            if over:
+                return completion, tuple(used), connector
+            request = request._replace(messages=_with_results(request.messages, completion, runs, retry))
+        raise AgentError(
+            f"the tool loop of {assistant.id} did not end: the model still calls tools after {rounds} model calls",
+            hint="mcp.options.max_turn in package.yao is the limit",
+        )
+
+    def _opening(self, settings: dict[str, Any], box: ToolBox | None) -> Messages:
+        runtime, assistant, metadata = self._runtime, self._assistant, self._scope.context["metadata"]
+        off = settings.get("disable_global_prompts")
+        if off is None:
+            off = metadata.get("__disable_global_prompts")
+        if off is None:
+            off = not assistant.global_prompts or self._options.get("disable_global_prompts")
+        prompts = [] if off else list(runtime.assistants.global_prompts())
+        preset = settings.get("prompt_preset") or metadata.get("__prompt_preset")
+        own = runtime.assistants.preset(assistant, str(preset)) if preset else None
+        if preset and own is None:
+            self._scope.chat.logs.append(
+                ("warn", f"{assistant.id} has no prompt preset {preset}; the default prompts are used")
+            )
+        prompts += assistant.prompts if own is None else own
+        messages = fill(prompts, assistant, self._scope.context, runtime.variables, runtime.now())
+        samples = box.samples_message() if box else None
+        return [*messages, {"role": "system", "content": samples}] if samples else messages
+
+    async def _use_tools(self, completion: Completion, box: ToolBox | None) -> list[tuple[UsedTool, bool]]:
+        """The calls of a completion, made side by side, and whether each is worth another try."""
+        from runner.assertions.base import ToolUse
+
+        async def run(index: int) -> tuple[UsedTool, bool]:
+            call = completion.tool_calls[index]
+            if box is None:
+                use = ToolUse(call.name, "", call.arguments, None, f'unknown tool "{call.name}": the agent has none')
+                return UsedTool(call, use), False
+            outcome = await box.run(call.name, call.arguments, self._scope)
+            return UsedTool(call, outcome.use), outcome.retryable
+
+        runs = list(await asyncio.gather(*[run(index) for index in range(len(completion.tool_calls))]))
+        self._scope.chat.uses += [run.use for run, _ in runs]
+        return runs
+
+
+def _with_results(
+    messages: Messages, completion: Completion, runs: list[tuple[UsedTool, bool]], retry: bool
+) -> Messages:
+    said = {"role": "assistant", "content": completion.content or None, "tool_calls": tool_call_records(completion)}
+    results = [
+        {"role": "tool", "tool_call_id": run.call.id, "name": run.call.name, "content": _tool_text(run)}
+        for run, _ in runs
+    ]
+    note = "Some tool calls failed. Correct their arguments and call them again."
+    return [*messages, said, *results, *([{"role": "system", "content": note}] if retry else [])]
+
+
+def _tool_text(tool: UsedTool) -> str:
+    if tool.use.error is not None:
+        return f"Error: {tool.use.error}"
+    return json.dumps(tool.use.result, ensure_ascii=False)

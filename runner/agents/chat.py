@@ -1,0 +1,53 @@
+"""One conversation with agents: who speaks, what is remembered, and what happened in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from runner.assertions.base import ToolUse
+    from runner.connectors.base import Usage
+
+Messages = list[dict[str, Any]]
+
+
+class ModelCall(NamedTuple):
+    """One finished call of a model."""
+
+    agent: str
+    """Who asked; empty for `ctx.llm`."""
+    connector: str
+    model: str
+    usage: Usage
+    milliseconds: float
+
+
+class Chat:
+    """Lives for one case, or one script test. Other chats never see what it keeps."""
+
+    def __init__(self, context: Mapping[str, Any], mocks: Mapping[str, Any] | None = None) -> None:
+        self.context = dict(context)
+        """The fields of `ContextData` in `bindings/src/kernel.ts`."""
+        self.mocks = dict(mocks or {})
+        """Stand-ins by kind; see `runner.cases.model.Mocks`."""
+        self.mocks_json = json.dumps(self.mocks) if any(self.mocks.values()) else "null"
+        self.history: Messages = []
+        """What was said so far, for agents that are called with history."""
+        self.stores: dict[str, list[Any]] = {}
+        """Store id → `[key, JSON text, expiry or null]` entries; `ctx.memory` lives here too."""
+        self.session: dict[str, Any] = {}
+        """Values of `session.*`."""
+        self.uses: list[ToolUse] = []
+        """All tools that were used, by any agent, in order."""
+        self.model_calls: list[ModelCall] = []
+        self.sent: list[dict[str, Any]] = []
+        """What hooks and tools sent with `ctx.Send`."""
+        self.logs: list[tuple[str, str]] = []
+        """Captured lines: level and text."""
+
+    @property
+    def id(self) -> str:
+        """The chat id."""
+        return str(self.context.get("chat_id") or "")

@@ -1,0 +1,74 @@
+"""Agents that help to test: validators, which judge an answer (facts of the runtime, "Helper agents")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError, Answer
+from runner.agents.chat import Chat
+
+if TYPE_CHECKING:
+    from runner.agents.runtime import Runtime
+
+
+class Helpers:
+    """Asks helper agents. A helper has a chat of its own, with the identity of the chat it helps."""
+
+    def __init__(self, runtime: Runtime, fallback: str) -> None:
+        """`fallback` is the connector for helpers that have none, when the application has no default."""
+        self._runtime = runtime
+        self._fallback = fallback
+
+    async def validate(
+        self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
+    ) -> dict[str, Any]:
+        """Has an answer judged.
+
+        Args:
+            agent: id of the validator, with or without `agents:`.
+            payload: `{output, input?, criteria?, ...}`, JSON values.
+            options: `connector`, `metadata`.
+
+        Returns: `{passed, reason?, score?, suggestions?}`.
+
+        Raises:
+            AgentError: it failed, or its answer is no verdict.
+            ConfigurationError: there is no such agent.
+        """
+        from runner.answers import read_verdict
+
+        answer = await self.ask(agent, "validator", payload, options, chat)
+        verdict = read_verdict(answer.output)
+        if verdict is None:
+            said = json.dumps(answer.output, ensure_ascii=False)[:300]
+            raise AgentError(
+                f"validator {agent} did not answer with a verdict: {said}",
+                hint='It must answer {"passed": true or false, "reason": "..."}',
+            )
+        return verdict
+
+    async def ask(
+        self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
+    ) -> Answer:
+        """One call of a helper; the payload is its message and its metadata. Raises AgentError, ConfigurationError."""
+        agent = agent.removeprefix("agents:")
+        metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
+        assistant = self._runtime.assistants.get(agent)
+        connector = options.get("connector")
+        if not connector and not assistant.connector and not self._runtime.connectors.has_role("default"):
+            connector = self._fallback or chat_connector(chat)
+        call = {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
+        if connector:
+            call["connector"] = connector
+        own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.mocks)
+        messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
+        answer = await self._runtime.call(agent, messages, call, own)
+        chat.model_calls += own.model_calls
+        return answer
+
+
+def chat_connector(chat: Chat) -> str:
+    """The connector that the chat's agents have used, newest first; empty when none was."""
+    return next((call.connector for call in reversed(chat.model_calls)), "")

@@ -1,0 +1,198 @@
+"""What scripts may ask of the agents of a run: `agent.*`, `agents.<id>.Stream`, `llm.*`, `mcp.*`, stores; everything
+else goes to the host functions of the bindings."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bindings import HostCalls, ProcessError, envelope, revived
+from runner.agents.answer import AgentError, completion_record
+from runner.agents.chat import Chat
+from runner.agents.runtime import Runtime, Scope
+from runner.connectors.base import ModelRequest
+from runner.errors import RunnerError
+from runner.mcp.answers import processes as mcp_processes
+from scripttest import ScriptError
+
+if TYPE_CHECKING:
+    from runner.agents.helpers import Helpers
+
+GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp", "search")
+"""First words of the process names that are answered here."""
+
+Args = list[Any]
+
+
+class AgentHost:
+    """Implements `scripttest.FunctionServices`; `runtime` and `helpers` are set once they exist."""
+
+    runtime: Runtime
+    helpers: Helpers
+
+    def __init__(self, calls: HostCalls) -> None:
+        self._calls = calls
+        self._own: dict[str, Callable[[Scope, Args], Awaitable[Any]]] = {
+            "store.load": self._load_store,
+            "store.save": self._save_store,
+            "agent.call": self._call_agent,
+            "agent.validate": self._validate,
+            "llm.stream": self._stream,
+            "llm.chatcompletions": self._complete,
+        }
+
+    async def answer(self, owner: Scope, name: str, arguments: str) -> str:
+        """Answers a host call of a function; see `scripttest.FunctionServices`."""
+        try:
+            return envelope(await self.process(owner, name, revived(arguments)))
+        except ProcessError as error:
+            return json.dumps({"error": {"message": error.message, "code": error.code}})
+        except Exception as error:
+            return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+
+    def library(self, module: str, script: str) -> Path:
+        """The file of a script; see `scripttest.FunctionServices`."""
+        return self._calls.library(module, script)
+
+    async def process(self, scope: Scope, name: str, args: Args) -> Any:
+        """Calls a process on behalf of a scope; its JSON value. Raises ProcessError."""
+        own = self._own.get(name.lower())
+        try:
+            if own is not None:
+                return await own(scope, args)
+            group, _, rest = name.partition(".")
+            agent, _, method = rest.rpartition(".")
+            if group in ("agents", "assistants", "ai") and agent and method.lower() in ("stream", "call"):
+                return await self._call_by_name(scope, agent, args)
+            if group == "mcp":
+                return await mcp_processes(self.runtime.servers)(name, args, scope)
+            if group in ("scripts", "services", "agents", "assistants", "ai"):
+                return await self._call_script(scope, name, args)
+            return await asyncio.to_thread(self._calls.process, name, args, scope.context, scope.chat.session)
+        except (AgentError, RunnerError, ScriptError) as error:
+            hint = f". {error.hint}" if error.hint else ""
+            raise ProcessError(f"{error.message}{hint}") from error
+
+    async def call_tool(self, name: str, args: Args, context: Any) -> Any:
+        """Calls the process behind an MCP tool, with the context as its last argument; `context` is a `Scope`. Raises
+        ProcessError."""
+        scripts = name.partition(".")[0] in ("scripts", "services", "agents", "assistants", "ai")
+        return await self.process(context, name, [*args, {"$ctx": True}] if scripts else args)
+
+    async def _call_script(self, scope: Scope, name: str, args: Args) -> Any:
+        from scripttest import FunctionCall
+
+        script, _, function = name.rpartition(".")
+        call = FunctionCall(
+            self._calls.library("", script),
+            function,
+            json.dumps(args),
+            json.dumps(scope.context),
+            scope.chat.mocks_json,
+        )
+        return (await self.runtime.function(call, scope, name)).value
+
+    async def _load_store(self, scope: Scope, args: Args) -> Any:
+        return scope.chat.stores.get(args[0], [])
+
+    async def _save_store(self, scope: Scope, args: Args) -> Any:
+        scope.chat.stores[args[0]] = args[1]
+
+    async def _call_agent(self, scope: Scope, args: Args) -> Any:
+        order = args[0] if args and isinstance(args[0], dict) else {}
+        id = order.get("assistant_id") or order.get("agent_id")
+        if not isinstance(id, str) or not id:
+            raise ProcessError("agent.Call takes an object with assistant_id and messages", 400)
+        return await self._ask_agent(scope, id, order.get("messages"), order)
+
+    async def _call_by_name(self, scope: Scope, id: str, args: Args) -> Any:
+        first = args[0] if args else None
+        if isinstance(first, dict) and ("chat_id" in first or "assistant_id" in first) and len(args) > 1:
+            scope = scope._replace(context={**scope.context, **first})
+            args = args[1:]
+        options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
+        return await self._ask_agent(scope, id, args[0] if args else None, options)
+
+    async def _ask_agent(self, scope: Scope, id: str, messages: Any, options: Mapping[str, Any]) -> Any:
+        chunks: list[str] = []
+        chat = scope.chat
+        own = {key: options[key] for key in ("connector", "mode", "search", "skip", "metadata") if options.get(key)}
+        if options.get("model") and "connector" not in own:
+            own["connector"] = options["model"]
+        if scope.context is not chat.context:
+            chat = _with_context(
+                chat, {**scope.context, **{k: options[k] for k in ("locale", "route") if k in options}}
+            )
+        answer = await self.runtime.call(
+            id, messages_from(messages), own, chat, scope.depth + 1, chunks.append, "agent" if scope.assistant else None
+        )
+        return {**answer.result(), "chunks": chunks}
+
+    async def _validate(self, scope: Scope, args: Args) -> Any:
+        order = dict(args[0]) if args and isinstance(args[0], dict) else {}
+        agent = order.pop("agent", None) or order.pop("assistant_id", None)
+        if not isinstance(agent, str):
+            raise ProcessError("agent.Validate takes an object with agent and output", 400)
+        metadata = order.pop("metadata", None) or {}
+        options = {"metadata": metadata, "connector": order.pop("connector", None)}
+        payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}
+        return await self.helpers.validate(agent, payload, options, scope.chat)
+
+    async def _stream(self, scope: Scope, args: Args) -> Any:
+        chunks: list[str] = []
+        connector, completion = await self._ask_model(scope, args, chunks.append)
+        return {
+            "connector": connector,
+            "response": completion_record(completion),
+            "content": completion.content,
+            "chunks": chunks,
+        }
+
+    async def _complete(self, scope: Scope, args: Args) -> Any:
+        _, completion = await self._ask_model(scope, args, None)
+        record = completion_record(completion)
+        message = {key: record[key] for key in ("role", "content", "tool_calls", "refusal") if key in record}
+        choice = {"index": 0, "message": message, "finish_reason": completion.finish_reason}
+        kept = {key: record[key] for key in ("id", "object", "created", "model", "usage")}
+        return {**kept, "choices": [choice]}
+
+    async def _ask_model(self, scope: Scope, args: Args, on_chunk: Callable[[str], None] | None) -> Any:
+        reference = args[0] if args and isinstance(args[0], str) else ""
+        options = dict(args[2]) if len(args) > 2 and isinstance(args[2], dict) else {}
+        tools = tuple(tool.get("function", tool) for tool in options.pop("tools", None) or ())
+        connector = self.runtime.connectors.resolve(reference)
+        request = ModelRequest(
+            messages_from(args[1] if len(args) > 1 else None),
+            options,
+            tools,
+            on_chunk,
+            metadata=scope.context.get("metadata") or {},
+            folder=scope.assistant.folder if scope.assistant else None,
+        )
+        return connector, await self.runtime.ask(connector, request, scope.chat)
+
+
+def messages_from(value: Any) -> list[dict[str, Any]]:
+    """Messages from a text, a message, or a list of either. Raises ProcessError."""
+    items = value if isinstance(value, list) else [value]
+    messages = []
+    for item in items:
+        if isinstance(item, str):
+            messages.append({"role": "user", "content": item})
+        elif isinstance(item, dict):
+            messages.append({"role": "user", **item})
+        else:
+            raise ProcessError("messages must be a text, a message, or a list of messages", 400)
+    return messages
+
+
+def _with_context(chat: Chat, context: Mapping[str, Any]) -> Chat:
+    """The same chat, seen with other fields."""
+    from copy import copy
+
+    twin = copy(chat)
+    twin.context = dict(context)
+    return twin

@@ -1,0 +1,79 @@
+"""What the assertions of one case may ask: validator agents, script functions, snapshots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError
+from runner.agents.chat import Chat
+from runner.agents.references import ScriptReferenceError, find_function
+from runner.agents.runtime import Scope
+from runner.assertions.base import NotEvaluated
+from runner.errors import RunnerError
+from scripttest import FunctionCall, HostError
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.agents.helpers import Helpers
+    from runner.agents.runtime import Runtime
+    from runner.application import Application
+
+MatchSnapshot = Callable[[str, str], dict[str, Any]]
+"""(key, text) → `{passed, expected?, reason?}`."""
+
+
+class CaseJudges:
+    """Implements `runner.assertions.base.Judges` for one case."""
+
+    def __init__(
+        self,
+        application: Application,
+        runtime: Runtime,
+        helpers: Helpers,
+        assistant: Assistant,
+        chat: Chat,
+        snapshot: MatchSnapshot,
+    ) -> None:
+        self._application = application
+        self._runtime = runtime
+        self._helpers = helpers
+        self._assistant = assistant
+        self._chat = chat
+        self._snapshot = snapshot
+
+    async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Asks a validator; see `Judges`."""
+        try:
+            return await self._helpers.validate(agent, payload, options, self._chat)
+        except (AgentError, RunnerError) as error:
+            raise NotEvaluated(error.message + (f". {error.hint}" if error.hint else "")) from error
+
+    async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
+        """Calls a script function; see `Judges`."""
+        context = {**self._chat.context, "assistant_id": self._assistant.id}
+        scope = Scope(self._chat, self._assistant, context, 0)
+        try:
+            found = await find_function(
+                reference, roles, self._assistant.folder, self._application, self._runtime.functions
+            )
+            call = FunctionCall(
+                found.script, found.function, json.dumps(arguments), json.dumps(context), self._chat.mocks_json
+            )
+            return (await self._runtime.function(call, scope, reference)).value
+        except ScriptReferenceError as error:
+            raise NotEvaluated(error.message + (f". {error.hint}" if error.hint else "")) from error
+        except AgentError as error:
+            at = error.frames[0].location if error.frames else None
+            raise NotEvaluated(error.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")) from error
+        except HostError as error:
+            raise NotEvaluated(error.message) from error
+
+    def match_snapshot(self, name: str, value: Any) -> str | None:
+        """Compares with a stored snapshot; see `Judges`."""
+        text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+        found = self._snapshot(name, text)
+        if found["passed"]:
+            return None
+        return found.get("reason") or f"Not as stored. Stored:\n{found.get('expected')}\nNow:\n{text}"

@@ -1,0 +1,78 @@
+"""The variables of prompts, replaced when a call is made (facts of the runtime, "Prompts").
+
+`$SYS.*` is the time, `$ENV.NAME` an environment variable, `$CTX.NAME` a field of the context or a scalar of its
+metadata. Missing ones become nothing, unknown `$SYS` names stay. `{{ $CTX.NAME }}` is taken for `$CTX.NAME`, which the
+documents print.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+
+_VARIABLE = r"\{\{\s*\$(SYS|ENV|CTX)\.(\w+)\s*\}\}|\$(SYS|ENV|CTX)\.(\w+)"
+_TIMES = {
+    "TIME": "%H:%M:%S",
+    "DATE": "%Y-%m-%d",
+    "DATETIME": "%Y-%m-%d %H:%M:%S",
+    "WEEKDAY": "%A",
+    "YEAR": "%Y",
+    "MONTH": "%m",
+    "DAY": "%d",
+    "HOUR": "%H",
+    "MINUTE": "%M",
+    "SECOND": "%S",
+}
+
+
+def fill(
+    prompts: Iterable[Mapping[str, Any]],
+    assistant: Assistant,
+    context: Mapping[str, Any],
+    variables: Mapping[str, str],
+    now: datetime,
+) -> list[dict[str, Any]]:
+    """Prompts as messages, their variables replaced."""
+    fields = _context_fields(assistant, context)
+
+    def value(match: re.Match[str]) -> str:
+        kind, name = match[1] or match[3], match[2] or match[4]
+        if kind == "SYS":
+            if name == "TIMEZONE":
+                return str(now.tzname() or "UTC")
+            return now.strftime(_TIMES[name]) if name in _TIMES else match[0]
+        if kind == "ENV":
+            return variables.get(name, "")
+        return fields.get(name, fields.get(name.upper(), ""))
+
+    return [{**prompt, "content": re.sub(_VARIABLE, value, prompt["content"])} for prompt in prompts]
+
+
+def _context_fields(assistant: Assistant, context: Mapping[str, Any]) -> dict[str, str]:
+    authorized = context.get("authorized") or {}
+    fields = {
+        "ASSISTANT_ID": assistant.id,
+        "ASSISTANT_NAME": assistant.name,
+        "ASSISTANT_DESCRIPTION": assistant.description,
+        "ASSISTANT_TYPE": assistant.type,
+        "CHAT_ID": context.get("chat_id"),
+        "LOCALE": context.get("locale"),
+        "THEME": context.get("theme"),
+        "ROUTE": context.get("route"),
+        "REFERER": context.get("referer"),
+        "CLIENT_TYPE": (context.get("client") or {}).get("type"),
+        "USER_ID": authorized.get("user_id"),
+        "TEAM_ID": authorized.get("team_id"),
+        "TENANT_ID": authorized.get("tenant_id"),
+        "WORKSPACE_ID": authorized.get("workspace_id"),
+    }
+    named = {name: str(value or "") for name, value in fields.items()}
+    for name, value in (context.get("metadata") or {}).items():
+        if isinstance(value, str | int | float):
+            named.setdefault(name, str(value).lower() if isinstance(value, bool) else str(value))
+    return named

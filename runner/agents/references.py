@@ -1,0 +1,104 @@
+"""References to script functions, as cases spell them: `scripts:tests.validate-expense`, `scripts.test.Assert`,
+`env_test.Before`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from runner.application import SUFFIXES, Application
+from runner.errors import did_you_mean
+from scripttest import FunctionError, ScriptError
+
+if TYPE_CHECKING:
+    from scripttest import FunctionPool
+
+
+class Reference(NamedTuple):
+    """A function that exists."""
+
+    script: Path
+    function: str
+
+
+class ScriptReferenceError(Exception):
+    """A reference fits nothing; the message says what was tried, the hint what there is."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+async def find_function(
+    reference: str, roles: tuple[str, ...], folder: Path | None, application: Application, functions: FunctionPool
+) -> Reference:
+    """The function that a reference names.
+
+    Args:
+        reference: a module with or without its function, with or without `scripts:` or `scripts.` before it; below the
+            application's `scripts/`, below an agent's `src/` (`scripts.expense.tools.Check`), or below the `src/` of
+            the agent that is tested.
+        roles: the functions to take when the reference names none, best first; a module's default export comes last.
+        folder: the agent that is tested.
+
+    Raises:
+        ScriptReferenceError: nothing fits, or the script cannot be compiled.
+    """
+    plain = reference.removeprefix("scripts:").removeprefix("scripts.").removeprefix("src/").replace("/", ".")
+    module, _, function = plain.rpartition(".")
+    if module:
+        for script in _scripts(module, folder, application):
+            declared = await _declared(functions, script, reference)
+            if function in declared:
+                return Reference(script, function)
+            if next(_scripts(plain, folder, application), None) is None:
+                raise ScriptReferenceError(
+                    f'Cannot find the function of "{reference}": {script} has none named {function}',
+                    did_you_mean(function, declared) or _listed(declared),
+                )
+    for script in _scripts(plain, folder, application):
+        declared = await _declared(functions, script, reference)
+        for role in (*roles, "default"):
+            if role in declared:
+                return Reference(script, role)
+        wanted = " or ".join(roles)
+        raise ScriptReferenceError(
+            f'Cannot find the function of "{reference}": {script} has no {wanted}, and no default export',
+            _listed(declared),
+        )
+    if folder is not None and not module:
+        for script in sorted((folder / "src").glob("*_test.*")):
+            if script.suffix in SUFFIXES and plain in await _declared(functions, script, reference):
+                return Reference(script, plain)
+    places = f"{application.root / 'scripts'}, the agents' src/ folders" + (f", {folder / 'src'}" if folder else "")
+    raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}')
+
+
+def _scripts(module: str, folder: Path | None, application: Application) -> Iterator[Path]:
+    found = application.script(f"scripts.{module}")
+    if found is not None:
+        yield found
+    if folder is not None:
+        base = folder.joinpath("src", *module.split("."))
+        for name in (base.name, base.name + "_test"):
+            for suffix in SUFFIXES:
+                script = base.with_name(name + suffix)
+                if script.is_file():
+                    yield script
+
+
+async def _declared(functions: FunctionPool, script: Path, reference: str) -> frozenset[str]:
+    try:
+        return await functions.declared(script)
+    except (FunctionError, ScriptError) as error:
+        at = f"{error.location.file}:{error.location.line}:{error.location.column}: " if error.location else ""
+        raise ScriptReferenceError(
+            f'Cannot load the script of "{reference}": {at}{error.message}', error.hint
+        ) from error
+
+
+def _listed(names: frozenset[str]) -> str:
+    shown = sorted(name for name in names if name != "default")
+    return f"It has {', '.join(shown[:20])}" if shown else "It has no functions"

@@ -1,0 +1,146 @@
+"""The agents of one run: what all calls share, and the ways in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runner.agents.answer import AgentError, Answer
+from runner.agents.call import Call
+from runner.agents.chat import Chat, Messages, ModelCall
+from runner.connectors.base import Completion, ConnectorError, ModelRequest
+from scripttest import FunctionCall, FunctionError, MissingFunctionError
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant, Assistants
+    from runner.connectors.load import Connectors
+    from runner.mcp.servers import Servers
+    from runner.mcp.toolbox import ToolBox
+    from scripttest import FunctionPool, Returned
+
+DEPTH_LIMIT = 10
+"""How deep agents may call each other."""
+Options = dict[str, Any]
+"""`context.Options`: connector, mode, search, skip, metadata, disable_global_prompts."""
+
+
+class Scope(NamedTuple):
+    """On whose behalf a script runs."""
+
+    chat: Chat
+    assistant: Assistant | None
+    context: dict[str, Any]
+    depth: int
+
+
+class Runtime:
+    """The agents of one run. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        assistants: Assistants,
+        connectors: Connectors,
+        functions: FunctionPool,
+        servers: Servers,
+        variables: Mapping[str, str],
+        now: Callable[[], datetime],
+    ) -> None:
+        self.assistants = assistants
+        self.connectors = connectors
+        self.functions = functions
+        self.servers = servers
+        self.variables = variables
+        self.now = now
+        self._boxes: dict[str, ToolBox] = {}
+
+    async def call(
+        self,
+        id: str,
+        messages: Messages,
+        options: Options,
+        chat: Chat,
+        depth: int = 0,
+        on_chunk: Callable[[str], None] | None = None,
+        referer: str | None = None,
+    ) -> Answer:
+        """One call of an agent.
+
+        Args:
+            messages: what is said to it, in OpenAI's form.
+            options: `context.Options`.
+            depth: how many agents are waiting for this one.
+            on_chunk: hears pieces of the model's text.
+            referer: `ctx.referer` of the call, when it differs from the chat's.
+
+        Raises:
+            AgentError: a hook, the model or the tool loop failed.
+            ConfigurationError: the agent, its prompts or its connector cannot be used.
+        """
+        if depth > DEPTH_LIMIT:
+            raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {id} would be one more")
+        assistant = self.assistants.get(id)
+        context = {**chat.context, "assistant_id": assistant.id}
+        if referer:
+            context["referer"] = referer
+        context["metadata"] = {**(context.get("metadata") or {}), **(options.get("metadata") or {})}
+        scope = Scope(chat, assistant, context, depth)
+        answer = await Call(self, scope, messages, options, on_chunk).run()
+        return answer._replace(chat_id=chat.id)
+
+    async def hooks(self, assistant: Assistant) -> frozenset[str]:
+        """The top-level functions of an agent's script. Raises AgentError when it cannot be compiled."""
+        assert assistant.script is not None
+        try:
+            return await self.functions.declared(assistant.script)
+        except FunctionError as error:
+            raise _script_error(f"the script of {assistant.id} cannot be loaded", error) from error
+
+    async def function(self, call: FunctionCall, scope: Scope, what: str) -> Returned:
+        """Calls a function of a script on behalf of a chat. Raises AgentError, which starts with `what`."""
+        try:
+            returned = await self.functions.call(call, scope)
+        except MissingFunctionError as error:
+            raise AgentError(f"{what}: {error.message}") from error
+        except FunctionError as error:
+            scope.chat.logs += error.logs
+            raise _script_error(what, error) from error
+        scope.chat.logs += returned.logs
+        scope.chat.sent += returned.sent
+        return returned
+
+    async def toolbox(self, items: tuple[Any, ...], where: str) -> ToolBox:
+        """The tools of the servers that `mcp.servers` names; `where` is for messages. Raises AgentError and
+        ConfigurationError."""
+        from runner.mcp.base import ToolError
+        from runner.mcp.toolbox import open_toolbox
+
+        key = f"{where} {items}"
+        if key not in self._boxes:
+            try:
+                self._boxes[key] = await open_toolbox(self.servers, list(items), where)
+            except ToolError as error:
+                raise AgentError(error.message, hint=error.hint, infrastructure=True) from error
+        return self._boxes[key]
+
+    async def ask(self, connector: str, request: ModelRequest, chat: Chat) -> Completion:
+        """Asks a model. Raises AgentError and ConfigurationError."""
+        started = time.monotonic()
+        try:
+            completion = await self.connectors.get(connector).complete(request)
+        except ConnectorError as error:
+            raise AgentError(error.message, hint=error.hint, infrastructure=True) from error
+        milliseconds = (time.monotonic() - started) * 1000
+        chat.model_calls.append(ModelCall(request.agent, connector, completion.model, completion.usage, milliseconds))
+        return completion
+
+    async def close(self) -> None:
+        """Ends processes and connections."""
+        await self.functions.close()
+        await self.servers.close()
+        await self.connectors.close()
+
+
+def _script_error(what: str, error: FunctionError) -> AgentError:
+    return AgentError(f"{what}: {error.message}", error.frames, error.hint)

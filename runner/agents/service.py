@@ -1,0 +1,113 @@
+"""The agents of a run, on an event loop in a thread of their own, so that script tests and cases can call them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from bindings import SCRIPT_GLOBALS, HostCalls, ProcessError
+from runner.agents.assistant import Assistants
+from runner.agents.chat import Chat
+from runner.agents.helpers import Helpers
+from runner.agents.host import AgentHost
+from runner.agents.runtime import Runtime, Scope
+from runner.application import Application
+from runner.connectors.load import Connectors
+from runner.mcp.servers import Servers
+from scripttest import FunctionPool
+
+T = TypeVar("T")
+CLOSING = 5.0
+"""Seconds that connections and processes get to end."""
+
+
+class AgentService:
+    """The runtime and its thread. To be closed."""
+
+    def __init__(
+        self,
+        application: Application,
+        calls: HostCalls,
+        variables: Mapping[str, str],
+        command: list[str],
+        workers: int,
+        connector: str,
+        timeout: float,
+    ) -> None:
+        """Starts the thread.
+
+        Args:
+            calls: answers the host calls that are no business of agents.
+            variables: the environment, with the application's `.env`.
+            command: command line of a worker.
+            workers: how many hooks may run at the same time.
+            connector: for helper agents that have none.
+            timeout: seconds that a call from a script test may take.
+        """
+        self._calls = calls
+        self._timeout = timeout
+        self._chats: dict[tuple[str, str], Chat] = {}
+        self._loop = asyncio.new_event_loop()
+        host = AgentHost(calls)
+        self._host = host
+        self.runtime = Runtime(
+            Assistants(application),
+            Connectors(application.root, variables),
+            FunctionPool(application.root, command, host, SCRIPT_GLOBALS, workers),
+            Servers(application.root, variables, host.call_tool),
+            variables,
+            lambda: datetime.now().astimezone(),
+        )
+        host.runtime = self.runtime
+        host.helpers = self.helpers = Helpers(self.runtime, connector)
+        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            ended = threading.Event()
+            future.add_done_callback(lambda _: ended.set())
+            future.cancel()
+            ended.wait(CLOSING)
+            raise
+
+    def answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
+        """Answers a process that a script test calls; blocks. Raises ProcessError."""
+        key = (module, test)
+        chat = self._chats.get(key)
+        if chat is None:
+            context = {**self._calls.context, "chat_id": f"script-test-{test}"}
+            chat = self._chats.setdefault(key, Chat(context))
+        scope = Scope(chat, None, chat.context, 0)
+
+        async def work() -> Any:
+            try:
+                async with asyncio.timeout(self._timeout):
+                    return await self._host.process(scope, name, args)
+            except TimeoutError as error:
+                raise ProcessError(f"{name} did not answer within {self._timeout:g}s", 408) from error
+
+        return asyncio.run_coroutine_threadsafe(work(), self._loop).result()
+
+    def close(self) -> None:
+        """Ends processes, connections and the thread; blocks for a short time at the most."""
+        future = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
+        try:
+            future.result(CLOSING)
+        except TimeoutError:
+            future.cancel()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    async def _close(self) -> None:
+        current = asyncio.current_task()
+        others = [task for task in asyncio.all_tasks() if task is not current]
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await self.runtime.close()

@@ -1,0 +1,91 @@
+"""One attempt of one case, whatever its mode: hooks around it, its deadline, and its outcome."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError
+from runner.errors import RunnerError
+from runner.events import TestResult
+from runner.hooks import Hook, HookError, agent_failure, case_record
+from runner.modes.base import Trial
+from runner.options import duration, in_words
+from scripttest import Failure, Outcome, ScriptError
+
+if TYPE_CHECKING:
+    from scripttest import Status
+
+MODES = {"standard": "runner.modes.standard"}
+"""Mode of a case → the module whose `run` runs it."""
+
+
+async def attempt(trial: Trial) -> TestResult:
+    """Runs a case to its end; whatever goes wrong is in the result. Only cancelling it raises."""
+    case = trial.case
+    if case.skip:
+        trial.skip_reason = case.skip if isinstance(case.skip, str) else None
+        return ended(trial, "skipped", 0)
+    seconds = duration(case.timeout, "timeout") if case.timeout else trial.setting.timeout
+    started = time.monotonic()
+    data: Any = None
+    prepared = False
+    try:
+        async with asyncio.timeout(seconds):
+            if case.before:
+                data = await _hook(trial, case.before, "before", [case_record(case)])
+            prepared = True
+            await _mode_of(trial)(trial)
+    except TimeoutError:
+        trial.failures.append(Failure("timeout", f"timeout after {in_words(seconds)}"))
+    except HookError as error:
+        trial.failures.append(error.failure)
+    except AgentError as error:
+        trial.failures.append(agent_failure(error))
+    except (RunnerError, ScriptError) as error:
+        hint = f". {error.hint}" if error.hint else ""
+        trial.failures.append(Failure("error", f"agent error: {error.message}{hint}"))
+    except Exception as error:  # a fault of this tool costs one case, not the run
+        trial.failures.append(Failure("error", f"the case broke the tool: {type(error).__name__}: {error}"))
+    milliseconds = (time.monotonic() - started) * 1000
+    if case.after and prepared:
+        await _after(trial, data, milliseconds, seconds)
+    return ended(trial, "failed" if trial.failures else "passed", milliseconds)
+
+
+async def _after(trial: Trial, data: Any, milliseconds: float, seconds: float) -> None:
+    """The hook after a case; one that fails is a warning."""
+    assert trial.case.after is not None
+    record = {
+        "id": trial.case.id,
+        "status": "failed" if trial.failures else "passed",
+        "duration_ms": round(milliseconds),
+        "output": trial.answer.output if trial.answer else None,
+        "error": trial.failures[0].message if trial.failures else None,
+    }
+    try:
+        async with asyncio.timeout(seconds):
+            await _hook(trial, trial.case.after, "after", [case_record(trial.case), record, data])
+    except HookError as error:
+        trial.chat.logs.append(("warn", error.failure.message))
+    except TimeoutError:
+        trial.chat.logs.append(("warn", f"after {trial.case.after}: timeout after {in_words(seconds)}"))
+
+
+async def _hook(trial: Trial, reference: str, kind: str, arguments: list[Any]) -> Any:
+    return await Hook(trial.setting, trial.assistant, trial.chat).call(reference, kind, arguments)
+
+
+def _mode_of(trial: Trial) -> Any:
+    from importlib import import_module
+
+    return import_module(MODES["standard"]).run
+
+
+def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
+    """The result of a case."""
+    outcome = Outcome(
+        trial.case.id, status, milliseconds, tuple(trial.failures), len(trial.assertions), trial.skip_reason
+    )
+    return TestResult(trial.suite, trial.case.id, trial.position, outcome, tuple(trial.chat.logs), trial.result())

@@ -1,0 +1,179 @@
+"""One case while it runs: what it has to work with, and what has come of it so far."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runner.agents.chat import Chat
+from runner.agents.judges import CaseJudges, MatchSnapshot
+from runner.assertions.base import AssertionResult, Evidence
+from runner.connectors.base import Usage
+from runner.events import CaseResult
+from scripttest import Failure
+
+if TYPE_CHECKING:
+    from runner.agents.answer import Answer
+    from runner.agents.assistant import Assistant
+    from runner.agents.helpers import Helpers
+    from runner.agents.runtime import Runtime
+    from runner.application import Application
+    from runner.cases.model import Case
+
+VALUE_LIMIT = 4000
+"""Characters of an expected or actual value that are kept as text."""
+
+
+class Setting(NamedTuple):
+    """What all cases of a run share."""
+
+    application: Application
+    runtime: Runtime
+    helpers: Helpers
+    context: Mapping[str, Any]
+    """The run's context: defaults, flags, `--ctx` file."""
+    user: str | None
+    """`--user`, which wins over a case's own."""
+    team: str | None
+    connector: str
+    """`--connector`; empty when it is not given."""
+    timeout: float
+    """Seconds for a case that names none."""
+    snapshot: Callable[[str], MatchSnapshot]
+    """Suite id → how its snapshots are matched."""
+
+
+class Trial:
+    """One attempt of one case."""
+
+    def __init__(
+        self, setting: Setting, suite: str, folder: Path, assistant: Assistant, case: Case, position: int, line: int
+    ) -> None:
+        """`folder` is where the case's relative files are looked for."""
+        self.setting = setting
+        self.suite = suite
+        self.folder = folder
+        self.assistant = assistant
+        self.case = case
+        self.position = position
+        self.line = line
+        mocks = case.mocks.model_dump() if case.mocks else None
+        self.chat = Chat(self._context(), mocks)
+        self.judges = CaseJudges(
+            setting.application, setting.runtime, setting.helpers, assistant, self.chat, setting.snapshot(suite)
+        )
+        self.answer: Answer | None = None
+        self.messages = 0
+        self.assertions: list[AssertionResult] = []
+        self.failures: list[Failure] = []
+        self.skip_reason: str | None = None
+
+    def _context(self) -> dict[str, Any]:
+        setting, case = self.setting, self.case
+        base = dict(setting.context)
+        authorized = dict(base["authorized"])
+        if case.user is not None and setting.user is None:
+            authorized |= {"sub": case.user, "user_id": case.user}
+        if case.team is not None and setting.team is None:
+            authorized |= {"team_id": case.team, "tenant_id": case.team}
+        base["authorized"] = authorized
+        base["assistant_id"] = self.assistant.id
+        base["chat_id"] = base["chat_id"] or f"agent-test-{case.id}"
+        base["metadata"] = {**base["metadata"], **case.metadata, **case.options.metadata}
+        return base
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """`context.Options` of the case's calls, `--connector` in it."""
+        options = self.case.options.model_dump(exclude_defaults=True)
+        if self.setting.connector:
+            options["connector"] = self.setting.connector
+        return options
+
+    def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
+        """What assertions on the answer look at."""
+        answer, case, usage = self.answer, self.case, self.usage
+        assert answer is not None
+        return Evidence(
+            answer.output,
+            answer.content,
+            given(case),
+            case.expected,
+            tuple(self.chat.uses),
+            milliseconds,
+            usage.input_tokens + usage.output_tokens,
+            usage.cost,
+            (*messages, {"role": "assistant", "content": answer.content}),
+            case.metadata,
+            case.id,
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """What all model calls took together."""
+        total = Usage()
+        for call in self.chat.model_calls:
+            total = total.plus(call.usage)
+        return total
+
+    def judge(self, results: Sequence[AssertionResult]) -> None:
+        """Adds assertions, and a failure for each that did not hold."""
+        self.assertions += results
+        self.failures += [failure_of(result) for result in results if not result.passed]
+
+    def result(self) -> CaseResult:
+        """What reports say of it."""
+        case, answer, usage = self.case, self.answer, self.usage
+        connector = answer.connector if answer else ""
+        return CaseResult(
+            case.name,
+            given(case),
+            answer.output if answer else None,
+            answer.content if answer else "",
+            case.expected,
+            self.messages,
+            tuple(self.assertions),
+            tuple(self.chat.uses),
+            connector,
+            len(self.chat.model_calls),
+            usage.input_tokens,
+            usage.output_tokens,
+            usage.cost,
+            tuple(self.chat.sent),
+            self.line,
+            tuple(case.tags),
+            case.metadata or None,
+        )
+
+
+def given(case: Case) -> Any:
+    """The input of a case as its file has it."""
+    if case.messages is not None:
+        return [message.model_dump(exclude_unset=True) for message in case.messages]
+    if isinstance(case.input, list):
+        return [message.model_dump(exclude_unset=True) for message in case.input]
+    return (
+        case.input if case.input is None or isinstance(case.input, str) else case.input.model_dump(exclude_unset=True)
+    )
+
+
+def failure_of(result: AssertionResult) -> Failure:
+    """The failure that an assertion which did not hold is."""
+    return Failure(
+        "error" if result.error else "assertion",
+        result.message or f"{result.type} does not hold",
+        result.type,
+        expected=result.expected,
+        actual=result.actual,
+        expected_text=_text(result.expected),
+        actual_text=_text(result.actual),
+    )
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}... ({len(text)} characters)"

@@ -1,0 +1,24 @@
+"""Standard mode: one call of the agent, with a message or a history, and assertions on what it answers."""
+
+from __future__ import annotations
+
+import time
+
+from runner.assertions import check_all
+from runner.cases.messages import messages_of
+from runner.cases.model import Assertion
+from runner.modes.base import Trial
+
+
+async def run(trial: Trial) -> None:
+    """Calls the agent and judges its answer. Raises AgentError."""
+    case = trial.case
+    messages = messages_of(case, trial.folder)
+    trial.messages = len(messages)
+    started = time.monotonic()
+    trial.answer = await trial.setting.runtime.call(trial.assistant.id, messages, trial.options, trial.chat)
+    evidence = trial.evidence((time.monotonic() - started) * 1000, messages)
+    assertions = case.assertions
+    if assertions is None and "expected" in case.model_fields_set:
+        assertions = [Assertion(type="equals", value=case.expected)]
+    trial.judge(await check_all(assertions or [], evidence, trial.judges))

@@ -1,0 +1,167 @@
+"""Runs the cases of all case inputs: so many at the same time, hooks around each input, the events of all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runner.agents.chat import Chat
+from runner.attempts import attempt, ended
+from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart, Warned
+from runner.hooks import Hook, HookError, case_record
+from runner.modes.base import Setting, Trial
+from runner.options import in_words
+from scripttest import Failure
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.cases.model import Case
+
+
+class CaseSource(NamedTuple):
+    """The cases of one input."""
+
+    suite: Suite
+    assistant: Assistant
+    folder: Path
+    """Where relative files of the cases are looked for."""
+    selected: int
+    """How many cases are to run."""
+    total: int
+    """How many there are without `--run`."""
+    cases: Callable[[], Iterable[tuple[int, Case]]]
+    """The cases that are to run, with their lines, read anew."""
+
+
+class Plan(NamedTuple):
+    """How to run them."""
+
+    setting: Setting
+    parallel: int
+    fail_fast: bool
+    before: str | None
+    """Hook before the cases of each input."""
+    after: str | None
+
+
+async def run_cases(sources: list[CaseSource], plan: Plan, send: Callable[[Event], None]) -> None:
+    """Runs all cases and sends their events. With `fail_fast` no case begins after one has failed, and those under way
+    are given up, as they are when this is cancelled: they have no result."""
+    run = _Run(sources, plan, send)
+    workers = [asyncio.create_task(run.work()) for _ in range(plan.parallel)]
+    try:
+        await asyncio.gather(*workers)
+    except _FailFastError:
+        return
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+
+
+class _FailFastError(Exception):
+    """A case has failed, and the run stops at the first failure."""
+
+
+class _SuiteRun:
+    """One source while it runs."""
+
+    def __init__(self, source: CaseSource, plan: Plan) -> None:
+        self.source = source
+        self.left = source.selected
+        self.chat = Chat({**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"})
+        """Of the hooks around all cases."""
+        self.prepared: asyncio.Task[Any] | None = None
+        self.results: list[dict[str, Any]] = []
+        """What the hook after all cases gets; kept only when there is one."""
+
+
+class _Run:
+    def __init__(self, sources: list[CaseSource], plan: Plan, send: Callable[[Event], None]) -> None:
+        self._plan = plan
+        self._send = send
+        self._sources = sources
+        self._queue = self._next()
+
+    def _next(self) -> Iterator[tuple[_SuiteRun, int, int, Case]]:
+        for source in self._sources:
+            suite = _SuiteRun(source, self._plan)
+            self._send(SuiteStart(source.suite.id, source.selected, source.total))
+            if not source.selected:
+                self._send(SuiteEnd(source.suite.id))
+            for position, (line, case) in enumerate(source.cases()):
+                yield suite, position, line, case
+
+    async def work(self) -> None:
+        """Takes cases until there are none."""
+        for suite, position, line, case in self._queue:
+            failed = await self._case(suite, position, line, case)
+            if failed and self._plan.fail_fast:
+                raise _FailFastError
+            await asyncio.sleep(0)
+
+    async def _case(self, suite: _SuiteRun, position: int, line: int, case: Case) -> bool:
+        """Runs a case; whether it failed."""
+        source = suite.source
+        id = source.suite.id
+        self._send(TestStart(id, case.id, position))
+        trial = Trial(self._plan.setting, id, source.folder, source.assistant, case, position, line)
+        try:
+            await self._prepare(suite)
+            result = await attempt(trial)
+        except HookError as error:
+            trial.failures.append(error.failure)
+            result = ended(trial, "failed", 0)
+        self._send(TestEnd(result))
+        if self._plan.after:
+            suite.results.append(_record(result))
+        suite.left -= 1
+        if not suite.left:
+            await self._finish(suite)
+        return result.outcome.status == "failed"
+
+    async def _prepare(self, suite: _SuiteRun) -> None:
+        """Runs the hook before all cases of a source, once. Raises HookError."""
+        if self._plan.before is None:
+            return
+        if suite.prepared is None:
+            suite.prepared = asyncio.create_task(self._hook(suite, self._plan.before, "before", [_cases(suite)]))
+        await asyncio.shield(suite.prepared)
+
+    async def _finish(self, suite: _SuiteRun) -> None:
+        """Runs the hook after all cases of a source; one that fails is said, and fails nothing."""
+        if self._plan.after is not None:
+            data = None
+            if suite.prepared is not None and not suite.prepared.exception():
+                data = suite.prepared.result()
+            try:
+                await self._hook(suite, self._plan.after, "after", [suite.results, data])
+            except HookError as error:
+                self._send(Warned(f"{suite.source.suite.label}: {error.failure.message}"))
+        self._send(SuiteEnd(suite.source.suite.id))
+
+    async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
+        hook = Hook(self._plan.setting, suite.source.assistant, suite.chat)
+        try:
+            async with asyncio.timeout(self._plan.setting.timeout):
+                return await hook.call(reference, kind, arguments)
+        except TimeoutError as error:
+            words = f"{kind} {reference}: timeout after {in_words(self._plan.setting.timeout)}"
+            raise HookError(Failure("setup", words)) from error
+
+
+def _cases(suite: _SuiteRun) -> list[dict[str, Any]]:
+    return [case_record(case) for _, case in suite.source.cases()]
+
+
+def _record(result: TestResult) -> dict[str, Any]:
+    outcome = result.outcome
+    return {
+        "id": outcome.name,
+        "status": outcome.status,
+        "duration_ms": round(outcome.milliseconds),
+        "output": result.case.output if result.case else None,
+        "error": outcome.failures[0].message if outcome.failures else None,
+    }
