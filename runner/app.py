@@ -90,7 +90,8 @@ class _Run:
         of_modules = {module.id: suite_of(module) for module in modules}
         of_cases = {source.suite.id: source.suite for source in sources}
         suites = tuple((of_modules | of_cases)[item.id] for item in inputs)
-        stream.send(RunStart(environment.now(), VERSION, suites, {**who, "locale": context["locale"]}))
+        total = None if modules else sum(source.selected for source in sources)
+        stream.send(RunStart(environment.now(), VERSION, suites, {**who, "locale": context["locale"]}, total))
         for warning in warnings:
             stream.send(Warned(warning))
         interrupted = False

@@ -98,6 +98,8 @@ class RunStart(NamedTuple):
     suites: tuple[Suite, ...]
     environment: dict[str, str]
     """`user_id`, `team_id` and `locale` of the context."""
+    total_cases: int | None = None
+    """How many cases will run; None when there are script tests too, whose number is known later."""
 
 
 class SuiteStart(NamedTuple):

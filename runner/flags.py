@@ -44,7 +44,7 @@ FLAGS = (
     Flag("team", "Test team. Default: test-team.", "t", metavar="ID"),
     Flag("ctx", "JSON file with the context; it wins over --user and --team.", metavar="FILE"),
     Flag("reporter", "Built-in reporter: report.json or report.summary.", "r", metavar="ID"),
-    Flag("run", "Only tests and cases whose name matches; slashes separate subtests.", None, "text", "REGEX", ("-run",)),
+    Flag("run", "Only tests and cases whose name matches; a slash starts a subtest.", None, "text", "REGEX", ("-run",)),
     Flag("timeout", "Time of one test, such as 500ms, 30s, 1m30s. Default: 30s, cases 5m.", metavar="DURATION"),
     Flag("parallel", "Test modules and cases at a time. Default: the CPUs for modules, 1 for cases.", metavar="N"),
     Flag("before", "Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK"),

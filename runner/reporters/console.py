@@ -1,30 +1,23 @@
-"""The console: the layout of seed 004, failures repeated at the end with what to run to see one again.
+"""The console: the layouts of seeds 004 (modules) and 001 (cases), failures repeated at the end with what to run to see
+one again.
 
-One module, or `-v`: header, a `►` line and a verdict for each test. Several modules: one line each, failing tests
-beneath. Colours are escape codes written by hand, because loading a library for them takes longer than most runs.
+One suite, or `-v`: a header, and each test with its verdict. Several suites: one line each, failing tests at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from runner.environment import Environment
-from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult
+from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, Warned
 from runner.execution import Execution
 from runner.options import RunOptions
-from runner.reporters.records import error_text
+from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, escaped, in_milliseconds, in_seconds, quoted
 from scripttest import Failure, Outcome
 
-WIDTH = 79
-DOUBLE = "═" * WIDTH
-SINGLE = "─" * WIDTH
-VALUE_LIMIT = 2000
-"""Characters of a printed value that are shown."""
-OUTPUT_LINES = 200
-"""Captured lines of one test that are shown."""
-
-_CODES = {"red": 31, "green": 32, "yellow": 33, "cyan": 36, "dim": 2, "bold": 1}
-_MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("○", "yellow")}
+if TYPE_CHECKING:
+    from runner.reporters.case_lines import CaseLines
 
 
 class ConsoleReporter:
@@ -35,15 +28,17 @@ class ConsoleReporter:
         self._write = write
         self._options = options
         self._directory = environment.directory
-        self._colors = environment.colors and not options.no_color
+        self._style = Style(environment.colors and not options.no_color)
+        self._paint = self._style.paint
         self._same = "".join(
-            f" --{name} {_quoted(value)}"
-            for name in ("app", "name", "user", "team", "ctx")
+            f" --{name} {quoted(value)}"
+            for name in ("app", "name", "connector", "user", "team", "ctx")
             if (value := getattr(options, name)) is not None
         )
         """The flags that a test's outcome may depend on."""
         self._detailed = False
         self._failed: list[tuple[Suite, TestResult]] = []
+        self._cases: CaseLines | None = None
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Prints what an event means to a person."""
@@ -59,6 +54,8 @@ class ConsoleReporter:
             self._write(
                 self._paint(f"Error: {event.message}\n", "red") + (f"Hint: {event.hint}\n" if event.hint else "")
             )
+        elif isinstance(event, Warned):
+            self._write(self._paint(f"Warning: {event.message}\n", "yellow"))
         elif isinstance(event, RunEnd):
             self._end(event, so_far)
 
@@ -66,13 +63,15 @@ class ConsoleReporter:
         """Nothing is left to do."""
 
     def _suite_start(self, event: SuiteStart, run: Execution) -> None:
+        suite = run.suites[event.suite]
         if self._options.dry_run:
-            self._write("".join([f"{event.suite}\n", *[f"  {name}\n" for name in event.tests]]))
+            self._write("".join([f"{self._named(suite)}\n", *[f"  {name}\n" for name in event.tests]]))
+        elif self._detailed and suite.kind == "agent_test":
+            self._write(self._lines().header(suite, event))
         elif self._detailed:
-            suite = run.suites[event.suite]
             assert run.start is not None
-            functions = _count(len(event.tests), "function")
-            if len(event.tests) != event.total:
+            functions = count(event.selected, "function")
+            if event.selected != event.total:
                 functions += f" of {event.total}"
             where = run.start.environment
             lines = [
@@ -88,61 +87,55 @@ class ConsoleReporter:
                 SINGLE,
             ]
             self._write("\n".join(lines) + "\n")
-        if not event.tests:
+        if not event.selected:
             reason = f"none of {event.total} matches --run" if event.total else "the module has no Test* function"
-            self._write(self._paint(f"  no tests to run in {event.suite}: {reason}\n", "yellow"))
+            self._write(self._paint(f"  no tests to run in {self._named(suite)}: {reason}\n", "yellow"))
+
+    @staticmethod
+    def _named(suite: Suite) -> str:
+        return suite.label if suite.kind == "agent_test" else suite.id
+
+    def _lines(self) -> CaseLines:
+        if self._cases is None:
+            from runner.reporters.case_lines import CaseLines
+
+            self._cases = CaseLines(self._style, self._options.verbose)
+        return self._cases
 
     def _test(self, result: TestResult, run: Execution) -> None:
         outcome = result.outcome
         if outcome.status == "failed":
             self._failed.append((run.suites[result.suite], result))
-        if self._detailed:
+        if self._detailed and result.case is not None:
+            self._write(self._lines().case(run.suites[result.suite], result))
+        elif self._detailed:
             shows_output = outcome.status == "failed" or self._options.verbose
-            body = self._steps(outcome, "  ") + (self._output(result, "    ") if shows_output else "")
+            body = self._steps(outcome, "  ") + (self._style.output(result.logs, "    ") if shows_output else "")
             if outcome.status == "failed":
                 body += "".join(
-                    self._failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
+                    self._style.failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
                 )
             elif outcome.skip_reason:
                 body += f"    └─ {outcome.skip_reason}\n"
             self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
 
     def _verdict(self, outcome: Outcome) -> str:
-        mark, color = _MARKS[outcome.status]
-        checks = f", {_count(outcome.assertions, 'assertion')}" if self._options.verbose and outcome.assertions else ""
+        mark, color = MARKS[outcome.status]
+        checks = f", {count(outcome.assertions, 'assertion')}" if self._options.verbose and outcome.assertions else ""
         return (
-            self._paint(f"{mark} {outcome.status.upper()}", color) + f" ({_milliseconds(outcome.milliseconds)}{checks})"
+            self._paint(f"{mark} {outcome.status.upper()}", color)
+            + f" ({in_milliseconds(outcome.milliseconds)}{checks})"
         )
 
     def _steps(self, outcome: Outcome, indent: str) -> str:
         text = ""
         for step in outcome.steps:
-            mark, color = _MARKS[step.status]
             reason = f": {step.skip_reason}" if step.skip_reason else ""
-            text += f"{indent}  {self._paint(mark, color)} {step.name} ({_milliseconds(step.milliseconds)}){reason}\n"
-            text += "".join(self._failure(failure, indent + "    ") for failure in step.failures)
+            time = in_milliseconds(step.milliseconds)
+            text += f"{indent}  {self._style.mark(step.status)} {step.name} ({time}){reason}\n"
+            text += "".join(self._style.failure(failure, indent + "    ") for failure in step.failures)
             text += self._steps(step, indent + "  ")
         return text
-
-    def _failure(self, failure: Failure, indent: str, values: bool = True) -> str:
-        lines = [f"{indent}└─ {self._paint(_indented(error_text(failure), indent + ' '), 'red')}"]
-        inner = indent + "   "
-        if failure.type:
-            shown = values and failure.expected_text is not None
-            if failure.reason and failure.reason != failure.message and not shown:
-                lines.append(f"{inner}{failure.reason}")
-            for label, text in (("expected", failure.expected_text), ("actual", failure.actual_text)):
-                if values and text is not None:
-                    lines.append(f"{inner}{label}: {_indented(text[:VALUE_LIMIT], inner)}")
-        return "\n".join(lines) + "\n"
-
-    def _output(self, result: TestResult, indent: str) -> str:
-        shown = result.logs[:OUTPUT_LINES]
-        marked = [text if level == "info" else f"[{level}] {text}" for level, text in shown]
-        lines = [indent + text.replace("\n", f"\n{indent}") for text in marked]
-        if len(result.logs) > len(shown):
-            lines.append(f"{indent}... {len(result.logs) - len(shown)} more lines")
-        return "".join(self._paint(line, "dim") + "\n" for line in lines)
 
     def _suite_end(self, id: str, run: Execution) -> None:
         if self._detailed or self._options.quiet or (id not in run.listed and not run.of_suite[id].total):
@@ -151,13 +144,15 @@ class ConsoleReporter:
         if not counts.total:
             return
         status = "failed" if counts.failed else "skipped" if counts.skipped == counts.total else "passed"
-        mark, color = _MARKS[status]
         parts = [
             f"{number} {word}"
             for number, word in ((counts.passed, "passed"), (counts.failed, "failed"), (counts.skipped, "skipped"))
             if number
         ]
-        self._write(f"{self._paint(mark, color)} {id}  {', '.join(parts)} ({_milliseconds(counts.milliseconds)})\n")
+        named = self._named(run.suites[id])
+        self._write(
+            f"{self._style.mark(status)} {named}  {', '.join(parts)} ({in_milliseconds(counts.milliseconds)})\n"
+        )
 
     def _end(self, event: RunEnd, run: Execution) -> None:
         text = ""
@@ -166,14 +161,17 @@ class ConsoleReporter:
             text += "\n".join(self._repeat(suite, result) for suite, result in self._failed) + "\n"
         counts = run.counts
         if self._options.dry_run:
-            tests = sum(len(start.tests) for start in run.listed.values())
-            text += f"{_count(tests, 'test')} in {_count(len(run.suites), 'module')}\n"
+            tests = sum(start.selected for start in run.listed.values())
+            of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
+            text += f"{count(tests, 'test')} in {count(len(run.suites), 'input' if of_cases else 'module')}\n"
+        elif self._cases is not None and all(suite.kind == "agent_test" for suite in run.suites.values()):
+            text += self._cases.summary(counts, event)
         elif run.suites and (counts.total or not run.errors):
-            summary = (
-                f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped ({_seconds(event.seconds)})"
-            )
+            time = in_seconds(event.seconds)
+            summary = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped ({time})"
             if len(run.suites) > 1:
-                summary += f" in {len(run.suites)} modules"
+                of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
+                summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"
             if event.status == "interrupted":
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != "passed" else "green"
@@ -182,7 +180,7 @@ class ConsoleReporter:
 
     def _repeat(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""
-        text = self._paint(f"✗ {suite.id} › {result.name}\n", "red")
+        text = self._paint(f"✗ {self._named(suite)} › {result.name}\n", "red")
         for outcome in _failing(result.outcome):
             if outcome is not result.outcome:
                 text += f"  {outcome.name}\n"
@@ -190,7 +188,7 @@ class ConsoleReporter:
                 if failure.phase == "subtest":
                     continue
                 shows_diff = failure.diff is not None and _is_long(failure)
-                text += self._failure(failure, "  ", values=not shows_diff)
+                text += self._style.failure(failure, "  ", values=not shows_diff)
                 if failure.diff is not None and shows_diff:
                     text += f"     {self._paint('- expected', 'red')} {self._paint('+ actual', 'green')}\n"
                     text += "".join(f"     {self._diff_line(line)}\n" for line in failure.diff.split("\n"))
@@ -204,10 +202,16 @@ class ConsoleReporter:
                         f"     called from {self._short(where.file)}:{where.line}:{where.column}\n", "dim"
                     )
         if not self._detailed:
-            text += self._output(result, "     ")
-        command = f"yao-test -i {_quoted(suite.id)}"
-        if result.name.startswith("Test"):  # else the module broke, and no test has that name
-            command += f" --run {_quoted(f'^{result.name}$')}"
+            text += self._style.output(result.logs, "     ")
+        if result.case is not None:
+            named = suite.label if suite.file else suite.label[1:-1]
+            command = f"yao-test -i {quoted(named)}"
+            if suite.file:
+                command += f" --run {quoted(f'^{escaped(result.name)}$')}"
+        else:
+            command = f"yao-test -i {quoted(suite.id)}"
+            if result.name.startswith("Test"):  # else the module broke, and no test has that name
+                command += f" --run {quoted(f'^{result.name}$')}"
         return text + self._paint(f"  Run it again: {command}{self._same}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:
@@ -216,12 +220,6 @@ class ConsoleReporter:
     def _short(self, file: str) -> str:
         prefix = f"{self._directory}/"
         return file.removeprefix(prefix)
-
-    def _paint(self, text: str, color: str) -> str:
-        if not self._colors:
-            return text
-        body = text.rstrip("\n")
-        return f"\x1b[{_CODES[color]}m{body}\x1b[0m{text[len(body) :]}"
 
 
 def _failing(outcome: Outcome) -> list[Outcome]:
@@ -232,31 +230,7 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     return found
 
 
-def _quoted(text: str) -> str:
-    from shlex import quote
-
-    return quote(text)
-
-
 def _is_long(failure: Failure) -> bool:
     """Whether a diff says more than the two values beside each other."""
     texts = (failure.expected_text or "", failure.actual_text or "")
     return any("\n" in text or len(text) > 60 for text in texts)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
-
-
-def _indented(text: str, indent: str) -> str:
-    return text.replace("\n", f"\n{indent}  ")
-
-
-def _milliseconds(value: float) -> str:
-    return _seconds(value / 1000)
-
-
-def _seconds(value: float) -> str:
-    if value < 1:
-        return f"{value * 1000:.0f}ms"
-    return f"{value:.2f}s" if value < 60 else f"{int(value // 60)}m{value % 60:.0f}s"

@@ -1,5 +1,5 @@
-"""The `.json` report: the `script_test` document of seed 004; for several modules, one such document each in
-`reports`."""
+"""The `.json` report: the `script_test` document of seed 004 for a test module, its "Custom Report" document for a case
+file; for several of them, one such document each in `reports`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from runner.events import Event, RunEnd, TestEnd
+from runner.events import Event, RunEnd, Suite, TestEnd
 from runner.execution import Execution
-from runner.reporters.records import metadata_record, result_record, summary_record
+from runner.reporters.records import case_record, metadata_record, result_record, summary_record
 
 
 class JsonReporter:
@@ -24,7 +24,8 @@ class JsonReporter:
         """Collects results; writes at the end of the run."""
         if isinstance(event, TestEnd):
             result = event.result
-            self._results.setdefault(result.suite, {})[result.position] = result_record(result)
+            record = result_record(result) if result.case is None else case_record(result)
+            self._results.setdefault(result.suite, {})[result.position] = record
         elif isinstance(event, RunEnd):
             text = json.dumps(self.document(so_far), indent=2, ensure_ascii=False)
             write_whole(self._path, text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")
@@ -37,18 +38,7 @@ class JsonReporter:
         assert run.start is not None
         start, end = run.start, run.end
         milliseconds = end.seconds * 1000 if end else 0
-        reports = [
-            {
-                "type": suite.kind,
-                "script": suite.id,
-                "script_path": suite.label,
-                "summary": summary_record(run.of_suite[suite.id], run.of_suite[suite.id].milliseconds),
-                "environment": start.environment,
-                "results": [record for _, record in sorted(self._results.get(suite.id, {}).items())],
-                "metadata": metadata_record(start, end),
-            }
-            for suite in start.suites
-        ]
+        reports = [self._part(suite, run) for suite in start.suites]
         errors = {"errors": [problem.message for problem in run.errors]} if run.errors else {}
         if len(reports) == 1:
             return {**reports[0], **errors}
@@ -59,6 +49,32 @@ class JsonReporter:
             "reports": reports,
             **errors,
             "metadata": metadata_record(start, end),
+        }
+
+    def _part(self, suite: Suite, run: Execution) -> dict[str, Any]:
+        """The document of one suite."""
+        assert run.start is not None
+        counts = run.of_suite[suite.id]
+        results = [record for _, record in sorted(self._results.get(suite.id, {}).items())]
+        summary: dict[str, Any] = dict(summary_record(counts, counts.milliseconds))
+        if suite.kind == "agent_test":
+            judged = counts.passed + counts.failed
+            summary |= {
+                "agent_id": suite.agent,
+                "connector": suite.connector or next((r["connector"] for r in results if r.get("connector")), ""),
+                "runs_per_case": 1,
+                "overall_pass_rate": round(100 * counts.passed / judged, 1) if judged else 0,
+            }
+            what = {"input": suite.label}
+        else:
+            what = {"script": suite.id, "script_path": suite.label}
+        return {
+            "type": suite.kind,
+            **what,
+            "summary": summary,
+            "environment": run.start.environment,
+            "results": results,
+            "metadata": metadata_record(run.start, run.end),
         }
 
 

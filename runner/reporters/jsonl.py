@@ -9,7 +9,7 @@ from typing import Any
 
 from runner.events import Event, RunEnd, RunError, RunStart, TestEnd
 from runner.execution import Execution
-from runner.reporters.records import result_record, summary_record
+from runner.reporters.records import case_record, result_record, summary_record
 
 
 class JsonlReporter:
@@ -22,6 +22,9 @@ class JsonlReporter:
         """Writes the line of an event."""
         if isinstance(event, TestEnd):
             result = event.result
+            if result.case is not None:
+                self._write({"type": "result", "suite": so_far.suites[result.suite].label, **case_record(result)})
+                return
             record = result_record(result)
             self._write({"type": "result", "id": record.pop("name"), "script": result.suite, **record})
         elif isinstance(event, RunStart):
@@ -31,8 +34,9 @@ class JsonlReporter:
                     "type": "start",
                     "timestamp": event.started_at,
                     "agent_id": ",".join(agents),
-                    "total_cases": None,
-                    "scripts": [suite.id for suite in event.suites],
+                    "total_cases": event.total_cases,
+                    "scripts": [suite.id for suite in event.suites if suite.kind == "script_test"],
+                    "inputs": [suite.label for suite in event.suites if suite.kind == "agent_test"],
                     "environment": event.environment,
                     "version": event.version,
                 }
