@@ -1,0 +1,108 @@
+"""How cases look on the console (seed 001, "Console Output")."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runner.events import CaseResult, RunEnd, Suite, SuiteStart, TestResult
+from runner.execution import Counts
+from runner.reporters.text import DOUBLE, SINGLE, Style, count, in_milliseconds, in_seconds, indented
+
+OUTPUT_LIMIT = 4000
+"""Characters of an output that are shown."""
+VALUE_LIMIT = 200
+"""Characters of an argument or result of a tool that are shown."""
+
+
+class CaseLines:
+    """Makes the text for headers, cases and the summary."""
+
+    def __init__(self, style: Style, verbose: int) -> None:
+        self._style = style
+        self._verbose = verbose
+        self._tokens = 0
+        self._cost: float | None = None
+
+    def header(self, suite: Suite, start: SuiteStart) -> str:
+        """What stands above the cases of one input."""
+        cases = f"({count(start.selected, 'test case')}"
+        cases += ")" if start.selected == start.total else f" of {start.total})"
+        lines = [DOUBLE, "  Agent Test", DOUBLE, f"ℹ Agent: {self._style.paint(suite.agent, 'bold')}"]
+        lines.append(f"ℹ Input: {suite.label}" + (f" {cases}" if suite.file else ""))
+        if suite.connector:
+            lines.append(f"ℹ Connector: {suite.connector}")
+        return "\n".join([*lines, "", SINGLE, "  Running Tests", SINGLE, ""]) + "\n"
+
+    def case(self, suite: Suite, result: TestResult) -> str:
+        """One case with its verdict."""
+        outcome, case = result.outcome, result.case
+        assert case is not None
+        self._tokens += case.input_tokens + case.output_tokens
+        if case.cost is not None:
+            self._cost = (self._cost or 0) + case.cost
+        title = f" {case.title}" if case.title else ""
+        text = f"{self._style.mark(outcome.status)} [{outcome.name}]{title} ({in_milliseconds(outcome.milliseconds)})\n"
+        if outcome.status == "skipped":
+            return text + (f"  {outcome.skip_reason}\n" if outcome.skip_reason else "") + "\n"
+        text += self._facts(case)
+        shows_all = bool(self._verbose) or outcome.status == "failed"
+        if not suite.file or shows_all:
+            text += self._output(case.output)
+        if shows_all:
+            text += self._tools(case) + self._style.output(result.logs, "  ")
+        if self._verbose:
+            text += self._assertions(case)
+        for failure in outcome.failures:
+            text += self._style.failure(failure, "  ")
+        return text + "\n"
+
+    def summary(self, counts: Counts, end: RunEnd) -> str:
+        """The last lines of a run that has only cases."""
+        lines = [SINGLE, "  Summary" + (" (interrupted)" if end.status == "interrupted" else ""), SINGLE]
+        lines += [
+            f"  Total:   {count(counts.total, 'test')}",
+            f"  Passed:  {self._style.paint(str(counts.passed), 'green')}",
+            f"  Failed:  {self._style.paint(str(counts.failed), 'red') if counts.failed else 0}",
+        ]
+        if counts.skipped:
+            lines.append(f"  Skipped: {counts.skipped}")
+        if self._tokens:
+            lines.append(f"  Tokens:  {self._tokens}" + (f" (${self._cost:.4f})" if self._cost is not None else ""))
+        return "\n".join([*lines, f"  Time:    {in_seconds(end.seconds)}"]) + "\n"
+
+    def _facts(self, case: CaseResult) -> str:
+        held = sum(assertion.passed for assertion in case.assertions)
+        facts = [f"Messages: {case.messages}"]
+        if case.assertions:
+            facts.append(f"Assertions: {held}/{len(case.assertions)} passed")
+        return f"  {', '.join(facts)}\n"
+
+    def _output(self, output: Any) -> str:
+        if output is None:
+            return ""
+        text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+        if len(text) > OUTPUT_LIMIT:
+            text = f"{text[:OUTPUT_LIMIT]}... ({len(text)} characters)"
+        return f"  Output: {indented(text, '')}\n"
+
+    def _tools(self, case: CaseResult) -> str:
+        text = ""
+        for tool in case.tools:
+            result = f"error: {tool.error}" if tool.error is not None else _short(tool.result)
+            text += f"  Tool: {tool.name}({_short(tool.arguments)}) → {_short(result)}\n"
+        return text
+
+    def _assertions(self, case: CaseResult) -> str:
+        text = ""
+        for assertion in case.assertions:
+            mark = self._style.mark("passed" if assertion.passed else "failed")
+            expected = "" if assertion.expected is None else f" {_short(assertion.expected)}"
+            score = "" if assertion.score is None else f" (score {assertion.score:g})"
+            text += f"  {mark} {assertion.type}{expected}{score}\n"
+        return text
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."
