@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, Evidence, Judges
     from runner.cases.model import Assertion
 
+MAX_LEVELS = 20
+
 
 async def any_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """At least one of the assertions holds."""
@@ -36,13 +38,13 @@ def problem(assertion: Assertion) -> str | None:
     name, value = assertion.type, assertion.value
     if not isinstance(value, list) or not value:
         return f'"{name}" needs "value": a list of assertions'
+    if _levels(value) > MAX_LEVELS:
+        return f'"{name}" has more than {MAX_LEVELS} levels of assertions in it'
     for number, item in enumerate(value, 1):
         try:
             wrong = problem_of(_part(item))
         except ValueError as error:
             wrong = str(error)
-        except RecursionError:
-            wrong = "nested too deeply"
         if wrong:
             return f'"{name}", assertion {number}: {wrong}'
     return None
@@ -71,6 +73,16 @@ def _said(details: tuple[AssertionResult, ...], errors: bool = False) -> str:
             outcome = "passed" if part.passed else part.message
             parts.append(f"{number}. {part.type}: {shorten(outcome, 200)}")
     return shorten("; ".join(parts), 1000)
+
+
+def _levels(value: Any) -> int:
+    """How deep compositions are nested in a list of assertions, itself included."""
+    count, level = 0, [value]
+    while level:
+        count += 1
+        parts = [part for parts in level if isinstance(parts, list) for part in parts if isinstance(part, dict)]
+        level = [part.get("value") for part in parts if part.get("type") in ("any_of", "all_of")]
+    return count
 
 
 def _part(item: Any) -> Assertion:

@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The answer took at most so many milliseconds."""
-    return _bounded(assertion, evidence.milliseconds, "the latency", "ms")
+    return _bounded(assertion, evidence.milliseconds, "to take", "ms")
 
 
 async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The model calls of the answer took at most so many tokens, input and output together."""
-    return _bounded(assertion, evidence.tokens, "the answer", "tokens")
+    return _bounded(assertion, evidence.tokens, "to take", "tokens")
 
 
 async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The model calls of the answer cost at most so many US dollars."""
     if evidence.cost is None:
         raise NotEvaluated("the cost is not known: neither the provider nor the connector file says a price")
-    return _bounded(assertion, evidence.cost, "the cost", "US dollars")
+    return _bounded(assertion, evidence.cost, "to cost", "US dollars")
 
 
 def problem(assertion: Assertion) -> str | None:
@@ -41,7 +41,7 @@ def problem(assertion: Assertion) -> str | None:
     return None if _is_bound(value) else f'"{name}" needs "value": the highest number, or {{"max", "min"}}'
 
 
-def _bounded(assertion: Assertion, actual: float, subject: str, unit: str) -> Verdict:
+def _bounded(assertion: Assertion, actual: float, verb: str, unit: str) -> Verdict:
     value = assertion.value
     bounds = value if isinstance(value, dict) else {"max": value}
     low, high = bounds.get("min"), bounds.get("max")
@@ -50,7 +50,7 @@ def _bounded(assertion: Assertion, actual: float, subject: str, unit: str) -> Ve
     words += [f"at most {high}"] if high is not None else []
     wanted = f"{' and '.join(words)} {unit}"
     found = f"{actual:.10g} {unit}"
-    return decide(assertion, held, value, actual, "to be", subject=subject, wanted=wanted, found=found)
+    return decide(assertion, held, value, actual, verb, subject="the answer", wanted=wanted, found=found)
 
 
 def _is_bound(value: Any) -> bool:

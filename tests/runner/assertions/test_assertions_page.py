@@ -1,0 +1,65 @@
+"""The page of assertions: its examples do what it shows.
+
+After a case line, a text block has paragraphs: an answer (`answer:` a text, `data:` JSON; `tools:`, `took:` and what the
+`judge:` says, as JSON), and then `passed`, or what the first failed assertion says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from judging import Judges
+
+from runner.assertions import TYPES, check_all, problem
+from runner.assertions.base import Evidence, ToolUse
+from runner.cases.model import AssertionType, Case
+
+PAGE = Path(__file__).parents[3] / "docs/case-assertions.md"
+TEXT = PAGE.read_text("utf-8")
+PAIRS = re.findall(r"^```jsonl\n(.*?)\n```\n\n```text\n(.*?)\n```$", TEXT, re.M | re.S)
+EXAMPLES = [(case, shown) for case, block in PAIRS for shown in block.split("\n\n")]
+
+
+def evidence_of(case: Case, given: dict[str, str]) -> Evidence:
+    tools = [{"server": "", "arguments": None, **tool} for tool in json.loads(given.get("tools", "[]"))]
+    output: Any = given["answer"] if "answer" in given else json.loads(given["data"])
+    return Evidence(
+        output,
+        input=case.input,
+        expected=case.expected,
+        tools=tuple(ToolUse(**tool) for tool in tools),
+        case=case.id,
+        **json.loads(given.get("took", "{}")),
+    )
+
+
+@pytest.mark.parametrize(("line", "shown"), EXAMPLES, ids=[json.loads(case)["id"] for case, _ in EXAMPLES])
+def test_an_example_does_what_the_page_shows(line: str, shown: str) -> None:
+    *lines, verdict = shown.split("\n")
+    given = dict(part.split(": ", 1) for part in lines)
+    case = Case.model_validate_json(line)
+    assertions = case.assertions or []
+    assert [problem(assertion) for assertion in assertions] == [None] * len(assertions)
+
+    judges = Judges(json.loads(given["judge"]) if "judge" in given else None)
+    results = asyncio.run(check_all(assertions, evidence_of(case, given), judges))
+
+    assert next((result.message for result in results if not result.passed), "passed") == verdict
+
+
+def test_every_type_has_its_row_its_fields_and_an_example() -> None:
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| .* \|$", TEXT, re.M)[1:]
+    fields = {name: re.findall(r"`(\w+)`", takes) for names, takes in rows for name in re.findall(r"`(\w+)`", names)}
+    used = {part.type for case, _ in PAIRS for part in Case.model_validate_json(case).assertions or []}
+
+    assert sorted(fields) == sorted(get_args(AssertionType))
+    assert {name: sorted(takes) for name, takes in fields.items()} == {
+        name: sorted(kind.fields) for name, kind in TYPES.items()
+    }
+    assert sorted(used) == sorted(TYPES)
+    assert TEXT.count("```jsonl\n") == len(PAIRS)
