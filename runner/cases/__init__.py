@@ -1,0 +1,1 @@
+"""Case files: what they hold, how they are read, which cases run."""

@@ -1,13 +1,20 @@
 """The shape of a case file's entries (seeds 004 and 001; specification, section 5), as pydantic models.
 
-Unknown fields are errors, but for those that start with `x-`. `yao-test schema` prints the JSON Schema of `Case`.
+Unknown fields are errors, but for those that start with `x-`, which `runner.cases.fields` takes away before. Defaults
+that are objects come from factories: pydantic copies any other mutable default deeply, for each case. `yao-test schema`
+prints the JSON Schema of `Case`; a string beneath a field is its description there. What models cannot say is in
+`runner.cases.checks`.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic_core import core_schema
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
 
 AssertionType = Literal[
     "equals",
@@ -31,12 +38,19 @@ AssertionType = Literal[
     "cost",
     "snapshot",
 ]
+PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
 
 
 class Model(BaseModel):
     """Base: no unknown fields, no coercion between types."""
 
     model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+
+
+class OpenModel(BaseModel):
+    """Base of what goes to the agent as it is, further fields included."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
 
 
 class SkipOptions(Model):
@@ -51,90 +65,160 @@ class SkipOptions(Model):
 
 
 class CallOptions(Model):
-    """`context.Options` of a call (seeds 000 and 001)."""
+    """Options of the call, `context.Options` of Yao."""
 
     connector: str | None = None
+    """Id of the connector that answers, instead of the agent's own."""
     mode: str | None = None
+    """Mode of the agent, as its hooks see it."""
     search: Any = None
+    """Whether and how to search, as the agent's hooks see it."""
     skip: SkipOptions | None = None
-    metadata: dict[str, Any] = {}
+    """Parts of the call to leave out."""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    """Becomes `ctx.metadata`, over the case's own `metadata`."""
     disable_global_prompts: bool = False
+    """Leave out the application's global prompts."""
 
 
-class Message(BaseModel):
-    """One message of a chat; further fields go to the agent as they are."""
+class Part(OpenModel):
+    """A part of a message: a text, an image, a recording, a file."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    type: PartType
+    """What the part is; `image_url`, `input_audio` and `data` go to the agent as they are."""
+    text: str | None = None
+    """The text of a `text` part."""
+    source: str | None = None
+    """Where the content is: `file://` and a path from the folder of the case file, or a URL."""
+    url: str | None = None
+    """The same as `source`."""
+    name: str | None = None
+    """The name that the agent sees of a `file`; the file's own by default."""
+
+
+class Message(OpenModel):
+    """One message of a chat; further fields, such as `name` and `tool_calls`, go to the agent as they are."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"] = "user"
-    content: str | dict[str, Any] | list[dict[str, Any]] | None = None
+    """Who speaks."""
+    content: str | Part | list[Part] | None = None
+    """A text, a part, or a list of parts."""
 
 
 class AssertionOptions(Model):
     """Options of `agent` and `script` assertions."""
 
     connector: str | None = None
-    metadata: dict[str, Any] = {}
+    """Id of the connector that the judging agent uses."""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    """What the judge is told besides: `criteria` and anything else."""
 
 
 class Assertion(Model):
     """One check on the output."""
 
     type: AssertionType = "equals"
+    """What is checked."""
     value: Any = None
+    """What is expected; its meaning depends on the type."""
     path: str | None = None
+    """Where in the output: `$.a[0].b` or `a.b`."""
     pattern: str | None = None
+    """Regular expression of `regex`, in the syntax of Go (RE2)."""
     name: str | None = None
     """Tool name of `tool_called`; name of a `snapshot`."""
     script: str | None = None
+    """Script function of `script`: `scripts.test.Assert`."""
     use: str | None = None
+    """Who judges: `agents:<id>` of `agent`, `scripts:<module>` of `script`."""
     criteria: str | None = None
-    options: AssertionOptions = AssertionOptions()
+    """What the judging agent goes by."""
+    options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
+    """Options of `agent` and `script`."""
     mode: Literal["exact", "in_order", "any_order"] | None = None
-    """Of `tool_sequence`."""
+    """Of `tool_sequence`: how strictly the order counts."""
     message: str | None = None
+    """What to say when it fails."""
     negate: bool = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _bare_name(cls, value: Any) -> Any:
-        return {"type": value} if isinstance(value, str) else value
+    """Whether it passes when the check fails."""
 
 
 class Mocks(Model):
     """Stand-ins for what hooks and tools call, for the length of the case."""
 
-    process: dict[str, Any] = {}
+    process: dict[str, Any] = Field(default_factory=dict)
     """Process name or pattern with `*` → its answer."""
-    agent: dict[str, Any] = {}
+    agent: dict[str, Any] = Field(default_factory=dict)
     """Agent id or pattern → its answer."""
-    http: dict[str, Any] = {}
+    http: dict[str, Any] = Field(default_factory=dict)
     """`GET https://host/path` or pattern → the response."""
     now: str | None = None
     """RFC 3339: the time that scripts see."""
 
 
-class Case(BaseModel):
-    """One entry of a case file, standard mode."""
+class _Named:
+    """Lets a bare type name stand for `{"type": name}`."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        name = core_schema.no_info_after_validator_function(
+            lambda name: Assertion(type=name), handler.generate_schema(AssertionType)
+        )
+        return core_schema.union_schema([handler(source), name], mode="left_to_right")
 
-    id: Annotated[str, Field(min_length=1)]
+
+class _OneOrMany:
+    """Lets a single element stand for a list of one."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        many = handler(source)
+        one = core_schema.no_info_after_validator_function(lambda element: [element], many["items_schema"])
+        return core_schema.union_schema([many, one], mode="left_to_right")
+
+
+Assertions = Annotated[list[Annotated[Assertion, _Named]], _OneOrMany]
+"""One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
+
+
+class Case(Model):
+    """One entry of a case file."""
+
+    id: Annotated[str, Field(pattern=r"\S")]
+    """Names the case; no other in the file has it."""
     name: str | None = None
-    input: str | Message | list[Message] | None = None
+    """What the case is about, for people; `--run` searches it too."""
+    input: Annotated[str | Message | list[Message] | None, Field(union_mode="left_to_right")] = None
+    """What is said to the agent: a text, a message, or a conversation so far."""
     messages: list[Message] | None = None
-    assertions: Annotated[
-        list[Assertion] | None, Field(validation_alias=AliasChoices("assert", "assertions"))
-    ] = None
+    """The conversation so far; wins over `input`."""
+    assertions: Annotated[Assertions | None, Field(validation_alias=AliasChoices("assert", "assertions"))] = None
+    """What has to hold for the output; wins over `expected`."""
     expected: Any = None
+    """The output itself; null counts as not given."""
     user: str | None = None
+    """Id of the user who asks; `-u` wins."""
     team: str | None = None
-    metadata: dict[str, Any] = {}
-    options: CallOptions = CallOptions()
-    tags: list[str] = []
+    """Id of the user's team; `-t` wins."""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    """Becomes `ctx.metadata`."""
+    options: CallOptions = Field(default_factory=lambda: _CALL_OPTIONS)
+    """Options of the call."""
+    tags: list[str] = Field(default_factory=list)
+    """Labels, for reports."""
     skip: bool | str = False
+    """Whether to leave the case out, or the reason for it."""
     timeout: str | None = None
+    """`30s`, `1m30s`, `500ms`, `2h`; wins over `--timeout`."""
     before: str | None = None
+    """Hook that runs before the case: `env_test.Before` in the agent's `src/`."""
     after: str | None = None
+    """Hook that runs after the case, also when it failed."""
     mocks: Mocks | None = None
-    attachments: list[dict[str, Any]] = []
+    """Stand-ins for what hooks and tools call."""
+    attachments: list[Part] = Field(default_factory=list)
+    """Parts to add to the last message of the user."""
+
+
+_ASSERTION_OPTIONS: AssertionOptions = AssertionOptions()
+_CALL_OPTIONS: CallOptions = CallOptions()

@@ -1,0 +1,150 @@
+"""Files that messages refer to: which parts do, whether they can be sent, and their content as a model takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.cases.entries import Path as Place
+from runner.cases.model import Case, Message, Part
+from runner.errors import ConfigurationError
+
+IMAGES = {"bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png", "webp": "webp"}
+"""Extension → MIME subtype."""
+AUDIO = {"flac": "flac", "m4a": "m4a", "mp3": "mp3", "ogg": "ogg", "wav": "wav"}
+"""Extension → the name of the format."""
+_TEXTS = frozenset(
+    "c cpp cs go h java jsonl jsx kt log lua php py rb rs sh sql swift toml ts tsx vue yao yaml yml".split()
+)
+"""Extensions of texts that the table of MIME types has not, or takes for something else."""
+_SCHEME = "file://"
+
+
+class Reference(NamedTuple):
+    """A part with a file behind it."""
+
+    place: Place
+    """Of the part, in the case."""
+    part: Part
+
+
+def parts_of(case: Case) -> Iterator[Reference]:
+    """The parts that go to the agent, without texts that are just strings."""
+    if case.messages is not None:
+        yield from _of_messages(case.messages, ("messages",))
+    elif isinstance(case.input, Message):
+        yield from _of_content(case.input, ("input",))
+    elif isinstance(case.input, list):
+        yield from _of_messages(case.input, ("input",))
+    for index, part in enumerate(case.attachments):
+        yield Reference(("attachments", index), part)
+
+
+def problem_of(part: Part, folder: Path) -> str | None:
+    """Why a part cannot be sent; None when it can. Looks at the disk, but reads no content."""
+    if part.type not in ("image", "audio", "file", "input_audio"):
+        return '"text" is missing in the text part' if part.type == "text" and part.text is None else None
+    source = source_of(part)
+    if source is None:
+        held = part.type in ("audio", "input_audio") and (_extra(part, "data") or _extra(part, "input_audio"))
+        return None if held or _extra(part, "file") else f'"source" is missing in the {part.type} part'
+    if not source.startswith(_SCHEME):
+        if source.startswith(("http://", "https://", "data:")) and part.type in ("image", "file"):
+            return None
+        return f'the {part.type} "{source[:80]}" is no file: it must begin with {_SCHEME}'
+    path = file_of(source, folder)
+    kinds = {"image": IMAGES, "audio": AUDIO, "input_audio": AUDIO}.get(part.type)
+    if kinds is not None and _extension(path) not in kinds:
+        return f'"{source}" is no {part.type} that models take: {", ".join(kinds)}'
+    if not path.exists():
+        return f'the file "{source}" does not exist: {path}'
+    if not path.is_file():
+        return f'"{source}" is no file: {path}'
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return f'cannot read "{source}": {error.strerror}'
+    return None
+
+
+def source_of(part: Part) -> str | None:
+    """Where the content of a part is, by any of the fields that may say it."""
+    file = _extra(part, "file")
+    return part.source or part.url or (file if isinstance(file, str) else None)
+
+
+def file_of(source: str, folder: Path) -> Path:
+    """The file behind a `file://` source; relative ones count from the folder."""
+    return folder / source.removeprefix(_SCHEME)
+
+
+def content_of(part: Part, folder: Path) -> dict[str, Any]:
+    """The part as OpenAI's chat API has it, its file read and encoded. Raises ConfigurationError."""
+    fields = part.model_dump(exclude_unset=True)
+    source = source_of(part)
+    if part.type == "image" and source:
+        return {
+            "type": "image_url",
+            "image_url": {"url": _url(part, source, folder), "detail": fields.get("detail", "auto")},
+        }
+    if part.type in ("audio", "input_audio"):
+        return {"type": "input_audio", "input_audio": _audio(part, source, fields, folder)}
+    if part.type == "file" and source:
+        name = part.name or (file_of(source, folder).name if source.startswith(_SCHEME) else "")
+        file = {"url": _url(part, source, folder), **({"filename": name} if name else {})}
+        return {"type": "file", "file": file}
+    return fields
+
+
+def _audio(part: Part, source: str | None, fields: dict[str, Any], folder: Path) -> Any:
+    if source:
+        return {"data": _base64(file_of(source, folder)), "format": AUDIO[_extension(file_of(source, folder))]}
+    return fields.get("input_audio") or {"data": fields["data"], "format": fields.get("format", "wav")}
+
+
+def _url(part: Part, source: str, folder: Path) -> str:
+    if not source.startswith(_SCHEME):
+        return source
+    path = file_of(source, folder)
+    kind = f"image/{IMAGES[_extension(path)]}" if part.type == "image" else mime_type(path)
+    return f"data:{kind};base64,{_base64(path)}"
+
+
+def mime_type(path: Path) -> str:
+    """By the extension alone, the same on every machine."""
+    from mimetypes import MimeTypes
+
+    if _extension(path) in _TEXTS:
+        return "text/plain"
+    return MimeTypes().guess_type(path.name)[0] or "application/octet-stream"
+
+
+def _base64(path: Path) -> str:
+    from base64 import b64encode
+
+    try:
+        return b64encode(path.read_bytes()).decode("ascii")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read attachment {path}: {error.strerror}") from error
+
+
+def _of_messages(messages: list[Message], place: Place) -> Iterator[Reference]:
+    for index, message in enumerate(messages):
+        yield from _of_content(message, (*place, index))
+
+
+def _of_content(message: Message, place: Place) -> Iterator[Reference]:
+    if isinstance(message.content, Part):
+        yield Reference((*place, "content"), message.content)
+    elif isinstance(message.content, list):
+        for index, part in enumerate(message.content):
+            yield Reference((*place, "content", index), part)
+
+
+def _extra(part: Part, name: str) -> Any:
+    return (part.model_extra or {}).get(name)
+
+
+def _extension(path: Path) -> str:
+    return path.suffix[1:].lower()

@@ -1,0 +1,207 @@
+"""Splits the text of a case file into its entries: JSON objects, one a line or over several lines, with blank lines,
+comments (`//`, `#`), commas between them and brackets around them.
+
+A line that holds a whole object is taken as it is; any other is read token by token to see where the object ends. After
+a broken object, reading goes on at the next one that begins in the same column, so that everything wrong with a file is
+found in one pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from runner.cases.problems import Problem, Problems
+
+Path = tuple[str | int, ...]
+"""Keys and indexes, from the entry inwards."""
+Places = dict[Path, tuple[int, int]]
+"""Line and column, each from 1, of each key and element."""
+
+STRING = r'"(?:[^"\\\n]|\\.)*+"'
+COMMENT = r"//[^\n]*|#[^\n]*"
+_TOKEN = re.compile(rf'{STRING}|{COMMENT}|[{{}}\[\],:"]|[^\s"{{}}\[\],:/#]+|/')
+_NOISE = re.compile(rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT})*+[\]}}])")
+_CLOSES = {"}": "{", "]": "["}
+
+
+class Entry(NamedTuple):
+    """The text of one object, perhaps broken."""
+
+    line: int
+    column: int
+    text: str
+    """JSON; it may hold comments and trailing commas."""
+    places: Places | None = None
+    """Where its parts are, if that is not to be read off the text."""
+
+    def place(self, path: Path) -> tuple[int, int]:
+        """Line and column of a part, or of the closest one around it."""
+        places = self.places or _places(self)
+        while path not in places and path:
+            path = path[:-1]
+        return places.get(path, (self.line, self.column))
+
+    def holds(self, path: Path) -> bool:
+        """Whether there is such a part."""
+        return path in (self.places or _places(self))
+
+    def at(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset in the text."""
+        line = self.text.count("\n", 0, offset)
+        start = self.text.rfind("\n", 0, offset) + 1
+        return self.line + line, offset - start + (1 if line else self.column)
+
+
+def without_noise(text: str) -> str:
+    """The text with spaces for comments and trailing commas, so that positions stay true."""
+    return _NOISE.sub(lambda match: match[0] if match[0][0] == '"' else " " * len(match[0]), text)
+
+
+class Splitter:
+    """Splits a text that comes in pieces of whole lines. What is no object and no comment is added to the problems."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.number = 0
+        """Lines that have been read."""
+        self.idle = True
+        """Whether it is between entries."""
+        self._problems = problems
+        self._list: tuple[int, int] | None = None
+        self._begin = (0, 0)
+        self._parts: list[str] = []
+        self._open: list[str] = []
+        self._last = ""
+        self._skipping = False
+
+    def split(self, lines: Iterable[str]) -> Iterator[Entry]:
+        """The entries that end in these lines, lazily."""
+        for line in lines:
+            self.number += 1
+            if self.idle:
+                text = line.strip(" \t\n,")
+                if text[:1] == "{" and text[-1] == "}" and _balanced(text):
+                    yield Entry(self.number, line.index("{") + 1, text)
+                    continue
+            yield from self._read(line)
+
+    def objects_of(self, line: str) -> Iterator[Entry]:
+        """The entries of a line that holds more than one."""
+        self.number += 1
+        yield from self._read(line)
+        yield from self.end()
+
+    def end(self) -> Iterator[Entry]:
+        """What is left when the text ends."""
+        if not self.idle and not self._skipping:
+            yield self._take("")
+        if self._list:
+            self._problems.add(Problem(*self._list, "the list that begins here is not closed", 'A "]" is missing'))
+
+    def _read(self, line: str) -> Iterator[Entry]:
+        if self._skipping:
+            if not self._starts_anew(line):
+                return
+            self._skipping, self.idle = False, True
+        if not self.idle and self._interrupts(line):
+            yield self._take("")
+        start = 0
+        for match in _TOKEN.finditer(line):
+            token = match[0]
+            if token[0] == "#" or token.startswith("//"):
+                continue
+            if self.idle:
+                if token == "{":
+                    start = match.start()
+                    self._begin, self.idle, self._open, self._last = (self.number, start + 1), False, ["{"], "{"
+                elif not self._between(token, match.start() + 1):
+                    return
+            elif not self._inside(token):
+                self._skipping = True
+                yield self._take(line[start:])
+                return
+            elif not self._open:
+                yield self._take(line[start : match.end()])
+        if not self.idle:
+            self._parts.append(line[start:])
+
+    def _between(self, token: str, column: int) -> bool:
+        if token == "[" and not self._list:
+            self._list = (self.number, column)
+        elif token == "]" and self._list:
+            self._list = None
+        elif token != ",":
+            text = f"{token[:40]} is no case: a JSON object was expected"
+            self._problems.add(Problem(self.number, column, text, 'A case looks like {"id": "T1", "input": "Hello"}'))
+            return False
+        return True
+
+    def _inside(self, token: str) -> bool:
+        """False when the object is broken."""
+        if token in ("{", "["):
+            self._open.append(token)
+        elif token in ("}", "]"):
+            if self._open.pop() != _CLOSES[token]:
+                return False
+        elif token == '"':
+            return False
+        self._last = token[0]
+        return True
+
+    def _starts_anew(self, line: str) -> bool:
+        text = line.lstrip(" \t")
+        return (text.startswith("{") and len(line) - len(text) + 1 == self._begin[1]) or line.startswith("]")
+
+    def _interrupts(self, line: str) -> bool:
+        """Whether a new entry begins although the last one is not closed."""
+        if self._last in ("[", ":") or (self._last == "," and self._open[-1] == "["):
+            return False
+        return self._starts_anew(line) and line.lstrip(" \t")[0] == "{"
+
+    def _take(self, rest: str) -> Entry:
+        text = "".join(self._parts) + rest
+        self._parts.clear()
+        self.idle = not self._skipping
+        return Entry(*self._begin, text.rstrip())
+
+
+def _balanced(text: str) -> bool:
+    return text.count("{") == text.count("}") and text.count("[") == text.count("]")
+
+
+def _places(entry: Entry) -> Places:
+    """Places of the keys and elements of valid JSON."""
+    text = without_noise(entry.text)
+    tokens = _TOKEN.finditer(text)
+    places: Places = {}
+
+    def value(token: str, path: Path) -> None:
+        if token == "{":
+            for match in tokens:
+                if match[0] == "}":
+                    return
+                if match[0] == ",":
+                    continue
+                inner = (*path, _unquoted(match[0]))
+                places[inner] = entry.at(match.start())
+                next(tokens)
+                value(next(tokens)[0], inner)
+        elif token == "[":
+            index = 0
+            for match in tokens:
+                if match[0] == "]":
+                    return
+                if match[0] != ",":
+                    places[(*path, index)] = entry.at(match.start())
+                    value(match[0], (*path, index))
+                    index += 1
+
+    value(next(tokens)[0], ())
+    return places
+
+
+def _unquoted(token: str) -> str:
+    import json
+
+    return str(json.loads(token))

@@ -1,0 +1,73 @@
+"""What a case says to its agent, as the messages that connectors take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from runner.cases.attachments import content_of
+from runner.cases.fields import FREE
+from runner.cases.model import Case, Message, Part
+
+
+def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
+    """The messages of a case in the form of OpenAI's chat API (`runner.connectors.base`), new at each call.
+
+    Files are read and encoded here, so that they are held for the cases that run and no others; relative ones count
+    from `folder`, the folder of the case file. Blocks while it reads.
+
+    Raises:
+        ConfigurationError: a file cannot be read; it could when the case file was checked.
+    """
+    messages = [_message(message, folder) for message in _said(case)]
+    if case.attachments:
+        _attach(messages, [content_of(part, folder) for part in case.attachments])
+    return messages
+
+
+def input_of(case: Case) -> Any:
+    """The input of a case as it was written: text, message or messages, as a JSON value."""
+    said = case.input if case.messages is None else case.messages
+    if isinstance(said, list):
+        return [message.model_dump(exclude_unset=True) for message in said]
+    return said.model_dump(exclude_unset=True) if isinstance(said, Message) else said
+
+
+def _said(case: Case) -> list[Message]:
+    if case.messages is not None:
+        return case.messages
+    if isinstance(case.input, list):
+        return case.input
+    return [case.input if isinstance(case.input, Message) else Message(role="user", content=case.input)]
+
+
+def _message(message: Message, folder: Path) -> dict[str, Any]:
+    fields = {key: value for key, value in (message.model_extra or {}).items() if not key.startswith(FREE)}
+    if isinstance(fields.get("tool_calls"), list):
+        fields["tool_calls"] = [_tool_call(call) for call in fields["tool_calls"]]
+    content: Any = message.content
+    if isinstance(content, Part):
+        content = [content]
+    if isinstance(content, list):
+        content = [content_of(part, folder) for part in content]
+    return {"role": message.role, "content": content, **fields}
+
+
+def _tool_call(call: Any) -> Any:
+    """Arguments as the JSON text that models write; case files may hold the object."""
+    import json
+
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("arguments"), dict | list):
+        return call
+    return {**call, "function": {**function, "arguments": json.dumps(function["arguments"], ensure_ascii=False)}}
+
+
+def _attach(messages: list[dict[str, Any]], parts: list[dict[str, Any]]) -> None:
+    last = next((message for message in reversed(messages) if message["role"] == "user"), None)
+    if last is None:
+        last = {"role": "user", "content": None}
+        messages.append(last)
+    content = last["content"]
+    before = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    last["content"] = [*before, *parts]

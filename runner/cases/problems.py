@@ -1,0 +1,65 @@
+"""What is wrong with a case file, collected while it is read and said at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from runner.errors import ConfigurationError
+
+SHOWN = 20
+"""Problems that are told in full; of the others, how many there are."""
+
+
+LONG_HINT = 80
+"""Letters from which on a hint is told only with a problem that is alone."""
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong, and where."""
+
+    line: int
+    """From 1; 0 when the case is in no file."""
+    column: int
+    """From 1."""
+    text: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.text}. {self.hint}" if self.hint and len(self.hint) < LONG_HINT else self.text
+
+
+class Problems:
+    """A bounded list of problems of one file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        """The file, as the user wrote it, or what else the cases come from."""
+        self.count = 0
+        self._shown: list[Problem] = []
+
+    def add(self, problem: Problem) -> None:
+        """Takes one more."""
+        self.count += 1
+        if len(self._shown) < SHOWN:
+            self._shown.append(problem)
+
+    def lines(self) -> list[str]:
+        """Each with its place, and how many more there are."""
+        lines = [f"{self._place(problem)}: {problem}" for problem in self._shown]
+        if self.count > SHOWN:
+            lines.append(f"and {self.count - SHOWN} more")
+        return lines
+
+    def raise_any(self) -> None:
+        """Raises ConfigurationError when there are some."""
+        if self.count == 1:
+            (problem,) = self._shown
+            raise ConfigurationError(f"Cannot read cases from {self._place(problem)}: {problem.text}", problem.hint)
+        if self.count:
+            listing = "".join(f"\n  {line}" for line in self.lines())
+            raise ConfigurationError(
+                f"Cannot read cases from {self.name}: {self.count} problems{listing}", "No case was run"
+            )
+
+    def _place(self, problem: Problem) -> str:
+        return f"{self.name}:{problem.line}:{problem.column}" if problem.line else self.name

@@ -1,0 +1,182 @@
+"""Reads case files: JSONL and what people write for it, JSON, YAML.
+
+A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs when anything is; the
+second yields the cases while they run. Neither holds more than a piece of the file at a time (YAML: a document).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.cases.checks import findings_of
+from runner.cases.entries import Entry
+from runner.cases.explain import Finding
+from runner.cases.model import Case
+from runner.cases.problems import Problem, Problems
+from runner.cases.select import Chosen
+from runner.cases.validation import Batch, Validator
+from runner.errors import ConfigurationError
+
+CHECKED_AT_ONCE = 1 << 15
+"""Letters of a file that the first pass takes at a time, and the rest of the line. With more, the cases of a piece no
+longer fit into the processor's cache, and it takes half as long again."""
+READ_AT_ONCE = 1 << 14
+"""The same of the second pass, which must not be long before a case can run."""
+YAML = (".yaml", ".yml")
+_IDS = "Each case of a file has an id of its own"
+_HINT = "A case file holds JSON objects, one a line, or a list of them in JSON or YAML"
+
+
+class Located(NamedTuple):
+    """A case of a file."""
+
+    position: int
+    """From 1, counting the chosen cases."""
+    line: int
+    """Line of the file where the case begins, from 1."""
+    case: Case
+
+
+class CaseFile:
+    """A file without faults, made by `check`; iterating over it reads it again and yields its chosen cases lazily."""
+
+    def __init__(self, path: Path, name: str, lenient: bool, chosen: Chosen | None) -> None:
+        self.path = path
+        self.name = name
+        """How messages call it: as the user wrote it."""
+        self.folder = path.parent
+        """What relative attachments count from."""
+        self.total = 0
+        """Cases in the file."""
+        self.count = 0
+        """Cases that are chosen."""
+        self.warnings: list[str] = []
+        """Unknown fields that were dropped, each with its place."""
+        self._lenient = lenient
+        self._chosen = chosen
+
+    @classmethod
+    def check(cls, path: Path, lenient: bool = False, chosen: Chosen | None = None, name: str = "") -> CaseFile:
+        """Reads the whole file for the first time. Blocks for some microseconds a case.
+
+        Args:
+            path: The file; `.yaml` and `.yml` are YAML, anything else JSON in one of its forms.
+            lenient: Drop unknown fields with a warning, instead of refusing the file.
+            chosen: Tells which cases are to run (`runner.cases.select.chooser`); all by default.
+            name: How to call the file in messages; the path by default.
+
+        Raises:
+            ConfigurationError: with everything that is wrong, each with file:line:column.
+        """
+        file = cls(path, name or str(path), lenient, chosen)
+        collecting = gc.isenabled()
+        gc.disable()  # cases are freed by their counts; looking for cycles among them takes as long as reading them
+        try:
+            file._check()
+        finally:
+            if collecting:
+                gc.enable()
+        return file
+
+    def __iter__(self) -> Iterator[Located]:
+        """The chosen cases, lazily. Raises ConfigurationError when the file is not what it was when it was checked."""
+        problems = Problems(self.name)
+        position = 0
+        for batch in self._batches(problems, Problems(self.name), READ_AT_ONCE):
+            problems.raise_any()
+            for line, case in zip(batch.lines, batch.cases, strict=True):
+                if self._chosen is None or self._chosen(case):
+                    position += 1
+                    yield Located(position, line, case)
+        problems.raise_any()
+
+    def _check(self) -> None:
+        problems, warnings = Problems(self.name), Problems(self.name)
+        validator = Validator(problems, None)
+        lines: dict[str, int] = {}
+        chosen = self._chosen
+        for batch in self._batches(problems, warnings, CHECKED_AT_ONCE):
+            for index, (line, case) in enumerate(zip(batch.lines, batch.cases, strict=True)):
+                if case.id in lines:
+                    text = f'the id "{case.id}" is taken by {self.name}:{lines[case.id]}'
+                    validator.report(batch.entry(index), {}, Finding(("id",), text, _IDS))
+                lines[case.id] = line
+                for finding in findings_of(case, self.folder):
+                    validator.report(batch.entry(index), {"id": case.id}, finding)
+                if chosen is None or chosen(case):
+                    self.count += 1
+        problems.raise_any()
+        self.total = len(lines)
+        if not self.total:
+            raise ConfigurationError(f"Cannot read cases from {self.name}: there is none in it", _HINT)
+        self.warnings = warnings.lines()
+
+    def _batches(self, problems: Problems, warnings: Problems, letters: int) -> Iterator[Batch]:
+        validator = Validator(problems, warnings if self._lenient else None)
+        try:
+            if not self.path.is_file():
+                why = "it is no file" if self.path.exists() else "there is no such file"
+                raise ConfigurationError(f"Cannot read cases from {self.name}: {why}")
+            with self.path.open(encoding="utf-8-sig") as file:
+                if self.path.suffix.lower() in YAML:
+                    from runner.cases.yaml_entries import entries_of
+
+                    yield from map(validator.of_entries, entries_of(file, problems))
+                else:
+                    yield from validator.of_lines(iter(lambda: file.readlines(letters), []))
+        except OSError as error:
+            raise ConfigurationError(f"Cannot read cases from {self.name}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise self._no_text() from error
+
+    def _no_text(self) -> ConfigurationError:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    line.decode()
+                except UnicodeDecodeError as error:
+                    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+                        return ConfigurationError(
+                            f"Cannot read cases from {self.name}: it is UTF-16 text", "Save it as UTF-8"
+                        )
+                    column = len(line[: error.start].decode()) + 1
+                    where = f"{self.name}:{number}:{column}"
+                    return ConfigurationError(f"Cannot read cases from {where}: not UTF-8 text", "Save it as UTF-8")
+        return ConfigurationError(f"Cannot read cases from {self.name}: it changed while it was read")
+
+
+def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: bool = False) -> list[Case]:
+    """Cases that come as JSON values, from a generator for instance, checked as those of a file.
+
+    Args:
+        values: JSON values, one a case.
+        origin: Where they come from, for messages: `agents:workers.test.generator`.
+        folder: What relative attachments count from.
+        lenient: Drop unknown fields.
+
+    Raises:
+        ConfigurationError: with everything that is wrong.
+    """
+    problems, warnings = Problems(origin), Problems(origin)
+    validator = Validator(problems, warnings if lenient else None)
+    cases: dict[str, Case] = {}
+    for number, value in enumerate(values, 1):
+        nowhere = Entry(0, 0, "", {(): (0, 0)})
+        if not isinstance(value, dict):
+            problems.add(Problem(0, 0, f"entry {number} is no case: an object was expected"))
+            continue
+        case = validator.case(nowhere, value)
+        if case is None:
+            continue
+        if case.id in cases:
+            validator.report(nowhere, value, Finding((), "the id is taken by an earlier case"))
+        for finding in findings_of(case, folder):
+            validator.report(nowhere, value, finding)
+        cases[case.id] = case
+    problems.raise_any()
+    if not cases:
+        raise ConfigurationError(f"Cannot read cases from {origin}: there is none")
+    return list(cases.values())

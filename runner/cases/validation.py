@@ -1,0 +1,153 @@
+"""From entries of a case file to cases: many at once when nothing is wrong with them, one by one to say what is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from runner.cases.entries import Entry, Splitter, without_noise
+from runner.cases.explain import Finding, at, explain
+from runner.cases.fields import FREE, without_free
+from runner.cases.model import Case
+from runner.cases.problems import Problem, Problems
+
+_CASES = TypeAdapter(list[Case])
+_WHERE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+_BROKEN = (
+    ("EOF", "it ends too early: a bracket or a quote is not closed"),
+    ("expected `,` or", "a comma or a closing bracket is missing before this"),
+    ("expected `:`", "a colon is missing before this"),
+    ("key must be a string", "a field name in double quotes is missing here"),
+    ("trailing comma", "a value is missing after the comma"),
+    ("trailing characters", "there is more after the end of the object"),
+    ("expected", "this is no JSON value"),
+    ("control character", "a control character in a string must be written as an escape, such as \\n"),
+    ("invalid escape", "this escape does not exist in JSON"),
+    ("recursion limit", "it is nested too deeply"),
+)
+"""What the JSON parser says → what we say."""
+
+
+class Batch(NamedTuple):
+    """Valid cases, in their order in the file."""
+
+    cases: Sequence[Case]
+    lines: Sequence[int]
+    """Where each begins, from 1."""
+    entry: Callable[[int], Entry]
+    """The entry of each, by index."""
+
+
+class Validator:
+    """Makes cases of entries; what is wrong goes to `problems`, unknown fields to `warnings` when they may be."""
+
+    def __init__(self, problems: Problems, warnings: Problems | None) -> None:
+        self._problems = problems
+        self._warnings = warnings
+
+    def of_lines(self, pieces: Iterable[list[str]]) -> Iterator[Batch]:
+        """The valid cases of a JSON text that comes in pieces of whole lines."""
+        splitter = Splitter(self._problems)
+        for lines in pieces:
+            cases = _one_a_line(lines) if splitter.idle else None
+            if cases:
+                first = splitter.number + 1
+                splitter.number += len(lines)
+                yield Batch(cases, range(first, first + len(lines)), partial(_line, lines, first))
+            else:
+                yield self.of_entries(list(splitter.split(lines)))
+        yield self.of_entries(list(splitter.end()))
+
+    def of_entries(self, entries: list[Entry]) -> Batch:
+        """The valid cases among some entries."""
+        cases = _all(",".join([entry.text for entry in entries]))
+        if cases is None or len(cases) != len(entries):
+            valid = [valid for entry in entries for valid in self._one(entry)]
+            entries = [entry for entry, _ in valid]
+            cases = [case for _, case in valid]
+        return Batch(cases, [entry.line for entry in entries], entries.__getitem__)
+
+    def report(self, entry: Entry, value: Any, finding: Finding) -> None:
+        """Adds what was found in a case to the problems, or to the warnings."""
+        path = finding.path
+        if path[:1] == ("assert",) and entry.holds(("assertions",)):
+            path = ("assertions", *path[1:])
+        named = value.get("id")
+        text = f'case "{named}": {finding.text}' if isinstance(named, str) and path != ("id",) else finding.text
+        tolerated = finding.unknown and self._warnings is not None
+        target = self._warnings if tolerated and self._warnings else self._problems
+        target.add(Problem(*entry.place(path), text, finding.hint))
+
+    def case(self, entry: Entry, value: dict[str, Any]) -> Case | None:
+        """The case that a JSON value is; None when it is none, which has been reported then."""
+        value = without_free(value)
+        try:
+            return Case.model_validate(value)
+        except ValidationError as error:
+            findings = explain(error, value)
+        for finding in findings:
+            self.report(entry, value, finding)
+        if self._warnings is None or not all(finding.unknown for finding in findings):
+            return None
+        for finding in findings:
+            del at(value, finding.path[:-1])[finding.path[-1]]
+        return self.case(entry, value)
+
+    def _one(self, entry: Entry) -> Iterator[tuple[Entry, Case]]:
+        text = without_noise(entry.text)
+        try:
+            value = from_json(text, allow_inf_nan=False)
+        except ValueError as error:
+            if "trailing characters" in str(error):
+                yield from self._several(entry)
+            else:
+                self._problems.add(_broken(entry, str(error)))
+            return
+        case = self.case(entry, value)
+        if case:
+            yield entry, case
+
+    def _several(self, entry: Entry) -> Iterator[tuple[Entry, Case]]:
+        for inner in Splitter(self._problems).objects_of(entry.text):
+            yield from self._one(Entry(entry.line, entry.column + inner.column - 1, inner.text))
+
+
+def _one_a_line(lines: list[str]) -> list[Case] | None:
+    """The cases of lines with a whole case each; None when there is anything else in them."""
+    text = "".join(lines).rstrip("\n")
+    if text[:1] != "{" or text.count("}\n{") != len(lines) - 1:
+        return None
+    cases = _all(text.replace("}\n{", "},{"))
+    return cases if cases and len(cases) == len(lines) else None
+
+
+def _line(lines: list[str], first: int, index: int) -> Entry:
+    return Entry(first + index, 1, lines[index].strip())
+
+
+def _all(elements: str) -> list[Case] | None:
+    """The cases of a JSON array; None when one of them is wrong."""
+    text = f"[{elements}]"
+    try:
+        if f'"{FREE}' in text or "NaN" in text or "Infinity" in text:
+            return _CASES.validate_python(without_free(from_json(text, allow_inf_nan=False)))
+        return _CASES.validate_json(text)
+    except ValueError:
+        return None
+
+
+def _broken(entry: Entry, why: str) -> Problem:
+    match = _WHERE.fullmatch(why)
+    text, line, column = (match[1], int(match[2]), int(match[3])) if match else (why, 1, 1)
+    lines = entry.text.split("\n")
+    before = lines[line - 1].encode()[: max(column - 1, 0)].decode(errors="ignore")
+    said = next((ours for theirs, ours in _BROKEN if text.startswith(theirs)), text)
+    place = (entry.line + line - 1, len(before) + (entry.column if line == 1 else 1))
+    if "\0" in lines[line - 1][len(before) : len(before) + 2]:
+        said = "there is a NUL byte in it"
+    return Problem(*place, f"broken JSON: {said}")

@@ -1,0 +1,388 @@
+"""Case files in all their forms, and everything that can be wrong with one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from case_files import read, refusal, write
+
+from runner.cases.model import Assertion, CallOptions, Case, Message, SkipOptions
+from runner.cases.reader import CaseFile, Located, cases_from_values
+from runner.cases.select import chooser
+from runner.errors import ConfigurationError
+
+A = Case(id="A", input="Hi")
+B = Case(id="B", input="Bye")
+PRETTY = '{\n  "id": "A",\n  "input": "Hi"\n}'
+
+FORMS = {
+    "a line each": ("a.jsonl", '{"id": "A", "input": "Hi"}\n{"id": "B", "input": "Bye"}\n', [1, 2]),
+    "no line end at the end": ("a.jsonl", '{"id": "A", "input": "Hi"}\n{"id": "B", "input": "Bye"}', [1, 2]),
+    "blank lines and comments": (
+        "a.jsonl",
+        '# the first\n\n{"id": "A", "input": "Hi"}\n  // the second, {not a case}\n{"id": "B", "input": "Bye"} // "\n',
+        [3, 5],
+    ),
+    "windows line ends": ("a.jsonl", '{"id": "A", "input": "Hi"}\r\n\r\n{"id": "B", "input": "Bye"}\r\n', [1, 3]),
+    "byte order mark": ("a.jsonl", '\ufeff{"id": "A", "input": "Hi"}\n{"id": "B", "input": "Bye"}\n', [1, 2]),
+    "over several lines": ("a.jsonl", PRETTY + '\n\n// next\n{\n  "id": "B",\n  "input": "Bye"\n}\n', [1, 7]),
+    "not indented": ("a.jsonl", '{\n"id": "A",\n"input": \n{"content": "Hi"}\n}\n', None),
+    "comments and commas inside": (
+        "a.jsonl",
+        '{\n  # who\n  "id": "A", // the id\n  "input": "Hi",\n}\n{"id": "B", "input": "Bye",}\n',
+        [1, 6],
+    ),
+    "two in a line": ("a.jsonl", '{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}\n', [1, 1]),
+    "array": ("a.json", '[\n  {"id": "A", "input": "Hi"},\n  {"id": "B", "input": "Bye"},\n]\n', [2, 3]),
+    "array in a line": ("a.json", '[{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}]', [1, 1]),
+    "indented array": ("a.jsonl", json.dumps([{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}], indent=2), [2, 6]),
+    "list in YAML": ("a.yaml", "- id: A\n  input: Hi\n- {id: B, input: Bye}\n", [1, 3]),
+    "tests in YAML": ("a.yml", "x-owner: me\ntests:\n  - id: A\n    input: Hi\n  - id: B\n    input: Bye\n", [3, 5]),
+    "cases in YAML": ("a.yml", "cases:\n- id: A\n  input: Hi\n- id: B\n  input: Bye\n", [2, 4]),
+    "documents in YAML": ("a.yaml", "id: A\ninput: Hi\n---\n- id: B\n  input: Bye\n---\n", [1, 4]),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "lines"), FORMS.values(), ids=FORMS.keys())
+def test_every_form_gives_the_same_cases(tmp_path: Path, name: str, text: str, lines: list[int] | None) -> None:
+    file = read(tmp_path, text, name)
+    if lines is None:
+        assert list(file) == [Located(1, 1, Case(id="A", input=Message(content="Hi")))]
+    else:
+        assert list(file) == [Located(1, lines[0], A), Located(2, lines[1], B)]
+        assert (file.total, file.count, file.warnings) == (2, 2, [])
+
+
+def test_a_json_file_may_hold_one_case(tmp_path: Path) -> None:
+    assert [located.case for located in read(tmp_path, PRETTY, "one.json")] == [A]
+
+
+def test_every_field_is_read(tmp_path: Path) -> None:
+    record = {
+        "id": "all",
+        "name": "Everything",
+        "messages": [
+            {"role": "system", "content": "Be brief"},
+            {"content": [{"type": "text", "text": "Look"}], "name": "maria"},
+        ],
+        "assert": [{"type": "regex", "pattern": "a+", "negate": True, "message": "no a"}, {"type": "snapshot"}],
+        "expected": {"a": [1]},
+        "user": "u",
+        "team": "t",
+        "metadata": {"k": 1},
+        "options": {"connector": "c", "skip": {"history": True}, "metadata": {"m": 1}},
+        "tags": ["smoke"],
+        "skip": "later",
+        "timeout": "1m30s",
+        "before": "env_test.Before",
+        "after": "env_test.After",
+        "mocks": {"process": {"models.user.Find": {"id": 1}}, "now": "2026-01-01T00:00:00Z"},
+        "x-ticket": 12,
+    }
+    (located,) = read(tmp_path, json.dumps(record))
+    expected = Case.model_validate({key: value for key, value in record.items() if key != "x-ticket"})
+    assert located.case == expected
+    assert located.case.options == CallOptions(connector="c", skip=SkipOptions(history=True), metadata={"m": 1})
+
+
+ASSERTIONS = {
+    "list": ([{"type": "contains", "value": "a"}], [Assertion(type="contains", value="a")]),
+    "one": ({"type": "contains", "value": "a"}, [Assertion(type="contains", value="a")]),
+    "default type": ({"value": "a"}, [Assertion(type="equals", value="a")]),
+    "bare name": ("snapshot", [Assertion(type="snapshot")]),
+    "bare name in a list": (["snapshot"], [Assertion(type="snapshot")]),
+    "free field": ({"value": "a", "x-why": "because"}, [Assertion(value="a")]),
+}
+
+
+@pytest.mark.parametrize("spelling", ["assert", "assertions"])
+@pytest.mark.parametrize(("written", "read_as"), ASSERTIONS.values(), ids=ASSERTIONS.keys())
+def test_assertions_are_a_list_however_they_are_written(
+    tmp_path: Path, spelling: str, written: object, read_as: list[Assertion]
+) -> None:
+    (located,) = read(tmp_path, json.dumps({"id": "A", "input": "Hi", spelling: written}))
+    assert located.case.assertions == read_as
+
+
+def test_free_fields_are_allowed_wherever_fields_are_checked(tmp_path: Path) -> None:
+    record = {"id": "A", "input": "Hi", "x-a": 1, "options": {"x-b": 1}, "mocks": {"x-c": 1}, "metadata": {"x-d": 1}}
+    (located,) = read(tmp_path, json.dumps(record))
+    assert located.case.metadata == {"x-d": 1}
+    assert located.case.options == CallOptions()
+
+
+def test_yaml_words_and_dates_are_texts(tmp_path: Path) -> None:
+    (located,) = read(tmp_path, "id: A\ninput: yes\nexpected: {day: 2026-01-02, sure: true, n: 3}\n", "a.yaml")
+    assert (located.case.input, located.case.expected) == ("yes", {"day": "2026-01-02", "sure": True, "n": 3})
+
+
+T1 = '{"id": "T1", "input": "Hi"'
+REFUSED = {
+    "unknown field": (
+        f'{T1}}}\n{{"id": "T2", "expcted": 1, "input": "Hi"}}',
+        'cases.jsonl:2:14: case "T2": unknown field "expcted" [Did you mean "expected"?]',
+    ),
+    "unknown field over several lines": (
+        '{\n  "id": "T1",\n  "input": "Hi",\n  "assert": [\n    {"type": "contains", "valu": "a"}\n  ]\n}',
+        'cases.jsonl:5:26: case "T1": unknown field "valu" in "assert[0]" [Did you mean "value"?]',
+    ),
+    "unknown option": (
+        f'{T1}, "options": {{"skip": {{"histry": true}}}}}}',
+        'cases.jsonl:1:50: case "T1": unknown field "histry" in "options.skip" [Did you mean "history"?]',
+    ),
+    "id missing": ('{"input": "Hi"}', 'cases.jsonl:1:1: "id" is missing'),
+    "id empty": ('{"id": " ", "input": "Hi"}', 'cases.jsonl:1:2: "id" must not be empty'),
+    "id a number": ('{"id": 7, "input": "Hi"}', 'cases.jsonl:1:2: "id" must be a string, not a number'),
+    "no input": (
+        '{"id": "T1"}',
+        'cases.jsonl:1:1: case "T1": "input" is missing [What is said to the agent is in "input" or in "messages"]',
+    ),
+    "no messages": ('{"id": "T1", "messages": []}', 'cases.jsonl:1:14: case "T1": there is no message in it'),
+    "wrong input": (
+        '{"id": "T1", "input": 5}',
+        'cases.jsonl:1:14: case "T1": "input" must be a string, an object or a list, not a number',
+    ),
+    "wrong content": (
+        '{"id": "T1", "messages": [{"content": true}]}',
+        'cases.jsonl:1:28: case "T1": "messages[0].content" must be a string, an object or a list, not true or false',
+    ),
+    "unknown role": (
+        '{"id": "T1", "input": {"role": "asistant", "content": ""}}',
+        'cases.jsonl:1:24: case "T1": unknown message role "asistant" [Did you mean "assistant"?]',
+    ),
+    "unknown part": (
+        '{"id": "T1", "input": {"content": [{"type": "imag", "source": "file://a.png"}]}}',
+        'cases.jsonl:1:37: case "T1": unknown part type "imag" [Did you mean "image"?]',
+    ),
+    "unknown assertion type": (
+        f'{T1}, "assert": {{"type": "containz", "value": "a"}}}}',
+        'cases.jsonl:1:40: case "T1": unknown assertion type "containz" [Did you mean "contains"?]',
+    ),
+    "unknown bare assertion": (
+        f'{T1}, "assert": ["snapshott"]}}',
+        'cases.jsonl:1:40: case "T1": unknown assertion type "snapshott" [Did you mean "snapshot"?]',
+    ),
+    "assertion a number": (
+        f'{T1}, "assert": 5}}',
+        'cases.jsonl:1:29: case "T1": "assert" must be a list, an object or a string, not a number',
+    ),
+    "incomplete assertion": (
+        f'{T1}, "assertions": [{{"type": "json_path"}}]}}',
+        'cases.jsonl:1:44: case "T1": assertion 1: "json_path" needs "path", such as "$.status"',
+    ),
+    "judge without prefix": (
+        f'{T1}, "assert": {{"type": "agent", "use": "judge", "criteria": "kind"}}}}',
+        'cases.jsonl:1:29: case "T1": assertion 1: "agent" needs the prefix "agents:" in "use", as in "agents:judge"',
+    ),
+    "both spellings": (
+        f'{T1}, "assert": [], "assertions": []}}',
+        'cases.jsonl:1:43: case "T1": "assert" and "assertions" are the same field [Keep one of them]',
+    ),
+    "timeout": (
+        f'{T1}, "timeout": "soon"}}',
+        'cases.jsonl:1:29: case "T1": cannot read timeout "soon": not a duration [Write it as 500ms, 30s, 1m30s or 2h]',
+    ),
+    "duplicate id": (
+        f'{T1}}}\n\n{T1}}}\n',
+        'cases.jsonl:3:2: the id "T1" is taken by cases.jsonl:1 [Each case of a file has an id of its own]',
+    ),
+    "comma missing": (
+        '{"id": "T1" "input": "é"}',
+        "cases.jsonl:1:13: broken JSON: a comma or a closing bracket is missing before this",
+    ),
+    "bracket missing": (
+        f'{T1}\n',
+        "cases.jsonl:1:26: broken JSON: it ends too early: a bracket or a quote is not closed",
+    ),
+    "quote missing": (
+        '{"id": "é", "input": "Hi}\n',
+        "cases.jsonl:1:25: broken JSON: it ends too early: a bracket or a quote is not closed",
+    ),
+    "wrong bracket": (
+        '{"id": "T1", "tags": ["a"}}',
+        "cases.jsonl:1:26: broken JSON: a comma or a closing bracket is missing before this",
+    ),
+    "not a number": ('{"id": "T1", "input": "", "expected": NaN}', "cases.jsonl:1:39: broken JSON: this is no JSON value"),
+    "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: there is a NUL byte in it"),
+    "text": (
+        "hello\n",
+        'cases.jsonl:1:1: hello is no case: a JSON object was expected [A case looks like {"id": "T1", "input": "Hello"}]',
+    ),
+    "open list": (f'[\n{T1}}}\n', 'cases.jsonl:1:1: the list that begins here is not closed [A "]" is missing]'),
+    "part without source": (
+        '{"id": "T1", "input": {"content": [{"type": "image"}]}}',
+        'cases.jsonl:1:36: case "T1": "source" is missing in the image part',
+    ),
+    "source that is no file": (
+        f'{T1}, "attachments": [{{"type": "image", "source": "a.png"}}]}}',
+        'cases.jsonl:1:45: case "T1": the image "a.png" is no file: it must begin with file://',
+    ),
+    "missing attachment": (
+        f'{T1}, "attachments": [{{"type": "image", "source": "file://./a.png"}}]}}',
+        'cases.jsonl:1:45: case "T1": the file "file://./a.png" does not exist: <folder>/a.png',
+    ),
+    "attachment that is a folder": (
+        f'{T1}, "attachments": [{{"type": "file", "source": "file://."}}]}}',
+        'cases.jsonl:1:45: case "T1": "file://." is no file: <folder>',
+    ),
+    "image of an unknown kind": (
+        f'{T1}, "attachments": [{{"type": "image", "source": "file://cases.jsonl"}}]}}',
+        'cases.jsonl:1:45: case "T1": "file://cases.jsonl" is no image that models take: bmp, gif, jpeg, jpg, png, webp',
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    assert refusal(tmp_path, text) == f"Cannot read cases from {message}"
+
+
+BAD_YAML = {
+    "syntax": ("- id: [A\n- b", "a.yaml:3:1: broken YAML: did not find expected ',' or ']'"),
+    "unknown field": (
+        "tests:\n  - id: A\n    inputt: Hi\n    input: Hi\n",
+        'a.yaml:3:5: case "A": unknown field "inputt" [Did you mean "input"?]',
+    ),
+    "in an assertion": (
+        "- id: A\n  input: Hi\n  assert:\n    - type: contains\n      valu: a\n",
+        'a.yaml:5:7: case "A": unknown field "valu" in "assert[0]" [Did you mean "value"?]',
+    ),
+    "beside the list": (
+        "tests: [{id: A, input: Hi}]\ntitle: x\n",
+        'a.yaml:2:1: unknown field "title" [Beside "tests" there is nothing but fields that start with x-]',
+    ),
+    "a scalar": ("- hello\n", "a.yaml:1:3: 'hello' is no case [A case is a mapping with id and input]"),
+    "bytes": (
+        "- id: A\n  input: !!binary aGk=\n",
+        "a.yaml:1:3: it holds what JSON cannot: Object of type bytes is not JSON serializable",
+    ),
+    "a cycle": ("- id: A\n  metadata: &m\n    m: *m\n", "a.yaml:1:3: it holds what JSON cannot: Circular reference detected"),
+    "unknown tag": ("- id: !x A\n", "a.yaml:1:7: broken YAML: could not determine a constructor for the tag '!x'"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_YAML.values(), ids=BAD_YAML.keys())
+def test_what_is_wrong_in_yaml_is_said_with_its_place(tmp_path: Path, text: str, message: str) -> None:
+    assert refusal(tmp_path, text, "a.yaml") == f"Cannot read cases from {message}"
+
+
+UNREADABLE = {
+    "empty": (b"", "cases.jsonl: there is none in it"),
+    "comments only": (b"# nothing\n\n", "cases.jsonl: there is none in it"),
+    "empty list": (b"[]", "cases.jsonl: there is none in it"),
+    "not UTF-8": (b'{"id": "A"}\n{"id": "\xc3\xa9\xff"}', "cases.jsonl:2:10: not UTF-8 text [Save it as UTF-8]"),
+    "UTF-16": ('{"id": "A"}'.encode("utf-16"), "cases.jsonl: it is UTF-16 text [Save it as UTF-8]"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    assert refusal(tmp_path, content).replace(
+        " [A case file holds JSON objects, one a line, or a list of them in JSON or YAML]", ""
+    ) == (f"Cannot read cases from {message}")
+
+
+@pytest.mark.parametrize(("name", "why"), [("none.jsonl", "there is no such file"), ("folder.jsonl", "it is no file")])
+def test_a_path_that_is_no_file_is_refused(tmp_path: Path, name: str, why: str) -> None:
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(ConfigurationError) as caught:
+        CaseFile.check(tmp_path / name, name=name)
+    assert caught.value.message == f"Cannot read cases from {name}: {why}"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "{}").chmod(0)
+    with pytest.raises(ConfigurationError, match="Permission denied"):
+        CaseFile.check(tmp_path / "cases.jsonl")
+
+
+def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
+    lines = [
+        '{"id": "T1", "input": "Hi", "expcted": 1}',
+        '{"id": "T2", "input": "Hi"',
+        '{"id": "T3", "input": "Hi"}',
+        "{",
+        '  "id": "T4", "input": "Hi",',
+        '  "skip": 3,',
+        "},",
+        '{"id": "T3", "input": "Hi", "attachments": [{"type": "file", "source": "file://gone.txt"}]}',
+    ]
+    assert refusal(tmp_path, "\n".join(lines)) == (
+        "Cannot read cases from cases.jsonl: 5 problems\n"
+        '  cases.jsonl:1:29: case "T1": unknown field "expcted". Did you mean "expected"?\n'
+        "  cases.jsonl:2:26: broken JSON: it ends too early: a bracket or a quote is not closed\n"
+        '  cases.jsonl:6:3: case "T4": "skip" must be true or false or a string, not a number\n'
+        '  cases.jsonl:8:2: the id "T3" is taken by cases.jsonl:3. Each case of a file has an id of its own\n'
+        '  cases.jsonl:8:45: case "T3": the file "file://gone.txt" does not exist: <folder>/gone.txt [No case was run]'
+    )
+
+
+def test_the_list_of_problems_is_bounded(tmp_path: Path) -> None:
+    message = refusal(tmp_path, "".join(f'{{"id": "T{n}"}}\n' for n in range(25)))
+    assert message.splitlines()[0] == "Cannot read cases from cases.jsonl: 25 problems"
+    assert message.splitlines()[20:] == [
+        '  cases.jsonl:20:1: case "T19": "input" is missing. What is said to the agent is in "input" or in "messages"',
+        "  and 5 more [No case was run]",
+    ]
+
+
+def test_a_bad_line_deep_in_a_large_file_is_found(tmp_path: Path) -> None:
+    lines = [f'{{"id": "T{n}", "input": "Hi", "assert": {{"type": "contains", "value": "a"}}}}' for n in range(20_000)]
+    lines[17_000] = '{"id": "T17000", "input": "Hi",, "skip": true}'
+    lines[18_000] = lines[3]
+    assert refusal(tmp_path, "\n".join(lines)) == (
+        "Cannot read cases from cases.jsonl: 2 problems\n"
+        "  cases.jsonl:17001:32: broken JSON: a field name in double quotes is missing here\n"
+        '  cases.jsonl:18001:2: the id "T3" is taken by cases.jsonl:4. Each case of a file has an id of its own'
+        " [No case was run]"
+    )
+
+
+def test_lenient_reading_drops_unknown_fields_with_a_warning(tmp_path: Path) -> None:
+    text = '{"id": "A", "input": "Hi", "colour": 1, "options": {"modus": 2, "mode": "m"}}\n{"id": "B", "input": "Bye"}'
+    file = read(tmp_path, text, lenient=True)
+    assert [located.case for located in file] == [Case(id="A", input="Hi", options=CallOptions(mode="m")), B]
+    assert file.warnings == [
+        'cases.jsonl:1:53: case "A": unknown field "modus" in "options". Did you mean "mode"?',
+        'cases.jsonl:1:28: case "A": unknown field "colour"',
+    ]
+
+
+def test_lenient_reading_refuses_everything_else(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match='"skip" must be true or false or a string'):
+        read(tmp_path, '{"id": "A", "input": "Hi", "colour": 1, "skip": 1}', lenient=True)
+
+
+def test_chosen_cases_keep_their_lines_and_are_counted(tmp_path: Path) -> None:
+    path = write(tmp_path, '{"id": "A", "input": "Hi"}\n{"id": "B", "name": "farewell", "input": "Bye"}\n{"id": "C", "input": ""}')
+    file = CaseFile.check(path, chosen=chooser("^fare|C"))
+    assert [(located.position, located.line, located.case.id) for located in file] == [(1, 2, "B"), (2, 3, "C")]
+    assert (file.total, file.count) == (3, 2)
+
+
+def test_a_file_that_changed_after_its_check_is_refused(tmp_path: Path) -> None:
+    file = read(tmp_path, '{"id": "A", "input": "Hi"}')
+    write(tmp_path, '{"id": "A", "inputt": "Hi"}')
+    with pytest.raises(ConfigurationError, match='unknown field "inputt"'):
+        list(file)
+
+
+def test_values_become_cases(tmp_path: Path) -> None:
+    values = [{"id": "A", "input": "Hi", "x-a": 1}, {"id": "B", "input": "Bye"}]
+    assert cases_from_values(values, "agents:gen", tmp_path) == [A, B]
+
+
+def test_bad_values_are_refused_together(tmp_path: Path) -> None:
+    values = [{"id": "A", "input": "Hi", "kind": 1}, "B", {"id": "C", "input": "a"}, {"id": "C", "input": "b"}]
+    with pytest.raises(ConfigurationError) as caught:
+        cases_from_values(values, "agents:gen", tmp_path)
+    assert caught.value.message == (
+        "Cannot read cases from agents:gen: 3 problems\n"
+        '  agents:gen: case "A": unknown field "kind". Did you mean "id"?\n'
+        "  agents:gen: entry 2 is no case: an object was expected\n"
+        '  agents:gen: case "C": the id is taken by an earlier case'
+    )
