@@ -1,5 +1,6 @@
 /** The hooks of the assistant: `Create` prepares what the model is asked, `Next` turns what it did into the answer. */
 import { DEFAULT_POLICY, Describe } from "./policy";
+import type { Claim } from "./policy";
 import { LoadSettings, MissingParts, SystemReady } from "./setup";
 
 /** Messages of a conversation that the model is shown. */
@@ -31,6 +32,8 @@ export function Next(ctx: agent.Context, payload: agent.Payload): agent.NextResu
     case "approve_expense":
     case "reject_expense":
       return { data: { type: "decision", ...last.result, message: `Expense ${last.result.id} is ${last.result.status}.` } };
+    case "read_receipt":
+      return { data: { type: "claim", claim: last.result, message: question(last.result) } };
     default:
       return null;
   }
@@ -46,6 +49,12 @@ function summary(list: any): string {
   if (!list.items.length) return "There are no expenses.";
   const plural = list.items.length === 1 ? "expense" : "expenses";
   return `${list.items.length} ${plural}, ${list.total.toFixed(2)} in total.`;
+}
+
+/** What was read off a receipt, for the user to confirm. */
+function question(claim: Partial<Claim>): string {
+  if (!claim.amount || !claim.date) return "I cannot read all of the receipt. What is the amount, and which day is it of?";
+  return `I read ${claim.amount.toFixed(2)} ${claim.currency ?? ""} on ${claim.date}. Shall I file it?`;
 }
 
 /** The text of an Exception as a sentence for the user. */

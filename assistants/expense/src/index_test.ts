@@ -43,7 +43,7 @@ export function TestCreateCutsLongConversations(t: testing.T, ctx: agent.Context
 
 export function TestNextLeavesTextAlone(t: testing.T, ctx: agent.Context) {
   t.assert.Nil(Next(ctx, { messages: question, completion: { content: "Which day was that?" } }));
-  t.assert.Nil(Next(ctx, called("read_receipt", { amount: 8.4 })));
+  t.assert.Nil(Next(ctx, called("look_around", { amount: 8.4 })));
 }
 
 export function TestNextConfirms(t: testing.T, ctx: agent.Context) {
@@ -56,6 +56,11 @@ export function TestNextConfirms(t: testing.T, ctx: agent.Context) {
   t.run("submitted", (t) => {
     const next = Next(ctx, called("create_expense", { ...expense, status: "submitted" }));
     t.assert.JSONPath(next, "data.message", "Expense 7 is filed: 38.00 EUR for travel. It waits for manager and finance.");
+  });
+  t.run("read off a receipt", (t) => {
+    const read = Next(ctx, called("read_receipt", { amount: 8.4, currency: "EUR", date: "2025-03-30" }));
+    t.assert.JSONPath(read, "data.message", "I read 8.40 EUR on 2025-03-30. Shall I file it?");
+    t.assert.Contains(Next(ctx, called("read_receipt", { amount: 8.4 }))?.data.message, "cannot read all");
   });
 }
 
