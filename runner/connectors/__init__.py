@@ -1,0 +1,1 @@
+"""The ways to models: what a connector is (`base`), where it comes from (`load`), and one module for each type."""

@@ -1,0 +1,287 @@
+"""Anthropic's messages API (docs.anthropic.com/en/api/messages, streaming: .../messages-streaming).
+
+System messages go to `system`; results of tools become parts of a user message; neighbours of one role become one
+message, so that user and assistant alternate. Parameters that the API does not know (`seed`, `n`, `response_format`,
+penalties) are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage
+from runner.connectors.capabilities import capabilities_of
+from runner.connectors.parts import data_of, parts_of, text_of, url_of
+from runner.connectors.provider import HttpConnector, ProviderError
+
+VERSION = "2023-06-01"
+MAX_TOKENS = 4096
+_SAME_NAME = ("temperature", "top_p", "top_k", "thinking", "service_tier")
+_STOP_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
+_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+"""Type of a delta → its field that carries the piece."""
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""The status that goes with a type of error which comes inside a stream."""
+
+
+class AnthropicConnector(HttpConnector):
+    """`type: anthropic`."""
+
+    default_host = "https://api.anthropic.com"
+    default_auth = "x-api-key"
+    path = "messages"
+
+    def headers(self, request: ModelRequest) -> dict[str, str]:
+        """The version of the API."""
+        return {"anthropic-version": str(self.options.get("version") or VERSION)}
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of a messages request."""
+        can = capabilities_of(self.options, self.model)
+        given = {**self.options, **{name: value for name, value in request.parameters.items() if value is not None}}
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": given.get("max_completion_tokens") or given.get("max_tokens") or MAX_TOKENS,
+            "messages": self._messages(request.messages, can.vision),
+        }
+        system = [text_of(message) for message in request.messages if message.get("role") in ("system", "developer")]
+        if any(system):
+            body["system"] = "\n\n".join(filter(None, system))
+        body |= {name: given[name] for name in _SAME_NAME if name in given}
+        if not can.temperature:
+            body.pop("temperature", None)
+        if stop := given.get("stop"):
+            body["stop_sequences"] = [stop] if isinstance(stop, str) else stop
+        if "user" in given:
+            body["metadata"] = {"user_id": str(given["user"])}
+        tools = [*map(_tool, request.parameters.get("tools") or ()), *map(_tool, request.tools)]
+        if tools and can.tool_calls:
+            body["tools"] = tools
+            if choice := _tool_choice(given):
+                body["tool_choice"] = choice
+        if self.streams(request):
+            body["stream"] = True
+        return {**body, **self.options.get("extra_body", {})}
+
+    def answer(self) -> AnthropicAnswer:
+        """An answer in events or whole."""
+        return AnthropicAnswer()
+
+    def _messages(self, messages: Iterable[Message], vision: bool) -> list[Message]:
+        written: list[Message] = []
+        for message in messages:
+            role = message.get("role", "user")
+            if role in ("system", "developer"):
+                continue
+            blocks = _tool_result(message) if role == "tool" else self._blocks(message, vision)
+            role = "assistant" if role == "assistant" else "user"
+            if not blocks:
+                continue
+            if written and written[-1]["role"] == role:
+                written[-1]["content"] += blocks
+            else:
+                written.append({"role": role, "content": blocks})
+        return written
+
+    def _blocks(self, message: Message, vision: bool) -> list[dict[str, Any]]:
+        blocks = [self._block(part) for part in parts_of(message) if vision or part.get("type") != "image_url"]
+        blocks += [_tool_use(call) for call in message.get("tool_calls") or ()]
+        return [block for block in blocks if block.get("text") != ""]
+
+    def _block(self, part: dict[str, Any]) -> dict[str, Any]:
+        match part.get("type"):
+            case "image_url":
+                return {"type": "image", "source": _source(url_of(part, "image_url"))}
+            case "file":
+                return _document(part)
+            case "input_audio":
+                raise self.fault("cannot send audio: the messages API takes text, images and documents")
+        return part
+
+
+class AnthropicAnswer:
+    """Puts events together, or takes a whole message."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._pieces: dict[int, list[str]] = {}
+        self._usage: dict[str, Any] = {}
+        self._id = ""
+        self._model = ""
+        self._stop_reason = ""
+        self.complete = False
+        """Whether the message was stopped."""
+
+    def feed(self, event: dict[str, Any]) -> str:
+        """Takes an event; gives the piece of content in it. Unknown events are no error, as the API asks."""
+        match event.get("type"):
+            case "message_start":
+                self._open(event.get("message") or {})
+            case "content_block_start":
+                return self._start(event.get("index", 0), event.get("content_block") or {})
+            case "content_block_delta":
+                return self._add(event.get("index", 0), event.get("delta") or {})
+            case "message_delta":
+                self._stop_reason = (event.get("delta") or {}).get("stop_reason") or self._stop_reason
+                self._usage |= _present(event.get("usage"))
+            case "message_stop":
+                self.complete = True
+            case "error":
+                raise _reported(event)
+        return ""
+
+    def whole(self, value: dict[str, Any]) -> None:
+        """Takes a message."""
+        if value.get("type") == "error" or value.get("error"):
+            raise _reported(value)
+        if not isinstance(value.get("content"), list):
+            raise ProviderError("there is no content in the answer", None)
+        self._open(value)
+        self._stop_reason = value.get("stop_reason") or ""
+        for index, block in enumerate(value["content"]):
+            self._start(index, block)
+
+    def completion(self) -> Completion:
+        """What came."""
+        calls = []
+        for index, block in self._blocks.items():
+            if block.get("type") == "tool_use":
+                streamed = "".join(self._pieces[index])
+                arguments = streamed or json.dumps(block.get("input") or {}, ensure_ascii=False)
+                calls.append(ToolCall(str(block.get("id") or f"call_{index}"), str(block.get("name") or ""), arguments))
+        cached = self._usage.get("cache_read_input_tokens") or 0
+        written = self._usage.get("cache_creation_input_tokens") or 0
+        return Completion(
+            content=self._text("text"),
+            tool_calls=tuple(calls),
+            finish_reason=_STOP_REASONS.get(self._stop_reason, "tool_calls" if calls else "stop"),
+            usage=Usage(
+                input_tokens=(self._usage.get("input_tokens") or 0) + cached + written,
+                output_tokens=self._usage.get("output_tokens") or 0,
+                cached_tokens=cached,
+            ),
+            model=self._model,
+            id=self._id,
+            reasoning=self._text("thinking"),
+        )
+
+    def _open(self, message: dict[str, Any]) -> None:
+        self._id = str(message.get("id") or "")
+        self._model = str(message.get("model") or "")
+        self._usage |= _present(message.get("usage"))
+
+    def _start(self, index: int, block: dict[str, Any]) -> str:
+        self._blocks[index] = block
+        self._pieces[index] = []
+        return self._keep(index, block.get(str(block.get("type"))))
+
+    def _add(self, index: int, delta: dict[str, Any]) -> str:
+        if index not in self._blocks:
+            self._start(index, {"type": "text"})
+        field = _DELTAS.get(str(delta.get("type")), "")
+        return self._keep(index, delta.get(field))
+
+    def _keep(self, index: int, text: Any) -> str:
+        if not isinstance(text, str):
+            return ""
+        self._pieces[index].append(text)
+        return text if self._blocks[index].get("type") == "text" else ""
+
+    def _text(self, kind: str) -> str:
+        return "".join(
+            "".join(self._pieces[index]) for index, block in self._blocks.items() if block.get("type") == kind
+        )
+
+
+def _source(url: str) -> dict[str, Any]:
+    data = data_of(url)
+    return {"type": "base64", "media_type": data.mime, "data": data.base64} if data else {"type": "url", "url": url}
+
+
+def _document(part: dict[str, Any]) -> dict[str, Any]:
+    url = url_of(part, "file")
+    data = data_of(url)
+    if data and data.mime.startswith("image/"):
+        return {"type": "image", "source": _source(url)}
+    source = (
+        {"type": "text", "media_type": "text/plain", "data": data.text()} if data and data.is_text else _source(url)
+    )
+    block: dict[str, Any] = {"type": "document", "source": source}
+    if name := part["file"].get("filename"):
+        block["title"] = name
+    return block
+
+
+def _tool(tool: Mapping[str, Any]) -> dict[str, Any]:
+    tool = tool.get("function", tool)
+    if "input_schema" in tool:
+        return dict(tool)
+    written = {"name": tool["name"], "input_schema": tool.get("parameters") or {"type": "object", "properties": {}}}
+    return written | ({"description": tool["description"]} if tool.get("description") else {})
+
+
+def _tool_choice(given: Mapping[str, Any]) -> dict[str, Any] | None:
+    choice = given.get("tool_choice")
+    match choice:
+        case "auto" | "none":
+            written = {"type": choice}
+        case "required" | "any":
+            written = {"type": "any"}
+        case {"function": {"name": name}}:
+            written = {"type": "tool", "name": name}
+        case dict():
+            written = dict(choice)
+        case _:
+            written = {}
+    if given.get("parallel_tool_calls") is False and choice != "none":
+        written = {"type": "auto", **written, "disable_parallel_tool_use": True}
+    return written or None
+
+
+def _tool_use(call: dict[str, Any]) -> dict[str, Any]:
+    function = call.get("function") or {}
+    arguments = function.get("arguments") or {}
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except ValueError:
+            arguments = {"arguments": arguments}  # broken, but this API takes objects only
+    if not isinstance(arguments, dict):
+        arguments = {"arguments": arguments}
+    return {"type": "tool_use", "id": call.get("id", ""), "name": function.get("name", ""), "input": arguments}
+
+
+def _tool_result(message: Message) -> list[dict[str, Any]]:
+    return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": text_of(message)}]
+
+
+def _present(usage: Any) -> dict[str, Any]:
+    return {name: value for name, value in usage.items() if value is not None} if isinstance(usage, dict) else {}
+
+
+def _reported(event: dict[str, Any]) -> ProviderError:
+    error = event.get("error")
+    if not isinstance(error, dict):
+        return ProviderError(str(error), None)
+    kind = str(error.get("type") or "")
+    return ProviderError(str(error.get("message") or kind), _STATUSES.get(kind))

@@ -1,0 +1,198 @@
+"""The connectors of an application: files below `connectors/`, roles in `agent/agent.yml`, and `scripted`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.connectors.base import Connector
+from runner.connectors.definition import Definition, read_definition, read_type
+from runner.documents import read_yaml
+from runner.errors import ConfigurationError, did_you_mean
+
+if TYPE_CHECKING:
+    from runner.connectors.timing import Timing
+
+TYPES = {
+    "anthropic": "runner.connectors.anthropic:AnthropicConnector",
+    "openai": "runner.connectors.openai:OpenAIConnector",
+    "scripted": "runner.connectors.scripted:ScriptedConnector",
+    "yao": "runner.connectors.yao:YaoConnector",
+}
+"""Type in a connector file → `module:Class`."""
+SCRIPTED = "scripted"
+"""The id that needs no file."""
+_SUFFIXES = (".conn.yao", ".conn.jsonc", ".conn.json")
+_OTHER_TYPES = {
+    "mysql": "a database",
+    "postgres": "a database",
+    "sqlite3": "a database",
+    "hdb": "a database",
+    "mongo": "a database",
+    "redis": "a key-value store",
+    "weaviate": "a vector database",
+    "qdrant": "a vector database",
+    "fastembed": "for embeddings",
+    "moapi": "a proxy for other APIs",
+}
+
+
+class Connectors:
+    """Finds connectors by id and makes each once. For one event loop."""
+
+    def __init__(self, root: Path, variables: Mapping[str, str], timing: Timing | None = None) -> None:
+        """Reads nothing yet.
+
+        Args:
+            root: The application's root.
+            variables: Environment variables, those of the application's `.env` among them.
+            timing: Clocks, for tests.
+        """
+        self._root = root
+        self._variables = variables
+        self._timing = timing
+        self._made: dict[str, Connector] = {}
+        self._client: Any = None
+        self._found: dict[str, Path] | None = None
+        self._agent_file: dict[str, Any] | None = None
+
+    def resolve(self, reference: str | None) -> str:
+        """The id that a reference means: an id, `$ENV.NAME`, `use::<role>`, or nothing for the role `default`.
+
+        Raises ConfigurationError; that there is a connector of this id is seen by `get`.
+        """
+        current = (reference or "").strip() or "use::default"
+        seen: list[str] = []
+        while current.startswith(("$ENV.", "use::")):
+            if current in seen:
+                way = " -> ".join([*seen, current])
+                raise ConfigurationError(f"Cannot resolve connector {current}: it leads back to itself, {way}")
+            seen.append(current)
+            kind, _, name = current.partition("." if current.startswith("$") else "::")
+            current = self._of_variable(name) if kind == "$ENV" else self._of_role(name.strip() or "default")
+        return current
+
+    def get(self, id: str) -> Connector:
+        """The connector of that id. Raises ConfigurationError."""
+        if id not in self._made:
+            self._made[id] = self._make(id)
+        return self._made[id]
+
+    def ids(self) -> list[str]:
+        """Ids of all models, sorted; `scripted` among them."""
+        kinds = {id: read_type(path) for id, path in self._files().items()}
+        return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
+
+    async def close(self) -> None:
+        """Closes every connector that was made, and connections."""
+        for connector in self._made.values():
+            await connector.close()
+        if self._client is not None:
+            await self._client.close()
+        self._made = {}
+        self._client = None
+
+    def _make(self, id: str) -> Connector:
+        path = self._files().get(id)
+        if path is None:
+            if id == SCRIPTED:
+                return self._scripted(id)
+            known = self.ids()
+            hint = did_you_mean(id, known) or f"There are: {', '.join(known)}"
+            raise ConfigurationError(f'Cannot find connector "{id}": no such file below {self._root}/connectors', hint)
+        definition = read_definition(id, path, self._root, self._variables)
+        if definition.type not in TYPES:
+            raise self._unusable(definition)
+        if definition.type == "scripted":
+            return self._scripted(id)
+        self._check_presence(definition)
+        connector: Connector = _class_of(definition.type)(definition, self._http(), self._clocks())
+        return connector
+
+    def _scripted(self, id: str) -> Connector:
+        connector: Connector = _class_of("scripted")(self._root)
+        connector.id = id
+        return connector
+
+    def _unusable(self, definition: Definition) -> ConfigurationError:
+        subject = f'Cannot use connector "{definition.id}" from {definition.where}'
+        models = f"Connectors of models: {', '.join(self.ids())}"
+        if definition.type in _OTHER_TYPES:
+            kind = f"{definition.type} is {_OTHER_TYPES[definition.type]}"
+            return ConfigurationError(f"{subject}: it is not a model, {kind}", models)
+        hint = did_you_mean(definition.type, TYPES) or f"Types are {', '.join(TYPES)}"
+        return ConfigurationError(f'{subject}: unknown type "{definition.type}"', hint)
+
+    def _check_presence(self, definition: Definition) -> None:
+        options = definition.options
+        subject = f'Cannot use connector "{definition.id}" from {definition.where}'
+        if definition.type == "yao":
+            if not options.get("host"):
+                raise ConfigurationError(f"{subject}: options.host is missing", 'Such as "https://yao.example.com"')
+        elif not options.get("model"):
+            raise ConfigurationError(f"{subject}: options.model is missing", "Name the model to ask")
+
+    def _of_variable(self, name: str) -> str:
+        value = self._variables.get(name, "").strip()
+        if not value:
+            raise ConfigurationError(
+                f"Cannot resolve connector $ENV.{name}: the environment variable {name} is not set",
+                f"Set {name} in the environment or in .env to the id of a connector, or name one with -c",
+            )
+        return value
+
+    def _of_role(self, role: str) -> str:
+        content = self._roles()
+        system, uses = _block(content, "system"), _block(content, "uses")
+        used = uses.get(role)  # mostly an agent's id
+        candidates = [system.get(role), used if used in self._files() else None, system.get("default")]
+        found = next((value for value in candidates if isinstance(value, str) and value.strip()), None)
+        if found is None:
+            raise ConfigurationError(
+                f'Cannot resolve the connector of role "{role}": agent/agent.yml names none under system.{role}',
+                f"Add it, set connector in package.yao, or name one with -c: {', '.join(self.ids())}",
+            )
+        return found.strip()
+
+    def _roles(self) -> dict[str, Any]:
+        if self._agent_file is None:
+            path = self._root / "agent" / "agent.yml"
+            content = read_yaml(path, "agent settings") if path.is_file() else None
+            self._agent_file = content if isinstance(content, dict) else {}
+        return self._agent_file
+
+    def _files(self) -> dict[str, Path]:
+        if self._found is None:
+            folder = self._root / "connectors"
+            self._found = {}
+            for path in sorted(folder.rglob("*.conn.*")):
+                suffix = next((suffix for suffix in _SUFFIXES if path.name.endswith(suffix)), None)
+                if suffix and path.is_file():
+                    self._found[".".join(path.relative_to(folder).parts).removesuffix(suffix)] = path
+        return self._found
+
+    def _http(self) -> Any:
+        if self._client is None:
+            from runner.http import HttpClient
+            from runner.proxies import Proxies
+
+            self._client = HttpClient(Proxies.from_variables(self._variables))
+        return self._client
+
+    def _clocks(self) -> Timing:
+        from runner.connectors.timing import Timing
+
+        return self._timing or Timing()
+
+
+def _block(content: dict[str, Any], name: str) -> dict[str, Any]:
+    block = content.get(name)
+    return block if isinstance(block, dict) else {}
+
+
+def _class_of(type: str) -> Any:
+    from importlib import import_module
+
+    module, _, name = TYPES[type].partition(":")
+    return getattr(import_module(module), name)

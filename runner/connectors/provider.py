@@ -1,0 +1,305 @@
+"""What connectors over HTTP share: the call, its bounds and second chances, and errors that say what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
+from runner.connectors.definition import Definition
+from runner.connectors.limits import MAX_CONCURRENCY, Limits
+from runner.connectors.retry import RETRIES, RetryLater, retry_after, with_retries
+from runner.connectors.sse import EventReader
+from runner.connectors.timing import Timing
+from runner.http import (
+    READ_SECONDS,
+    BadProtocol,
+    CannotConnect,
+    ConnectionLost,
+    HttpClient,
+    HttpError,
+    HttpTimeout,
+    Response,
+)
+
+_SHORT = 300
+"""Characters that an error quotes of what a provider says."""
+
+Listener = Callable[[str], None]
+
+
+class Answer(Protocol):
+    """Puts an answer together."""
+
+    def feed(self, event: dict[str, Any]) -> str:
+        """Takes an event of a stream; gives the piece of content in it. Raises ProviderError."""
+
+    def whole(self, value: dict[str, Any]) -> None:
+        """Takes an answer that came in one piece. Raises ProviderError."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the stream said that it had reached its end."""
+
+    def completion(self) -> Completion:
+        """What was taken."""
+
+
+class ProviderError(Exception):
+    """An error that a provider reports inside an answer."""
+
+    def __init__(self, message: str, status: int | None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class HttpConnector:
+    """Base of the connectors that speak HTTP; each says how to write a request and how to read an answer."""
+
+    default_host = ""
+    default_auth = "bearer"
+    path = ""
+    """Below `/v1/`."""
+
+    def __init__(self, definition: Definition, client: HttpClient, timing: Timing) -> None:
+        options = definition.options
+        self.id = definition.id
+        self.definition = definition
+        self.options = options
+        self.model: str = options.get("model", "")
+        self._client = client
+        self._timing = timing
+        self._url = self._address(options.get("host") or options.get("proxy") or self.default_host)
+        self._host = urlsplit(self._url).netloc.rpartition("@")[2]
+        self._limits = Limits(
+            options.get("max_concurrency", MAX_CONCURRENCY), options.get("requests_per_minute"), timing
+        )
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """Asks the model. Raises ConnectorError.
+
+        When a stream breaks off and the call is made again, `on_chunk` hears the new answer from where it had heard
+        the first; the completion's content is what counts.
+        """
+        body = self.write(request)
+        payload = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        headers = {
+            "content-type": "application/json",
+            "user-agent": "yao-test",
+            **self._auth(),
+            **self.headers(request),
+        }
+        listener = _Continued(request.on_chunk) if request.on_chunk else None
+
+        async def attempt() -> Completion:
+            await self._limits.turn()
+            if listener:
+                listener.restart()
+            return await self._attempt(headers, payload, listener or _nobody)
+
+        async with self._limits:
+            return await with_retries(attempt, self.options.get("retries", RETRIES), self._timing)
+
+    async def close(self) -> None:
+        """Does nothing: connections belong to the client."""
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of the request. Raises ConnectorError when the provider has no form for a part of it."""
+        raise NotImplementedError
+
+    def headers(self, request: ModelRequest) -> dict[str, str]:
+        """Headers beside those that every request has."""
+        return {}
+
+    def answer(self) -> Answer:
+        """Something to put an answer together with."""
+        raise NotImplementedError
+
+    def streams(self, request: ModelRequest) -> bool:
+        """Whether to ask for a stream."""
+        options = self.options
+        capable = options.get("capabilities", {}).get("streaming", True)
+        wanted = request.parameters.get("stream", options.get("streaming", options.get("stream", capable)))
+        return wanted is not False
+
+    def fault(self, message: str, hint: str | None = None) -> ConnectorError:
+        """An error that trying again would not help."""
+        return ConnectorError(f"{self._subject}: {message}", hint=hint)
+
+    def priced(self, usage: Usage) -> Usage:
+        """The usage with its cost, when the connector file names prices and the provider does not."""
+        price = self.options.get("price")
+        if usage.cost is not None or not price:
+            return usage
+        cached = usage.cached_tokens * price.get("cached", price.get("input", 0))
+        fresh = (usage.input_tokens - usage.cached_tokens) * price.get("input", 0)
+        return usage._replace(cost=(fresh + cached + usage.output_tokens * price.get("output", 0)) / 1e6)
+
+    @property
+    def _subject(self) -> str:
+        return f"{self.id} ({self._host})"
+
+    def _address(self, host: str) -> str:
+        return f"{host}{self.path}" if host.endswith("/") else f"{host}/v1/{self.path}"
+
+    def _auth(self) -> dict[str, str]:
+        key = self.options.get("key")
+        if not key:
+            return {}
+        mode = self.options.get("auth_mode", self.default_auth)
+        return {"authorization": f"Bearer {key}"} if mode == "bearer" else {mode: key}
+
+    async def _attempt(self, headers: dict[str, str], payload: bytes, listener: Listener) -> Completion:
+        answer = self.answer()
+        seconds = float(self.options.get("timeout", READ_SECONDS))
+        try:
+            async with self._client.post(self._url, headers, payload, seconds) as response:
+                if response.status != 200:
+                    raise await self._refusal(response)
+                if "text/event-stream" in response.headers.get("content-type", ""):
+                    await self._read_stream(response, answer, listener)
+                else:
+                    self._take(await response.read(), answer, listener)
+        except HttpError as error:
+            raise self._failure(error) from error
+        except ProviderError as error:
+            raise self._said(error.status, str(error), "answered with an error") from error
+        completion = answer.completion()
+        return completion._replace(usage=self.priced(completion.usage), model=completion.model or self.model)
+
+    async def _read_stream(self, response: Response, answer: Answer, listener: Listener) -> None:
+        events = EventReader()
+        async for chunk in response.chunks():
+            if self._feed(events.feed(chunk), answer, listener):
+                await response.drain()
+                return
+        self._end(events.end(), answer, listener)
+
+    def _take(self, body: bytes, answer: Answer, listener: Listener) -> None:
+        """Takes a body that is not called a stream, but may be one."""
+        text = body.decode("utf-8", "replace").strip()
+        if text.startswith(("data:", "event:", ":")):
+            events = EventReader()
+            self._end(events.feed(body) + events.end(), answer, listener)
+            return
+        value = self._object(text)
+        with self._shape(text):
+            answer.whole(value)
+        listener(answer.completion().content)
+
+    def _end(self, events: list[str], answer: Answer, listener: Listener) -> None:
+        if not self._feed(events, answer, listener) and not answer.complete:
+            raise ConnectionLost(f"the stream of {self._host} ended before the answer was complete")
+
+    def _feed(self, events: list[str], answer: Answer, listener: Listener) -> bool:
+        """Whether the end was reached."""
+        for data in events:
+            if data == "[DONE]":
+                return True
+            event = self._object(data)
+            with self._shape(data):
+                piece = answer.feed(event)
+            if piece:
+                listener(piece)
+        return False
+
+    @contextmanager
+    def _shape(self, text: str) -> Iterator[None]:
+        try:
+            yield
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ConnectorError(
+                f"{self._subject} answered JSON of an unexpected shape: {self._quoted(text)}"
+            ) from error
+
+    def _object(self, text: str) -> dict[str, Any]:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ConnectorError(
+                f"{self._subject} answered what is not JSON: {self._quoted(text)}",
+                hint=f"Check options.host in {self.definition.where}: is it the address of an API?",
+            ) from error
+        if not isinstance(value, dict):
+            raise ConnectorError(f"{self._subject} answered JSON that is not an object: {self._quoted(text)}")
+        return value
+
+    async def _refusal(self, response: Response) -> ConnectorError:
+        said = _message((await response.read()).decode("utf-8", "replace"))
+        error = self._said(response.status, said, f"answered {response.status}")
+        if isinstance(error, RetryLater):
+            error.retry_after = retry_after(response.headers, self._timing)
+        return error
+
+    def _said(self, status: int | None, said: str, what: str) -> ConnectorError:
+        retryable = status is not None and (status in (408, 429) or status >= 500)
+        kind = RetryLater if retryable else ConnectorError
+        text = f"{self._subject} {what}" + (f": {self._quoted(said)}" if said else "")
+        return kind(text, status, retryable, self._advice(status))
+
+    def _failure(self, error: HttpError) -> ConnectorError:
+        retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout)
+        hint = None
+        match error:
+            case CannotConnect():
+                hint = f"Check options.host in {self.definition.where}, that the server runs, and the proxy variables"
+            case BadProtocol():
+                hint = f"Check options.host in {self.definition.where}: is it the address of an API?"
+        return ConnectorError(f"{self.id}: {self.definition.redact(str(error))}", None, retryable, hint)
+
+    def _advice(self, status: int | None) -> str | None:
+        where = self.definition.where
+        match status:
+            case 401 | 403:
+                if name := self.definition.sources.get("key"):
+                    return f"Check the environment variable {name}, which options.key in {where} names"
+                return f"Check options.key in {where}" if self.options.get("key") else f"Add options.key to {where}"
+            case 404:
+                return f"Check options.model and options.host in {where}"
+            case 429:
+                return f"Use a smaller --parallel, or set options.requests_per_minute in {where}"
+        return None
+
+    def _quoted(self, text: str) -> str:
+        text = " ".join(self.definition.redact(text[: 8 * _SHORT]).split())
+        return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
+
+
+class _Continued:
+    """Hears an answer that may begin anew, and passes on what goes beyond what was heard before."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._heard = 0
+        self._position = 0
+
+    def restart(self) -> None:
+        self._position = 0
+
+    def __call__(self, text: str) -> None:
+        known = max(0, self._heard - self._position)
+        self._position += len(text)
+        if len(text) > known:
+            self._heard = self._position
+            self._listener(text[known:])
+
+
+def _nobody(_: str) -> None:
+    pass
+
+
+def _message(text: str) -> str:
+    """What an error body says, out of the forms in use; nothing if it is a page for people."""
+    try:
+        value: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return "" if text.lstrip().startswith("<") else text
+    for _ in range(3):
+        if not isinstance(value, Mapping):
+            break
+        found = (value.get(key) for key in ("error", "message", "error_description", "detail"))
+        value = next((item for item in found if item), "")
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,68 @@
+"""Second chances for model calls.
+
+A call that failed in a way that may pass (429, 5xx, a lost connection, silence) is made again after about 1, 2 and 4
+seconds, each a quarter more or less by chance, or after what `Retry-After` says. All else fails at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
+
+from runner.connectors.base import ConnectorError
+from runner.connectors.timing import Timing
+
+RETRIES = 3
+LONGEST_WAIT = 60.0
+"""Seconds; a server that asks for more is not waited for."""
+
+T = TypeVar("T")
+
+
+class RetryLater(ConnectorError):  # noqa: N818
+    """A failure whose answer says when to try again."""
+
+    retry_after: float | None = None
+    """Seconds."""
+
+
+async def with_retries(attempt: Callable[[], Awaitable[T]], retries: int, timing: Timing) -> T:
+    """The result of the first attempt that works. Raises the last ConnectorError."""
+    for count in range(retries + 1):
+        try:
+            return await attempt()
+        except ConnectorError as error:
+            wait = _wait(error, count, timing)
+            if not error.retryable or count == retries or wait > LONGEST_WAIT:
+                if error.retryable and wait > LONGEST_WAIT:
+                    error.message += f" (it asks to wait {wait:.0f} s)"
+                if count:
+                    error.message += f" (tried {count + 1} times)"
+                error.args = (error.message,)
+                raise
+        await timing.sleep(wait)
+    raise AssertionError("unreachable")
+
+
+def retry_after(headers: Mapping[str, str], timing: Timing) -> float | None:
+    """Seconds that `Retry-After` asks for, given as a number or as an HTTP date (RFC 9110, section 10.2.3)."""
+    text = headers.get("retry-after", "").strip()
+    if not text:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - timing.wall())
+    except ValueError:
+        return None
+
+
+def _wait(error: ConnectorError, count: int, timing: Timing) -> float:
+    chance = timing.random()
+    asked = error.retry_after if isinstance(error, RetryLater) else None
+    if asked is not None:
+        return asked * (1 + chance / 10)
+    return float(2**count) * (0.75 + chance / 2)

@@ -1,0 +1,98 @@
+"""An assistant on a running Yao server, asked through its chat API.
+
+Yao's own documents (openapi/chat/README.md, agent/context) describe it as OpenAI's API below a base path that the
+server configures: `/v1`, or `/api/__yao/openapi/v1`. So `options.host` is the server (`/v1/chat/completions` is added)
+or, with a slash at its end, the base path (`chat/completions` is added). The assistant goes into the header
+`X-Yao-Assistant`, into `assistant_id` and, as old servers want it, into `model`; `metadata.chat_id` of the call goes
+into `X-Yao-Chat`. The server is asked to keep no history, because every request holds the whole conversation.
+
+Answers are read leniently: OpenAI's chunks, or Yao's own messages (`{type: "text", props: {content}}`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.openai import OpenAIAnswer, OpenAIConnector
+from runner.connectors.provider import ProviderError
+
+
+class YaoConnector(OpenAIConnector):
+    """`type: yao`."""
+
+    def headers(self, request: ModelRequest) -> dict[str, str]:
+        """The assistant, the chat, and that OpenAI's form is wanted."""
+        headers = {"x-yao-assistant": self._assistant(request), "x-yao-accept": "standard"}
+        if chat := request.metadata.get("chat_id"):
+            headers["x-yao-chat"] = str(chat)
+        return headers
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of a chat request; tools are the server's own."""
+        assistant = self._assistant(request)
+        body = super().write(request._replace(tools=()))
+        body.pop("stream_options", None)
+        body |= {"model": f"{assistant}-yao_{assistant}", "assistant_id": assistant}
+        body["skip"] = {"history": True, "trace": True}
+        if request.metadata:
+            body["metadata"] = dict(request.metadata)
+        if chat := request.metadata.get("chat_id"):
+            body["chat_id"] = str(chat)
+        return body
+
+    def answer(self) -> YaoAnswer:
+        """An answer in chunks, in Yao's messages, or whole."""
+        return YaoAnswer()
+
+    def _assistant(self, request: ModelRequest) -> str:
+        assistant = self.options.get("assistant") or self.model or request.agent
+        if not assistant:
+            raise self.fault(
+                "cannot tell which assistant to ask", f"Set options.assistant in {self.definition.where} to its id"
+            )
+        return str(assistant)
+
+
+class YaoAnswer(OpenAIAnswer):
+    """Puts chunks or messages together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._awaiting: bool | None = None
+        self._hint: str | None = None
+
+    def feed(self, event: dict[str, Any]) -> str:
+        """Takes a chunk or a message; gives the piece of content in it."""
+        self._look_for_declaration(event)
+        if "type" not in event or "choices" in event:
+            return super().feed(event)
+        props = event.get("props") or {}
+        text = str(props.get("content") or "")
+        match event["type"]:
+            case "text":
+                return super().feed({"choices": [{"delta": {"content": text}}]})
+            case "thinking":
+                return super().feed({"choices": [{"delta": {"reasoning_content": text}}]})
+            case "error":
+                raise ProviderError(str(props.get("message") or event.get("error") or "unknown error"), None)
+            case "event" if props.get("event") == "stream_end":
+                return super().feed({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+        return ""
+
+    def whole(self, value: dict[str, Any]) -> None:
+        """Takes a completion."""
+        self._look_for_declaration(value)
+        super().whole(value)
+
+    def completion(self) -> Completion:
+        """What came, and whether the assistant declared that it waits for the user."""
+        return super().completion()._replace(awaiting_input=self._awaiting, input_hint=self._hint)
+
+    def _look_for_declaration(self, event: dict[str, Any]) -> None:
+        choices = [choice for choice in event.get("choices") or () if isinstance(choice, dict)]
+        inner = [choice.get(kind) for choice in choices for kind in ("delta", "message")]
+        for place in (event, event.get("props"), event.get("metadata"), *choices, *inner):
+            if isinstance(place, dict) and isinstance(place.get("awaiting_input"), bool):
+                self._awaiting = place["awaiting_input"]
+                self._hint = str(place["input_hint"]) if place.get("input_hint") else self._hint

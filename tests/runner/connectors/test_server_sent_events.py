@@ -1,0 +1,27 @@
+"""The reader of server-sent events."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.connectors.sse import EventReader
+
+STREAMS = {
+    "events": (b"data: a\n\ndata: b\n\n", ["a", "b"]),
+    "carriage returns": (b"data: a\r\n\r\nevent: x\r\ndata: b\r\n\r\n", ["a", "b"]),
+    "several lines": (b"data: a\ndata:  b\ndata\n\n", ["a\n b\n"]),
+    "comments and other fields": (b": hi\nid: 1\nretry: 5\ndatabase: x\ndata: a\n\n\n\n", ["a"]),
+    "an event without data": (b"event: ping\n\ndata: a\n\n", ["a"]),
+    "no space": (b"data:a\n\n", ["a"]),
+    "no blank line at the end": (b"data: a\n\ndata: b", ["a", "b"]),
+    "letters of several bytes": ("data: 世界\n\n".encode(), ["世界"]),
+}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000])
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_reads_the_same_wherever_it_is_cut(name: str, size: int) -> None:
+    stream, expected = STREAMS[name]
+    reader = EventReader()
+    read = [data for start in range(0, len(stream), size) for data in reader.feed(stream[start : start + size])]
+    assert read + reader.end() == expected

@@ -1,0 +1,337 @@
+"""The HTTP client against real servers and proxies."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from model_server import ModelServer, body, raw, settle, silence
+
+from runner.errors import ConfigurationError
+from runner.http import (
+    AnswerTooLarge,
+    BadProtocol,
+    CannotConnect,
+    ConnectionLost,
+    HttpClient,
+    HttpError,
+    HttpTimeout,
+)
+from runner.proxies import Proxies
+
+SHORT = 0.05
+"""Seconds of silence that a test waits for."""
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(default=body(200, "fine", {"X-Note": "a"})) as server:
+        yield server
+
+
+def run(work: Callable[[HttpClient], Awaitable[Any]], **options: Any) -> Any:
+    async def session() -> Any:
+        client = HttpClient(**options)
+        try:
+            return await work(client)
+        finally:
+            await client.close()
+
+    return asyncio.run(session())
+
+
+async def post(client: HttpClient, url: str, seconds: float = 20.0) -> tuple[int, bytes]:
+    async with client.post(url, {"content-type": "text/plain"}, b"hello", seconds) as response:
+        return response.status, await response.read()
+
+
+def test_a_post_gives_status_headers_and_body(server: ModelServer) -> None:
+    async def work(client: HttpClient) -> Any:
+        async with client.post(f"{server.url}/path?q=1", {"X-Own": "1"}, b'{"a": 1}') as response:
+            return response.status, response.headers["x-note"], [chunk async for chunk in response.chunks()]
+
+    assert run(work) == (200, "a", [b"fine"])
+    sent = server.requests[0]
+    assert (sent.method, sent.path, sent.body) == ("POST", "/path?q=1", {"a": 1})
+    assert sent.headers == {"host": f"127.0.0.1:{server.port}", "content-length": "8", "x-own": "1"}
+
+
+def test_a_connection_is_used_again(server: ModelServer) -> None:
+    async def work(client: HttpClient) -> None:
+        for _ in range(3):
+            await post(client, server.url)
+
+    run(work)
+    assert [request.connection for request in server.requests] == [1, 1, 1]
+
+
+def test_a_connection_that_the_server_closed_is_not_used_again(server: ModelServer) -> None:
+    server.plan(raw(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"))
+
+    async def work(client: HttpClient) -> Any:
+        first = await post(client, server.url)
+        while not client_sees_end(client):
+            await asyncio.sleep(0)
+        return first, await post(client, server.url)
+
+    def client_sees_end(client: HttpClient) -> bool:
+        return all(one.has_expired() for idle in client._idle.values() for one in idle)
+
+    assert run(work) == ((200, b"ok"), (200, b"fine"))
+
+
+def test_hundreds_of_calls_are_made_at_once(server: ModelServer) -> None:
+    async def work(client: HttpClient) -> Any:
+        return await asyncio.gather(*(post(client, server.url) for _ in range(300)))
+
+    assert run(work) == [(200, b"fine")] * 300
+
+
+FAILURES = {
+    "reset": (raw(b"", reset=True), ConnectionLost, "lost the connection to <host>: Connection reset by peer"),
+    "no answer": (
+        raw(b""),
+        ConnectionLost,
+        "lost the connection to <host>: it was closed before the answer was complete",
+    ),
+    "half a head": (raw(b"HTTP/1.1 200 OK\r\ncont"), ConnectionLost, None),
+    "short body": (raw(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"), ConnectionLost, None),
+    "short chunks": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n"), ConnectionLost, None),
+    "no HTTP": (raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), BadProtocol, None),
+    "bad chunks": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"), BadProtocol, None),
+    "silence": (silence(), HttpTimeout, "<host> was silent for too long"),
+    "too large": (body(200, "x" * 3000000), AnswerTooLarge, "the answer of <host> exceeds 2 MB"),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_has_its_kind_and_names_the_host(server: ModelServer, name: str) -> None:
+    behaviour, kind, text = FAILURES[name]
+    server.plan(behaviour)
+    with pytest.raises(HttpError) as caught:
+        run(lambda client: post(client, server.url, SHORT if name == "silence" else 20.0), limit=2 << 20)
+    host = f"127.0.0.1:{server.port}"
+    assert type(caught.value) is kind
+    assert host in str(caught.value)
+    assert text is None or str(caught.value) == text.replace("<host>", host)
+
+
+def test_nobody_there_is_said_with_the_reason() -> None:
+    with ModelServer() as server:
+        gone = server.url
+    with pytest.raises(CannotConnect, match=r"^cannot connect to 127\.0\.0\.1:\d+: Connection refused$"):
+        run(lambda client: post(client, gone))
+
+
+def test_a_name_that_nobody_has_is_said() -> None:
+    with pytest.raises(CannotConnect, match=r"cannot connect to nowhere\.invalid: there is no host of that name"):
+        run(lambda client: post(client, "http://nowhere.invalid"))
+
+
+def test_a_header_with_a_line_break_is_refused_and_never_shown(server: ModelServer) -> None:
+    async def work(client: HttpClient) -> None:
+        async with client.post(server.url, {"authorization": "secret\nx"}, b""):
+            raise AssertionError
+
+    with pytest.raises(BadProtocol) as caught:
+        run(work)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_cancelling_closes_the_connection(server: ModelServer) -> None:
+    server.plan(silence())
+
+    async def work(client: HttpClient) -> None:
+        task = asyncio.ensure_future(post(client, server.url))
+        await asyncio.to_thread(server.arrivals.acquire, timeout=20)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(server.saw_hang_up)
+
+    run(work)
+
+
+def test_fifty_megabytes_are_read(server: ModelServer) -> None:
+    server.plan(body(200, "x" * (50 << 20)))
+    assert len(run(lambda client: post(client, server.url))[1]) == 50 << 20
+
+
+@asynccontextmanager
+async def proxy(answer: bytes = b"HTTP/1.1 200 Connected\r\n\r\n") -> AsyncIterator[tuple[str, list[str]]]:
+    """A proxy that forwards requests, and opens tunnels when it answers so; and the heads that it saw."""
+    heads: list[str] = []
+    writers: list[asyncio.StreamWriter] = []
+
+    async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while data := await reader.read(65536):
+                writer.write(data)
+        writer.close()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        head = await reader.readuntil(b"\r\n\r\n")
+        heads.append(head.decode())
+        method, target, _ = heads[-1].split(" ", 2)
+        address = target if method == "CONNECT" else target.split("/")[2]
+        if method == "CONNECT":
+            writer.write(answer)
+            if b" 200 " not in answer:
+                return
+        host, _, port = address.rpartition(":")
+        there_reader, there = await asyncio.open_connection(host, int(port))
+        writers.append(there)
+        if method != "CONNECT":
+            there.write(head)
+        await asyncio.gather(pump(reader, there), pump(there_reader, writer))
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield f"http://user:p%40ss@127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
+    finally:
+        server.close()
+        for writer in writers:
+            writer.transport.abort()
+        await settle()
+
+
+def test_a_proxy_forwards_plain_calls(server: ModelServer) -> None:
+    async def session() -> Any:
+        async with proxy() as (url, heads):
+            client = HttpClient(Proxies({"http": url}))
+            answer = await post(client, f"{server.url}/v1")
+            await client.close()
+            return answer, heads[0].splitlines()
+
+    answer, head = asyncio.run(session())
+    assert answer == (200, b"fine")
+    assert head[0] == f"POST {server.url}/v1 HTTP/1.1"
+    assert "Proxy-Authorization: Basic dXNlcjpwQHNz" in head
+
+
+@asynccontextmanager
+async def tls_server(folder: Path) -> AsyncIterator[tuple[str, ssl.SSLContext]]:
+    """An HTTPS server, and a context that trusts it."""
+    certificate = make_certificate(folder)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 1000000)
+        with suppress(ConnectionError):
+            await reader.read()
+        writer.transport.abort()
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=context)
+    try:
+        yield (
+            f"https://localhost:{server.sockets[0].getsockname()[1]}",
+            ssl.create_default_context(cafile=str(certificate)),
+        )
+    finally:
+        server.close()
+        await settle()
+
+
+def make_certificate(folder: Path) -> Path:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    built = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path = folder / "server.pem"
+    path.write_bytes(private + built.public_bytes(serialization.Encoding.PEM))
+    return path
+
+
+@pytest.mark.parametrize("tunnel", [False, True], ids=["direct", "through a proxy"])
+def test_https_is_verified_and_read(tmp_path: Path, tunnel: bool) -> None:
+    async def session() -> Any:
+        async with tls_server(tmp_path) as (url, context), proxy() as (proxy_url, heads):
+            client = HttpClient(Proxies({"https": proxy_url} if tunnel else {}), ssl_context=context)
+            status, content = await post(client, url)
+            await client.close()
+            return status, len(content), [head.split(" ")[0] for head in heads]
+
+    assert asyncio.run(session()) == (200, 1000000, ["CONNECT"] if tunnel else [])
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
+    async def session() -> None:
+        async with tls_server(tmp_path) as (url, _):
+            client = HttpClient()
+            try:
+                await post(client, url)
+            finally:
+                await client.close()
+
+    with pytest.raises(
+        CannotConnect, match=r"localhost:\d+: its certificate cannot be trusted: self.signed certificate"
+    ):
+        asyncio.run(session())
+
+
+def test_a_proxy_that_refuses_is_said_without_its_password() -> None:
+    async def session() -> None:
+        async with proxy(b"HTTP/1.1 407 Who are you\r\n\r\n") as (url, _):
+            client = HttpClient(Proxies({"https": url}))
+            try:
+                await post(client, "https://api.example.com")
+            finally:
+                await client.close()
+
+    with pytest.raises(CannotConnect) as caught:
+        asyncio.run(session())
+    assert str(caught.value) == "cannot connect to api.example.com: the proxy answered 407 Who are you"
+
+
+HTTP = {"HTTP_PROXY": "http://p:1"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "scheme", "host", "expected"),
+    [
+        ({}, "http", "a.com", None),
+        (HTTP, "http", "a.com", "http://p:1"),
+        (HTTP, "https", "a.com", None),
+        ({**HTTP, "http_proxy": "http://lower:1"}, "http", "a.com", "http://lower:1"),
+        ({"ALL_PROXY": "p:1"}, "https", "a.com", "http://p:1"),
+        ({**HTTP, "NO_PROXY": "*"}, "http", "a.com", None),
+        ({**HTTP, "NO_PROXY": "b.com, .A.com"}, "http", "x.a.com:80", None),
+        ({**HTTP, "NO_PROXY": "a.com"}, "http", "nota.com", "http://p:1"),
+        ({**HTTP, "NO_PROXY": "a.com:80"}, "http", "a.com:81", "http://p:1"),
+        ({**HTTP, "NO_PROXY": "127.0.0.1"}, "http", "127.0.0.1:8080", None),
+    ],
+)
+def test_variables_say_which_proxy_to_use(
+    variables: dict[str, str], scheme: str, host: str, expected: str | None
+) -> None:
+    assert Proxies.from_variables(variables).find(scheme, host) == expected
+
+
+def test_a_proxy_of_another_kind_is_a_configuration_error() -> None:
+    with pytest.raises(ConfigurationError, match="proxies of kind socks5 are not supported"):
+        Proxies({"all": "socks5://p:1"}).find("https", "a.com")
