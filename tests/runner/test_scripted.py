@@ -124,6 +124,13 @@ PROMPTS = [{"role": "system", "content": "You sell tea"}, {"role": "developer", 
 RESULT = ["Go", *called("shop__find", '{"id": 7, "items": [{"n": 1}, {"n": 2}]}', '{"q": "tea"}')]
 TOOLS = ({"name": "shop__find", "description": "", "parameters": {}},)
 
+_FIRST, _SECOND = called("a", "1", id="x"), called("b", "2", id="y")
+TWO_RESULTS = [
+    {"role": "assistant", "tool_calls": _FIRST[0]["tool_calls"] + _SECOND[0]["tool_calls"]},
+    _FIRST[1],
+    _SECOND[1],
+]
+
 CONDITIONS: dict[str, tuple[str, list[Any], dict[str, Any], bool]] = {
     "text without case": ("input: HELLO", ["well, hello there"], {}, True),
     "another text": ("input: hello", ["good bye"], {}, False),
@@ -161,7 +168,7 @@ CONDITIONS: dict[str, tuple[str, list[Any], dict[str, Any], bool]] = {
     ),
     "the last of several results": (
         "{tool.name: b, tool.result: 2}",
-        ["Go", *called("a", "1", id="x"), *called("b", "2", id="y")],
+        ["Go", *TWO_RESULTS],
         {},
         True,
     ),
@@ -274,6 +281,18 @@ def test_times_counts_what_the_rule_answered_not_what_others_did(agent: Any) -> 
     assert [talk.ask(*history[:length]).content for length in (1, 3, 5, 7)] == ["tea", "other", "tea", "other"]
 
 
+def test_times_looks_at_the_turn_of_each_answer(agent: Any) -> None:
+    talk = agent("- {when: {turn: 2}, times: 1, reply: second}\n- reply: other\n")
+    assert talk.ask("a", said("other"), "b").content == "second"
+
+
+def test_the_file_is_read_once(agent: Any) -> None:
+    talk = agent("- reply: first\n")
+    talk.ask("Hi")
+    (talk.folder / "replies.yml").write_text("- reply: changed\n", "utf-8")
+    assert talk.ask("Hi").content == "first"
+
+
 def test_an_error_that_passes_is_not_seen(agent: Any) -> None:
     talk = agent("- {times: 3, reply: {error: lost connection}}\n- reply: here\n")
     assert talk.ask("Hi").content == "here"
@@ -353,6 +372,14 @@ def test_a_template(agent: Any, template: str, text: str) -> None:
     )
     metadata = {"price": "1.50", "nothing": None, "vip": True}
     assert talk.ask("12 teas", *RESULT[1:], tools=TOOLS, metadata=metadata).content == text
+
+
+def test_match_is_of_the_first_regex_that_matched(agent: Any) -> None:
+    talk = agent("""
+- when: {input: [tea, {regex: 'milk (\\w+)'}], system: {regex: 'sell (\\w+)'}}
+  reply: "{{ match.1 }}"
+""")
+    assert [talk.ask(PROMPTS[0], text).content for text in ("milk shake", "green tea")] == ["shake", "tea"]
 
 
 def test_json_keeps_the_types_of_values(agent: Any) -> None:
