@@ -86,10 +86,10 @@ class Splitter:
                     continue
             yield from self._read(line)
 
-    def objects_of(self, line: str) -> Iterator[Entry]:
-        """The entries of a line that holds more than one."""
-        self.number += 1
-        yield from self._read(line)
+    def objects_of(self, line: Entry) -> Iterator[Entry]:
+        """The entries of a line that was taken for one."""
+        self.number = line.line
+        yield from self._read(" " * (line.column - 1) + line.text)
         yield from self.end()
 
     def end(self) -> Iterator[Entry]:

@@ -48,6 +48,9 @@ def case_schema() -> dict[str, Any]:
         lists = [shape for shape in fields[field]["anyOf"] if shape.get("type") == "array"]
         lists[0]["minItems"] = 1
     schema["not"] = {"required": ["assert", "assertions"]}
+    definitions["Assertion"]["allOf"] = [_of_type(name) for name in TYPES]
+    many, _, bare, _ = fields["assert"]["anyOf"]
+    bare["enum"] = many["items"]["anyOf"][1]["enum"] = [name for name in TYPES if name not in NEEDED]
     schema["anyOf"] = [{"required": [field], "properties": {field: _GIVEN}} for field in ("input", "messages")]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

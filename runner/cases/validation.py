@@ -113,8 +113,8 @@ class Validator:
             yield entry, case
 
     def _several(self, entry: Entry) -> Iterator[tuple[Entry, Case]]:
-        for inner in Splitter(self._problems).objects_of(entry.text):
-            yield from self._one(Entry(entry.line, entry.column + inner.column - 1, inner.text))
+        for inner in Splitter(self._problems).objects_of(entry):
+            yield from self._one(inner)
 
 
 def _one_a_line(lines: list[str]) -> list[Case] | None:

@@ -38,7 +38,11 @@ FORMS = {
     "two in a line": ("a.jsonl", '{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}\n', [1, 1]),
     "array": ("a.json", '[\n  {"id": "A", "input": "Hi"},\n  {"id": "B", "input": "Bye"},\n]\n', [2, 3]),
     "array in a line": ("a.json", '[{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}]', [1, 1]),
-    "indented array": ("a.jsonl", json.dumps([{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}], indent=2), [2, 6]),
+    "indented array": (
+        "a.jsonl",
+        json.dumps([{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}], indent=2),
+        [2, 6],
+    ),
     "list in YAML": ("a.yaml", "- id: A\n  input: Hi\n- {id: B, input: Bye}\n", [1, 3]),
     "tests in YAML": ("a.yml", "x-owner: me\ntests:\n  - id: A\n    input: Hi\n  - id: B\n    input: Bye\n", [3, 5]),
     "cases in YAML": ("a.yml", "cases:\n- id: A\n  input: Hi\n- id: B\n  input: Bye\n", [2, 4]),
@@ -186,7 +190,7 @@ REFUSED = {
         'cases.jsonl:1:29: case "T1": cannot read timeout "soon": not a duration [Write it as 500ms, 30s, 1m30s or 2h]',
     ),
     "duplicate id": (
-        f'{T1}}}\n\n{T1}}}\n',
+        f"{T1}}}\n\n{T1}}}\n",
         'cases.jsonl:3:2: the id "T1" is taken by cases.jsonl:1 [Each case of a file has an id of its own]',
     ),
     "comma missing": (
@@ -194,7 +198,7 @@ REFUSED = {
         "cases.jsonl:1:13: broken JSON: a comma or a closing bracket is missing before this",
     ),
     "bracket missing": (
-        f'{T1}\n',
+        f"{T1}\n",
         "cases.jsonl:1:26: broken JSON: it ends too early: a bracket or a quote is not closed",
     ),
     "quote missing": (
@@ -205,13 +209,21 @@ REFUSED = {
         '{"id": "T1", "tags": ["a"}}',
         "cases.jsonl:1:26: broken JSON: a comma or a closing bracket is missing before this",
     ),
-    "not a number": ('{"id": "T1", "input": "", "expected": NaN}', "cases.jsonl:1:39: broken JSON: this is no JSON value"),
+    "not a number": (
+        '{"id": "T1", "input": "", "expected": NaN}',
+        "cases.jsonl:1:39: broken JSON: this is no JSON value",
+    ),
     "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: there is a NUL byte in it"),
     "text": (
         "hello\n",
         'cases.jsonl:1:1: hello is no case: a JSON object was expected [A case looks like {"id": "T1", "input": "Hello"}]',
     ),
-    "open list": (f'[\n{T1}}}\n', 'cases.jsonl:1:1: the list that begins here is not closed [A "]" is missing]'),
+    "text behind a case": (
+        f"# one\n{T1}}} and }}\n",
+        "cases.jsonl:2:29: and is no case: a JSON object was expected "
+        '[A case looks like {"id": "T1", "input": "Hello"}]',
+    ),
+    "open list": (f"[\n{T1}}}\n", 'cases.jsonl:1:1: the list that begins here is not closed [A "]" is missing]'),
     "part without source": (
         '{"id": "T1", "input": {"content": [{"type": "image"}]}}',
         'cases.jsonl:1:36: case "T1": "source" is missing in the image part',
@@ -259,7 +271,10 @@ BAD_YAML = {
         "- id: A\n  input: !!binary aGk=\n",
         "a.yaml:1:3: it holds what JSON cannot: Object of type bytes is not JSON serializable",
     ),
-    "a cycle": ("- id: A\n  metadata: &m\n    m: *m\n", "a.yaml:1:3: it holds what JSON cannot: Circular reference detected"),
+    "a cycle": (
+        "- id: A\n  metadata: &m\n    m: *m\n",
+        "a.yaml:1:3: it holds what JSON cannot: Circular reference detected",
+    ),
     "unknown tag": ("- id: !x A\n", "a.yaml:1:7: broken YAML: could not determine a constructor for the tag '!x'"),
 }
 
@@ -358,7 +373,10 @@ def test_lenient_reading_refuses_everything_else(tmp_path: Path) -> None:
 
 
 def test_chosen_cases_keep_their_lines_and_are_counted(tmp_path: Path) -> None:
-    path = write(tmp_path, '{"id": "A", "input": "Hi"}\n{"id": "B", "name": "farewell", "input": "Bye"}\n{"id": "C", "input": ""}')
+    path = write(
+        tmp_path,
+        '{"id": "A", "input": "Hi"}\n{"id": "B", "name": "farewell", "input": "Bye"}\n{"id": "C", "input": ""}',
+    )
     file = CaseFile.check(path, chosen=chooser("^fare|C"))
     assert [(located.position, located.line, located.case.id) for located in file] == [(1, 2, "B"), (2, 3, "C")]
     assert (file.total, file.count) == (3, 2)
