@@ -1,0 +1,67 @@
+"""A server over stdio that speaks the protocol by hand, and does what the SDK's would not; see `BEHAVIOURS`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from typing import Any
+
+BEHAVIOURS = {
+    "leaves": "starts another process, and ends with code 3 before it says hello",
+    "mute": "reads, and never answers",
+    "deaf": "does not answer calls",
+    "stubborn": "goes on when its input is closed and when it gets SIGTERM",
+    "noisy": "writes prose to stdout and notifications that nobody knows",
+}
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    if request["method"] == "initialize":
+        return {
+            "protocolVersion": request["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "rude", "version": "1"},
+        }
+    if request["method"] == "tools/list":
+        schema = {"type": "object", "properties": {"code": {"type": "string", "pattern": "^(?!0)"}}}
+        if "cursor" not in request.get("params", {}):
+            return {"tools": [{"name": "one", "inputSchema": schema}], "nextCursor": "2"}
+        return {"tools": [{"name": "two", "inputSchema": schema}]}
+    return {"content": [{"type": "text", "text": json.dumps(request["params"]["arguments"])}]}
+
+
+def main(behaviour: str) -> None:
+    if behaviour == "leaves":
+        subprocess.Popen(["sleep", "600"])
+        sys.stderr.write("no licence\n")
+        sys.exit(3)
+    if behaviour == "stubborn":
+        import signal
+
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if behaviour == "noisy":
+        sys.stdout.write("Welcome!\n")
+    for line in sys.stdin:
+        request = json.loads(line)
+        deaf = behaviour == "deaf" and request["method"] == "tools/call"
+        if behaviour == "mute" or deaf or "id" not in request:
+            continue
+        if behaviour == "noisy":
+            send({"method": "notifications/nobody/knows", "params": {"x": 1}})
+        if request["method"] not in ("initialize", "tools/list", "tools/call"):
+            send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
+        else:
+            send({"id": request["id"], "result": answer(request)})
+    if behaviour == "stubborn":
+        time.sleep(600)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

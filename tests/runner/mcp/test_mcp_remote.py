@@ -1,0 +1,448 @@
+"""Real servers over stdio, SSE and streamable HTTP: what works, what breaks, and that nothing is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_application import MARK, SERVERS, marked, program, use, write
+
+from runner.assertions.base import ToolUse
+from runner.errors import ConfigurationError
+from runner.mcp.base import ToolError
+from runner.mcp.servers import Servers
+from runner.mcp.toolbox import ToolRun, open_toolbox
+
+PATIENCE = 30
+"""Seconds after which a test that hangs is ended."""
+
+
+class Surroundings:
+    """An application with one server `s`, and the services that it talks to."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.mark = uuid.uuid4().hex
+        self._services: list[tuple[subprocess.Popen[bytes], socket.socket]] = []
+
+    def stdio(self, name: str, *arguments: str, **more: Any) -> None:
+        write(self.root, {"mcps/s.mcp.yao": {**program(name, *arguments, mark=self.mark), **more}})
+
+    def service(self, transport: str, **more: Any) -> None:
+        """Starts the server of `servers/tools.py` behind a socket that listens already."""
+        listening = socket.create_server(("127.0.0.1", 0))
+        self._start(transport, listening)
+        port = listening.getsockname()[1]
+        endpoint = "mcp" if transport == "http" else "sse"
+        definition = {"transport": transport, "url": f"http://127.0.0.1:{port}", "endpoint": endpoint, **more}
+        write(self.root, {"mcps/s.mcp.yao": definition})
+
+    def restart(self, transport: str) -> None:
+        """Starts the service again, behind the same socket."""
+        process, listening = self._services[-1]
+        process.kill()
+        process.wait()
+        self._start(transport, listening)
+
+    def stop(self) -> None:
+        """Ends the service; its address answers no more."""
+        process, listening = self._services.pop()
+        process.kill()
+        process.wait()
+        listening.close()
+
+    def start(self, transport: str) -> None:
+        if transport == "stdio":
+            self.stdio("tools", "stdio")
+        else:
+            self.service(transport)
+
+    def use(self, action: Any, variables: Any = None) -> Any:
+        async def bounded(servers: Servers) -> Any:
+            async with asyncio.timeout(PATIENCE):
+                return await action(servers)
+
+        return use(self.root, bounded, variables=variables)
+
+    def close(self) -> None:
+        for process, listening in self._services:
+            process.kill()
+            process.wait()
+            listening.close()
+
+    def _start(self, transport: str, listening: socket.socket) -> None:
+        number = listening.fileno()
+        command = [sys.executable, str(SERVERS / "tools.py"), transport, str(number)]
+        process = subprocess.Popen(command, pass_fds=[number], stderr=subprocess.DEVNULL)
+        self._services = [(old, other) for old, other in self._services if other is not listening]
+        self._services.append((process, listening))
+
+
+@pytest.fixture
+def app(tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Iterator[Surroundings]:
+    """Checks afterwards that no process is left, and that nothing was said outside of errors."""
+    surroundings = Surroundings(tmp_path)
+    try:
+        yield surroundings
+        assert marked(surroundings.mark) == []
+        assert capfd.readouterr() == ("", "")
+        assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == []
+    finally:
+        surroundings.close()
+
+
+TRANSPORTS = pytest.mark.parametrize("transport", ["stdio", "http", "sse"])
+
+
+@TRANSPORTS
+def test_tools_resources_and_prompts_of_a_real_server(app: Surroundings, transport: str) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        tools = await server.list_tools()
+        return {
+            "tools": [tool.name for tool in tools],
+            "add": (tools[0].description, sorted(tools[0].schema["properties"])),
+            "sum": (await server.call_tool("add", {"a": 2, "b": 3}, None)).value,
+            "order": (await server.call_tool("order", {"id": 7}, None)).value,
+            "resources": [item["uri"] for item in await server.list_resources()],
+            "read": await server.read_resource("orders://7", None),
+            "prompts": [item["name"] for item in await server.list_prompts()],
+            "prompt": (await server.get_prompt("greet", {"name": "Ann"}))["messages"],
+        }
+
+    app.start(transport)
+    assert app.use(action) == {
+        "tools": ["add", "order", "refuse", "die", "wait_for_file", "environment"],
+        "add": ("Adds two numbers.", ["a", "b"]),
+        "sum": 5,
+        "order": {"id": 7, "paid": True},
+        "resources": ["about://shop", "orders://{id}"],
+        "read": {"contents": [{"uri": "orders://7", "mimeType": "text/plain", "text": "order 7"}]},
+        "prompts": ["greet"],
+        "prompt": [{"role": "user", "content": {"type": "text", "text": "Greet Ann"}}],
+    }
+
+
+@TRANSPORTS
+def test_a_tool_that_fails_is_told_to_the_model(app: Surroundings, transport: str) -> None:
+    async def action(servers: Servers) -> Any:
+        box = await open_toolbox(servers, [{"s": ["refuse"]}], "package.yao")
+        return [await box.run("s__refuse", '{"reason": "no stock"}', None), await box.run("s__refuse", "{}", None)]
+
+    app.start(transport)
+    missing = "Cannot call tool \"refuse\" of MCP server s: validation failed: value: 'reason' is a required property"
+    assert app.use(action) == [
+        ToolRun(ToolUse("refuse", "s", {"reason": "no stock"}, None, "no stock"), "Error: no stock", True),
+        ToolRun(ToolUse("refuse", "s", {}, None, missing), f"Error: {missing}", True),
+    ]
+
+
+@TRANSPORTS
+def test_calls_share_a_connection_and_run_at_the_same_time(app: Surroundings, transport: str, tmp_path: Path) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        slow = {"path": str(tmp_path / "go"), "started": str(tmp_path / "started")}
+        waiting = asyncio.create_task(server.call_tool("wait_for_file", slow, None))
+        quick = await asyncio.gather(*[server.call_tool("add", {"a": n, "b": n}, None) for n in range(8)])
+        (tmp_path / "go").touch()
+        return [answer.value for answer in quick], (await waiting).value
+
+    app.start(transport)
+    assert app.use(action) == ([0, 2, 4, 6, 8, 10, 12, 14], "there")
+
+
+@TRANSPORTS
+def test_a_deadline_ends_a_call_and_the_server_hears_of_it(app: Surroundings, transport: str, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        call = server.call_tool("wait_for_file", {"path": str(tmp_path / "never"), "started": str(started)}, None)
+        task = asyncio.create_task(call)
+        while not started.exists():
+            await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        while started.exists():  # the server removes it when it is told
+            await asyncio.sleep(0.01)
+        return (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+
+    app.start(transport)
+    assert app.use(action) == 2
+
+
+def test_a_server_over_stdio_that_dies_in_a_call_is_explained_and_started_again(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        with pytest.raises(ToolError) as error:
+            await server.call_tool("die", {"code": 5}, None)
+        return error.value.message, error.value.retryable, (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+
+    app.stdio("tools", "stdio")
+    command = f"{sys.executable} {SERVERS / 'tools.py'} stdio"
+    message = f"MCP server s ({command}) failed: it ended with exit code 5; the last lines of its stderr:\n  disk full"
+    assert app.use(action) == (message, False, 2)
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
+def test_a_service_that_dies_in_a_call_is_explained_and_connected_to_again(app: Surroundings, transport: str) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        with pytest.raises(ToolError) as error:
+            await server.call_tool("die", {"code": 5}, None)
+        app.restart(transport)
+        return error.value.message, (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+
+    app.service(transport)
+    message, value = app.use(action)
+    assert re.sub(r":\d+", ":PORT", message) in (
+        "MCP server s (http://127.0.0.1:PORT) failed: the connection was closed",
+        "MCP server s (http://127.0.0.1:PORT) failed: "
+        "peer closed connection without sending complete message body (incomplete chunked read)",
+    )
+    assert value == 2
+
+
+def test_a_service_that_was_restarted_between_calls_is_connected_to_again(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        first = (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+        app.restart("http")
+        return first, (await server.call_tool("add", {"a": 2, "b": 2}, None)).value
+
+    app.service("http")
+    assert app.use(action) == (2, 4)
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
+def test_a_service_that_is_gone_is_named(app: Surroundings, transport: str) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").list_tools()
+        return error.value.message, error.value.code
+
+    app.service(transport)
+    app.stop()
+    message, code = app.use(action)
+    assert (re.sub(r":\d+", ":PORT", message), code) == (
+        "MCP server s (http://127.0.0.1:PORT) failed: All connection attempts failed",
+        502,
+    )
+
+
+def test_a_wrong_path_is_the_status_of_the_answer(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").list_tools()
+        return error.value.message
+
+    app.service("http", endpoint="nowhere")
+    assert re.sub(r":\d+", ":PORT", app.use(action)) == (
+        "MCP server s (http://127.0.0.1:PORT) failed: it answered HTTP 404 Not Found: Not Found"
+    )
+
+
+def test_a_service_is_given_the_token_and_messages_do_not_have_it(app: Surroundings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        definition = {
+            "transport": "http",
+            "url": f"http://127.0.0.1:{port}/mcp?key=$ENV",
+            "authorization_token": "$ENV.SHOP_TOKEN",
+        }
+        write(app.root, {"mcps/s.mcp.yao": definition})
+
+        async def action(servers: Servers) -> Any:
+            seen = []
+
+            async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                seen.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+                writer.write(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 8\r\n\r\nnot you!")
+                await writer.drain()
+                writer.close()
+
+            async with await asyncio.start_server(refuse, sock=listening):
+                with pytest.raises(ToolError) as error:
+                    await servers.server("s").list_tools()
+            return error.value.message, re.findall("authorization: .*", seen[0])
+
+        message, headers = app.use(action, {"SHOP_TOKEN": "s3cret"})
+    assert message == (
+        f"MCP server s (http://127.0.0.1:{port}/mcp) failed: it answered HTTP 401 Unauthorized: not you!"
+    )
+    assert [header.strip() for header in headers] == ["authorization: bearer s3cret"]
+
+
+@pytest.mark.parametrize(
+    ("definition", "message"),
+    [
+        pytest.param({"command": "no-such-command", "arguments": ["$ENV.KEY"]}, "MCP server s (no-such-command $ENV.KEY) failed: there is no such command: no-such-command", id="no such command"),
+        pytest.param({"command": "/etc"}, "MCP server s (/etc) failed: [Errno 13] Permission denied: '/etc'", id="not executable"),
+        pytest.param({"command": "sh", "arguments": ["-c", "echo $KEY; exit 4"], "env": {"KEY": "$ENV.KEY"}}, "MCP server s (sh -c echo $KEY; exit 4) failed: it ended with exit code 4; the last lines of its stderr:\n  (on stdout, which is for the protocol: value)", id="prose instead of a protocol"),
+        pytest.param({"command": "sh", "arguments": ["-c", "kill -9 $$"]}, "MCP server s (sh -c kill -9 $$) failed: it ended by signal 9", id="killed"),
+        pytest.param({"command": "true"}, "MCP server s (true) failed: the connection was closed", id="ends at once"),
+    ],
+)  # fmt: skip
+def test_a_server_that_does_not_start_says_why(app: Surroundings, definition: Any, message: str) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").list_tools()
+        return error.value.message
+
+    write(app.root, {"mcps/s.mcp.yao": {"transport": "stdio", **definition}})
+    assert app.use(action, {"KEY": "value", "PATH": "/usr/bin:/bin"}) == message
+
+
+def test_what_a_server_started_is_ended_when_it_has_left(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").list_tools()
+        assert marked(app.mark) == []
+        return error.value.message.partition(" failed: ")[2]
+
+    app.stdio("rude", "leaves")
+    assert app.use(action) == "it ended with exit code 3; the last lines of its stderr:\n  no licence"
+
+
+@pytest.mark.parametrize("behaviour", ["mute", "deaf"])
+def test_a_timeout_bounds_a_server(app: Surroundings, behaviour: str) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").call_tool("one", {}, None)
+        return error.value.message.partition(" did not ")[2], error.value.code, error.value.retryable
+
+    app.stdio("rude", behaviour, timeout="500ms")
+    assert app.use(action) == ("answer within 0.5 s", 504, False)
+
+
+def test_a_server_that_does_not_want_to_end_is_killed(app: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def action(servers: Servers) -> Any:
+        return (await servers.server("s").call_tool("one", {}, None)).value
+
+    monkeypatch.setattr("runner.mcp.child.GRACE", 0.1)
+    app.stdio("rude", "stubborn")
+    assert app.use(action) == {}
+
+
+@pytest.mark.parametrize("seconds", [0, 0.5])
+def test_an_interrupted_run_leaves_no_process(app: Surroundings, seconds: float) -> None:
+    async def main() -> None:
+        servers = Servers(app.root, {}, lambda *_: None)  # type: ignore[arg-type,return-value]
+        server = servers.server("s")  # loads the SDK
+        asyncio.get_running_loop().call_later(seconds, asyncio.current_task().cancel)  # type: ignore[union-attr]
+        await server.list_tools()
+
+    app.stdio("rude", "mute")
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(main())
+
+
+def test_prose_and_unknown_notifications_are_passed_over(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        # Two pages of tools; no resources and prompts; a pattern that only JavaScript knows.
+        return (
+            [tool.name for tool in await server.list_tools()],
+            await server.list_resources(),
+            await server.list_prompts(),
+            (await server.call_tool("two", {"code": "07"}, None)).value,
+        )
+
+    app.stdio("rude", "noisy")
+    assert app.use(action) == (["one", "two"], [], [], {"code": "07"})
+
+
+def test_a_server_is_given_little_of_the_environment(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        return [(await server.call_tool("environment", {"name": name}, None)).value for name in ("HOME", "KEY", "OWN")]
+
+    app.stdio("tools", "stdio", env={MARK: app.mark, "OWN": "$ENV.KEY"})
+    assert app.use(action, {"HOME": "/home/x", "KEY": "value"}) == ["/home/x", "", "value"]
+
+
+def test_an_unknown_tool_of_a_real_server_is_named_with_the_closest(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").call_tool("ad", {}, None)
+        return error.value.message, error.value.hint, error.value.code
+
+    app.stdio("tools", "stdio")
+    assert app.use(action) == (
+        'Cannot call tool "ad" of MCP server s: there is no such tool',
+        'Did you mean "add"?',
+        404,
+    )
+
+
+def test_without_the_sdk_the_package_to_install_is_named(app: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def action(servers: Servers) -> Any:
+        return servers.server("s")
+
+    app.stdio("tools", "stdio")
+    for name in [name for name in sys.modules if name.startswith(("runner.mcp.client", "runner.mcp.remote"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(ConfigurationError) as error:
+        app.use(action)
+    assert (error.value.message, error.value.hint) == (
+        f"Cannot use MCP server s ({app.root}/mcps/s.mcp.yao): transport stdio needs the package mcp",
+        "Install it with: pip install 'yao-test[mcp]'",
+    )
+
+
+BROKEN = """
+import asyncio, sys
+from pathlib import Path
+from runner.mcp.base import ToolError
+from runner.mcp.servers import Servers
+
+async def main():
+    servers = Servers(Path(sys.argv[1]), {"PATH": "/usr/bin:/bin"}, None)
+    for id, tool, arguments in [
+        ("noisy", "one", {}), ("noisy", "one", {"code": 1}), ("tools", "die", {"code": 2}), ("tools", "refuse", {"reason": "no"}),
+        ("gone", "x", {}), ("missing", "x", {}), ("wrong", "x", {}),
+    ]:
+        try:
+            await servers.server(id).call_tool(tool, arguments, None)
+        except ToolError as error:
+            print(id, error.code)
+    waiting = asyncio.create_task(servers.server("mute").list_tools())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    if sys.argv[2] == "close":
+        await servers.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("ending", ["close", "leave"])
+def test_nothing_is_written_to_stderr(app: Surroundings, ending: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    app.service("http", endpoint="nowhere")
+    (app.root / "mcps/s.mcp.yao").rename(app.root / "mcps/wrong.mcp.yao")
+    programs = {"noisy": ("rude", "noisy"), "mute": ("rude", "mute"), "tools": ("tools", "stdio")}
+    definitions = {id: program(*arguments, mark=app.mark) for id, arguments in programs.items()}
+    definitions["gone"] = {"transport": "sse", "url": f"http://127.0.0.1:{port}"}
+    definitions["missing"] = {"transport": "stdio", "command": "no-such-command"}
+    write(app.root, {f"mcps/{id}.mcp.yao": definition for id, definition in definitions.items()})
+    command = [sys.executable, "-W", "error", "-c", BROKEN, str(app.root), ending]
+    result = subprocess.run(command, cwd=SERVERS.parents[3], capture_output=True, text=True, timeout=60, check=False)
+    assert (result.returncode, result.stdout.split("\n"), result.stderr) == (
+        0,
+        ["noisy 400", "tools 502", "gone 502", "missing 502", "wrong 502", ""],
+        "",
+    )
