@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_PROSE = 1_000_000
-"""Longest text in whose middle JSON is looked for, in characters."""
+MAX_TEXT = 1_000_000
+"""Longest text in which JSON is looked for that is not the whole of it, in characters."""
+MAX_YAML = 20_000
+"""Longest text that may be YAML without a fence, in characters: reading it takes long."""
 MAX_STARTS = 200
-"""Most brackets of such a text that are tried as the beginning of a value."""
+"""Most brackets of a prose text that are tried as the beginning of a value."""
 MAX_REPAIRS = 3
 """Most of them that are tried to repair."""
 
@@ -38,9 +40,10 @@ def extract_json(text: str, *, yaml: bool = True) -> Any | None:
     """
     text = text.strip()
     found = _whole(text)
-    if found is None:
+    if found is None and len(text) <= MAX_TEXT:
         found = _block(text, yaml)
-    return _in_prose(text) if found is None else found
+        found = _in_prose(text) if found is None else found
+    return found
 
 
 def read_verdict(value: Any) -> dict[str, Any] | None:
@@ -75,8 +78,8 @@ def read_simulation(value: Any) -> dict[str, Any] | None:
     answer = _object(value)
     said = None if answer is None else next((answer[key] for key in ("input", "message") if answer.get(key)), None)
     achieved = answer is not None and _boolean(answer.get("goal_achieved")) is True
-    if said is None and not achieved:
-        said, answer = (value, None) if isinstance(value, str) else (None, None)
+    if isinstance(value, str) and not (answer and answer.keys() & {"input", "message", "goal_achieved"}):
+        said, answer = value, None
     message = "" if said is None else _text(said).strip()
     if not message and not achieved:
         return None
@@ -111,14 +114,13 @@ def _whole(text: str) -> Any | None:
 
 
 def _block(text: str, yaml: bool) -> Any | None:
-    from bindings.processes.text import extract
+    from bindings.processes.text import extract, guess
 
-    for block in extract(text):
-        if "data" in block:
-            unfenced = block["type"] == "yaml" and block["content"] == text
-            if not unfenced or (yaml and not _is_sentence(block["data"])):
-                return block["data"]
-    return None
+    unfenced = "```" not in text and guess(text) == "yaml"
+    if unfenced and (not yaml or len(text) > MAX_YAML):
+        return None
+    data = next((block["data"] for block in extract(text) if "data" in block), None)
+    return None if unfenced and _is_sentence(data) else data
 
 
 def _is_sentence(data: Any) -> bool:
@@ -139,8 +141,6 @@ def _in_prose(text: str) -> Any | None:
 
 def _values(text: str) -> Iterator[Any]:
     """The objects and arrays that stand in a text one after another, broken ones repaired."""
-    if len(text) > MAX_PROSE:
-        return
     decoder = json.JSONDecoder(parse_constant=_refuse)
     at = repairs = 0
     for _ in range(MAX_STARTS):

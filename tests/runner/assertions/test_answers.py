@@ -30,6 +30,7 @@ JSON_IN_TEXTS: list[tuple[str, str, Any]] = [
     ("numbers alone", "The primes are [2, 3, 5]", [2, 3, 5]),
     ("broken in prose", 'Here: {"user": {"name": "x"}, "ok": true,} Bye', {"user": {"name": "x"}, "ok": True}),
     ("broken array in prose", 'Here: [{"a": 1}, {"a": 2},] Bye', [{"a": 1}, {"a": 2}]),
+    ("broken, with brackets after it", "Here: {a: 1,} or {so} [x]", {"a": 1}),
     ("cut off in prose", 'Here: {"a": 1, "b": {"c": "d', {"a": 1, "b": {"c": "d"}}),
     ("prose with a colon", 'The two names: ["a b", c]', ["a b", "c"]),
 ]
@@ -59,6 +60,12 @@ def test_a_text_without_json_has_none(text: str) -> None:
 @pytest.mark.parametrize("text", ["Note: hello", "Here it is: fine\nBye: now"])
 def test_prose_may_be_yaml_only_where_that_is_wanted(text: str) -> None:
     assert extract_json(text, yaml=False) is None
+
+
+def test_in_a_very_long_text_only_json_as_a_whole_is_found() -> None:
+    assert extract_json("[" + "1," * 600_000 + "1]") == [1] * 600_001
+    assert extract_json("x" * 1_000_000 + '{"a": 1}') is None
+    assert extract_json("a: b\n" * 5_000) is None
 
 
 def test_yaml_in_a_fence_is_always_meant() -> None:
@@ -122,6 +129,9 @@ SIMULATIONS: list[tuple[Any, Any]] = [
         {"input": "", "goal_achieved": True, "reasoning": "done"},
     ),
     ({"input": ""}, None),
+    ('{"message": "", "goal_achieved": false}', None),
+    ('{"goal_achieved": false}', None),
+    ('Note: {"a": 1}', plain('Note: {"a": 1}')),
     ({"input": " "}, None),
     ({"input": None, "goal_achieved": False}, None),
     *[(rubbish, None) for rubbish in RUBBISH],

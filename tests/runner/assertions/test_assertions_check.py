@@ -146,6 +146,16 @@ def test_judges_wait_together_and_results_keep_the_order() -> None:
     ]
 
 
+def test_judges_in_compositions_wait_together() -> None:
+    deep = [{"type": "all_of", "value": [{"type": "agent", "use": "agents:a"}]}]
+
+    async def run() -> tuple[AssertionResult, ...]:
+        async with asyncio.timeout(20):
+            return await check_all([Assertion(type="any_of", value=deep)] * 2, Evidence("a"), Meeting(2))
+
+    assert [result.passed for result in asyncio.run(run())] == [True, True]
+
+
 @pytest.mark.parametrize("kind", CHECKS)
 def test_a_good_assertion_has_no_problem(kind: str) -> None:
     assert problem(Assertion(type=kind, message="m", negate=True, **CHECKS[kind])) is None
