@@ -44,8 +44,8 @@ class Problems:
             self._shown.append(problem)
 
     def lines(self) -> list[str]:
-        """Each with its place, and how many more there are."""
-        lines = [f"{self._place(problem)}: {problem}" for problem in self._shown]
+        """Each with its place, from the top of the file downward, and how many more there are."""
+        lines = [f"{self._place(problem)}: {problem}" for problem in sorted(self._shown, key=_order)]
         if self.count > SHOWN:
             lines.append(f"and {self.count - SHOWN} more")
         return lines
@@ -63,3 +63,7 @@ class Problems:
 
     def _place(self, problem: Problem) -> str:
         return f"{self.name}:{problem.line}:{problem.column}" if problem.line else self.name
+
+
+def _order(problem: Problem) -> tuple[int, int]:
+    return problem.line, problem.column

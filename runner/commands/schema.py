@@ -11,15 +11,19 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 
 
-@click.command("schema", help="Prints the JSON Schema of case files, for editors that complete and check them.")
+@click.command(
+    "schema",
+    help="Prints the JSON Schema of case files, or of a single case as in a line of JSONL: editors complete and check "
+    "with them.",
+)
+@click.argument("of", type=click.Choice(["file", "case"]), default="file")
 @click.option("-o", "--output", metavar="FILE", help="Write it into a file.")
-@click.option("--case", "case_only", is_flag=True, help="The schema of a single case, as in a line of a JSONL file.")
 @click.pass_obj
-def schema(environment: Environment, output: str | None, case_only: bool) -> int:
+def schema(environment: Environment, of: str, output: str | None) -> int:
     """Writes the schema to standard output, or into the file."""
     from runner.cases.json_schema import case_schema, file_schema
 
-    text = json.dumps(case_schema() if case_only else file_schema(), indent=2) + "\n"
+    text = json.dumps(case_schema() if of == "case" else file_schema(), indent=2) + "\n"
     if output is None:
         environment.stdout.write(text)
         return 0

@@ -362,8 +362,8 @@ def test_lenient_reading_drops_unknown_fields_with_a_warning(tmp_path: Path) -> 
     file = read(tmp_path, text, lenient=True)
     assert [located.case for located in file] == [Case(id="A", input="Hi", options=CallOptions(mode="m")), B]
     assert file.warnings == [
-        'cases.jsonl:1:53: case "A": unknown field "modus" in "options". Did you mean "mode"?',
         'cases.jsonl:1:28: case "A": unknown field "colour"',
+        'cases.jsonl:1:53: case "A": unknown field "modus" in "options". Did you mean "mode"?',
     ]
 
 

@@ -115,6 +115,6 @@ def test_the_command_prints_the_schema_or_writes_it(tmp_path: Path) -> None:
     environment = Environment(tmp_path, {}, output, io.StringIO(), 1)
     CliRunner().invoke(schema, [], obj=environment, standalone_mode=False, catch_exceptions=False)
     assert json.loads(output.getvalue()) == file_schema()
-    arguments = ["--case", "-o", "out/case.json"]
+    arguments = ["case", "-o", "out/case.json"]
     CliRunner().invoke(schema, arguments, obj=environment, standalone_mode=False, catch_exceptions=False)
     assert json.loads((tmp_path / "out/case.json").read_text()) == case_schema()

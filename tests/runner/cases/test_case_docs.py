@@ -1,0 +1,52 @@
+"""The page of case files: its examples are read, and its error message is compared."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from runner.cases.json_schema import case_schema
+from runner.cases.messages import messages_of
+from runner.cases.reader import CaseFile
+from runner.errors import ConfigurationError
+
+PAGE = (Path(__file__).parents[3] / "docs/cases.md").read_text("utf-8")
+FILES = dict(re.findall(r"```(?:jsonl|yaml)\n(?://|#) (tests/\S+)\n(.*?)```", PAGE, re.DOTALL))
+BROKEN = "tests/broken.jsonl"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("tests/receipts/dinner.png", "tests/receipts/taxi.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"content")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    return tmp_path
+
+
+def test_the_page_has_examples() -> None:
+    assert len(FILES) == 7
+
+
+@pytest.mark.parametrize("name", sorted(FILES.keys() - {BROKEN}))
+def test_the_examples_are_read_and_can_be_said(folder: Path, name: str) -> None:
+    file = CaseFile.check(folder / name, name=name)
+    assert file.total == FILES[name].count('"id"') + FILES[name].count("id: ")
+    assert [len(messages_of(located.case, file.folder)) > 0 for located in file] == [True] * file.total
+
+
+def test_the_error_message_is_what_is_printed(folder: Path) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        CaseFile.check(folder / BROKEN, name=BROKEN)
+    printed = f"Error: {caught.value.message}\nHint: {caught.value.hint}\n".replace(str(folder), "/work/travel")
+    (shown,) = re.findall(r"```text\n(Error: .*?)```", PAGE, re.DOTALL)
+    assert shown == printed
+
+
+def test_the_table_has_every_field() -> None:
+    (table,) = re.findall(r"\| field \| shape \| meaning \|\n(.*?)\n\n", PAGE, re.DOTALL)
+    named = [name for row in table.splitlines()[1:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(case_schema()["properties"])
