@@ -10,6 +10,7 @@ What is Yao's and not Python's: encoded JSON is compact with `<`, `>`, `&` escap
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bindings.services import Json
@@ -321,14 +322,21 @@ def _place(path: Any) -> str:
 
 
 def _validator(schema: Json) -> Any:
-    import jsonschema
-    from jsonschema.validators import extend, validator_for
-    from referencing import Registry
-
     if isinstance(schema, (str, bytes)):
         schema = decode_json(schema if isinstance(schema, str) else schema.decode())
     if type(schema) not in (dict, bool):
         raise ValueError("a schema is an object, true or false")
+    return _compiled(json.dumps(schema))
+
+
+@lru_cache(maxsize=256)
+def _compiled(schema_text: str) -> Any:
+    """The validator of a schema; checking the schema takes far longer than checking a value."""
+    import jsonschema
+    from jsonschema.validators import extend, validator_for
+    from referencing import Registry
+
+    schema = json.loads(schema_text)
     base: Any = validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
         base.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
