@@ -39,6 +39,11 @@ _DRAIN_SECONDS = 0.25
 class HttpError(Exception):
     """A call that failed below the level of HTTP status codes; the message names host and reason."""
 
+    def __init__(self, message: str, lasting: bool = False) -> None:
+        super().__init__(message)
+        self.lasting = lasting
+        """Whether the next call will meet the same: an untrusted certificate, an unknown name, a proxy's refusal."""
+
 
 class CannotConnect(HttpError):  # noqa: N818
     """There is no connection to the host."""
@@ -114,7 +119,7 @@ class Call:
         self._host = urlsplit(url).netloc.rpartition("@")[2]
         fields = [(b"host", self._host.encode()), (b"content-length", b"%d" % len(body))]
         fields += [(name.encode(), value.encode()) for name, value in headers.items()]
-        timeouts = {"connect": client.connect_seconds, "write": seconds, "read": seconds}
+        timeouts = {"connect": client.connect_seconds, "read": seconds}
         self._request = httpcore.Request(
             "POST", self._url, headers=fields, content=body, extensions={"timeout": timeouts}
         )
@@ -174,6 +179,11 @@ class HttpClient:
             read_seconds: How long the other side may be silent.
         """
         return Call(self, url, headers, body, read_seconds)
+
+    def check(self, url: str) -> None:
+        """Raises ConfigurationError when the proxy on the way to this address cannot be used."""
+        parts = urlsplit(url)
+        self._proxies.find(parts.scheme, parts.netloc.rpartition("@")[2])
 
     async def take(self, origin: httpcore.Origin, host: str) -> httpcore.AsyncConnectionInterface:
         """An idle connection, or a new one that connects when it is used."""
@@ -236,7 +246,7 @@ class _Network(httpcore.AsyncNetworkBackend):
                 return _Stream(*await asyncio.open_connection(host, port, happy_eyeballs_delay=0.25))
         except TimeoutError as error:
             raise httpcore.ConnectTimeout from error
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a name too long for DNS is a UnicodeError
             raise httpcore.ConnectError(_reason(error)) from error
 
 
@@ -244,8 +254,12 @@ class _Stream(httpcore.AsyncNetworkStream):
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
+        self._unsent: list[bytes] = []
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        if self._unsent:
+            self._writer.write(b"".join(self._unsent))
+            self._unsent = []
         try:
             async with asyncio.timeout(timeout):
                 return await self._reader.read(max_bytes)
@@ -255,14 +269,8 @@ class _Stream(httpcore.AsyncNetworkStream):
             raise httpcore.ReadError(_reason(error)) from error
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        try:
-            self._writer.write(buffer)
-            async with asyncio.timeout(timeout):
-                await self._writer.drain()
-        except TimeoutError as error:
-            raise httpcore.WriteTimeout from error
-        except OSError as error:
-            raise httpcore.WriteError(_reason(error)) from error
+        # head and body go out together, when the answer is waited for; if they cannot, reading says so
+        self._unsent.append(buffer)
 
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
@@ -306,9 +314,9 @@ def _translated(error: BaseException, host: str) -> HttpError:
         case httpcore.TimeoutException():
             return HttpTimeout(f"{host} was silent for too long")
         case httpcore.ConnectError():
-            return CannotConnect(f"cannot connect to {host}: {reason}")
+            return CannotConnect(f"cannot connect to {host}: {reason}", _lasts(error.__cause__))
         case httpcore.ProxyError():
-            return CannotConnect(f"cannot connect to {host}: the proxy answered {reason}")
+            return CannotConnect(f"cannot connect to {host}: the proxy answered {reason}", lasting=True)
         case httpcore.NetworkError():
             return ConnectionLost(f"lost the connection to {host}: {reason}")
         case httpcore.RemoteProtocolError() if "closed connection" in reason or "disconnected" in reason:
@@ -316,10 +324,18 @@ def _translated(error: BaseException, host: str) -> HttpError:
     return BadProtocol(f"{host} does not speak HTTP as expected: {reason}")
 
 
-def _reason(error: OSError) -> str:
+def _reason(error: OSError | UnicodeError) -> str:
     match error:
         case ssl.SSLCertVerificationError():
             return f"its certificate cannot be trusted: {error.verify_message}"
-        case socket.gaierror():
+        case UnicodeError() | socket.gaierror(errno=socket.EAI_NONAME):
             return "there is no host of that name"
-    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        case OSError(errno=int(number)) if number > 0:
+            return os.strerror(number)
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _lasts(error: BaseException | None) -> bool:
+    return isinstance(error, ssl.SSLCertVerificationError | UnicodeError) or (
+        isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from runner.errors import ConfigurationError
 
@@ -36,11 +37,17 @@ class Proxies(NamedTuple):
         if not url or self._is_direct(host.lower()):
             return None
         url = url if "://" in url else f"http://{url}"
+        scheme = scheme.upper()
         if not url.startswith(("http://", "https://")):
             kind = url.partition(":")[0]
             raise ConfigurationError(
                 f"Cannot use the proxy for {host}: proxies of kind {kind} are not supported",
-                f"Name an http:// proxy in {scheme.upper()}_PROXY, or add the host to NO_PROXY",
+                f"Name an http:// proxy in {scheme}_PROXY, or add the host to NO_PROXY",
+            )
+        if not _is_address(url):
+            raise ConfigurationError(
+                f"Cannot use the proxy for {host}: {scheme}_PROXY or ALL_PROXY is not an address",
+                "Such as http://proxy.example.com:3128",
             )
         return url
 
@@ -50,4 +57,12 @@ class Proxies(NamedTuple):
             suffix = item.lstrip(".")
             if item == "*" or any(one == suffix or one.endswith(f".{suffix}") for one in (host, name)):
                 return True
+        return False
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0 and url.isascii()
+    except ValueError:
         return False

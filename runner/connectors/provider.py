@@ -65,6 +65,7 @@ class HttpConnector:
     """Below `/v1/`."""
 
     def __init__(self, definition: Definition, client: HttpClient, timing: Timing) -> None:
+        """Opens nothing yet. Raises ConfigurationError when the proxy on the way cannot be used."""
         options = definition.options
         self.id = definition.id
         self.definition = definition
@@ -73,6 +74,7 @@ class HttpConnector:
         self._client = client
         self._timing = timing
         self._url = self._address(options.get("host") or options.get("proxy") or self.default_host)
+        client.check(self._url)
         self._host = urlsplit(self._url).netloc.rpartition("@")[2]
         self._limits = Limits(
             options.get("max_concurrency", MAX_CONCURRENCY), options.get("requests_per_minute"), timing
@@ -241,7 +243,7 @@ class HttpConnector:
         return kind(text, status, retryable, self._advice(status))
 
     def _failure(self, error: HttpError) -> ConnectorError:
-        retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout)
+        retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout) and not error.lasting
         hint = None
         match error:
             case CannotConnect():

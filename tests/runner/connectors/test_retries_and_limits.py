@@ -224,6 +224,23 @@ def test_no_connection_names_the_host_and_the_file(bench: Bench) -> None:
     )
 
 
+def test_a_host_that_does_not_exist_is_not_tried_again(bench: Bench) -> None:
+    error = bench.fail(host=f"http://{'x' * 64}.invalid")
+    assert (error.message, error.retryable, bench.clock.slept) == (
+        f"test: cannot connect to {'x' * 64}.invalid: there is no host of that name",
+        False,
+        [],
+    )
+
+
+def test_calls_go_through_the_proxy_that_the_variables_name(bench: Bench) -> None:
+    bench.write(host="http://api.example.com")
+    variables = {"HTTP_PROXY": bench.server.url}
+    answer = bench.run(lambda connectors: connectors.get("test").complete(asks("hi")), variables)
+    assert answer.content == "echo: hi"
+    assert bench.server.requests[0].path == "http://api.example.com/v1/chat/completions"
+
+
 def test_a_key_appears_in_no_error_however_it_comes_back(bench: Bench) -> None:
     places: list[Any] = [
         status(401, f"key {KEY} is wrong"),
