@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +201,18 @@ def test_looking_for_connectors_loads_no_http_client() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
+
+
+DOCUMENT = Path(__file__).parents[3] / "docs/connectors.md"
+EXAMPLES = re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_an_example_in_the_documentation_is_a_connector(tmp_path: Path, number: int) -> None:
+    variables = {name: SECRET for name in re.findall(r"\$ENV\.(\w+)", EXAMPLES[number])}
+    connectors = make(tmp_path, {"connectors/x.conn.yao": EXAMPLES[number]}, variables)
+    assert connectors.get("x").id == "x"
+
+
+def test_the_documentation_has_an_example_of_each_type_over_http() -> None:
+    assert [json.loads(example)["type"] for example in EXAMPLES] == ["openai", "openai", "anthropic", "yao"]
