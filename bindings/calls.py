@@ -42,8 +42,8 @@ class HostCalls(Services):
         """Process name → what answers it."""
         self.groups: dict[str, GroupProvider] = {}
         """First word of a process name → what answers those that nothing else does."""
-        self.snapshot_files: Mapping[str, Path] = {}
-        """Module id → its test file."""
+        self.snapshot_files: dict[str, Path] = {}
+        """Suite id → its test or case file."""
         self.updates_snapshots = False
         """Whether a snapshot that differs is replaced."""
         self.ci = False

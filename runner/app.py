@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bindings import SCRIPT_GLOBALS, HostCalls
@@ -85,6 +86,7 @@ class _Run:
             calls.groups[group] = self._answer
         stream = Multiplexer(self._reporters(sources))
         calls.snapshot_files = {module.id: module.test for module in modules}
+        calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
         calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
         who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
         of_modules = {module.id: suite_of(module) for module in modules}
@@ -141,12 +143,6 @@ class _Run:
             self._calls.snapshot_matcher,
         )
         plan = Plan(setting, options.parallel or 1, options.fail_fast, options.before, options.after)
-        for source in sources:
-            if source.suite.file:
-                self._calls.snapshot_files = {
-                    **self._calls.snapshot_files,
-                    source.suite.id: absolute(source.suite.file, source.folder),
-                }
         service.run(run_cases(sources, plan, stream.send))
 
     def _agents(self) -> AgentService:

@@ -36,8 +36,19 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     position."""
     import yaml
 
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        """Refuses keys that stand twice in a mapping, of which YAML readers take the last."""
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen = set()
+            for key, _ in node.value:
+                if key.value in seen and key.value != "<<":
+                    raise yaml.MarkedYAMLError(problem=f'"{key.value}" stands there twice', problem_mark=key.start_mark)
+                seen.add(key.value)
+            return dict(super().construct_mapping(node, deep))
+
     try:
-        return yaml.load(prepare(path.read_text("utf-8-sig")), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yaml.load(prepare(path.read_text("utf-8-sig")), Loader)
     except OSError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -93,7 +93,7 @@ class AgentHost:
             json.dumps(scope.context),
             scope.chat.mocks_json,
         )
-        return (await self.runtime.function(call, scope, name)).value
+        return (await self.runtime.function(call, scope)).value
 
     async def _load_store(self, scope: Scope, args: Args) -> Any:
         return scope.chat.stores.get(args[0], [])

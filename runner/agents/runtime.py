@@ -97,12 +97,12 @@ class Runtime:
         except FunctionError as error:
             raise _script_error(f"the script of {assistant.id} cannot be loaded", error) from error
 
-    async def function(self, call: FunctionCall, scope: Scope, what: str) -> Returned:
+    async def function(self, call: FunctionCall, scope: Scope, what: str = "") -> Returned:
         """Calls a function of a script on behalf of a chat. Raises AgentError, which starts with `what`."""
         try:
             returned = await self.functions.call(call, scope)
         except MissingFunctionError as error:
-            raise AgentError(f"{what}: {error.message}") from error
+            raise _script_error(what, error) from error
         except FunctionError as error:
             scope.chat.logs += error.logs
             raise _script_error(what, error) from error
@@ -142,5 +142,6 @@ class Runtime:
         await self.connectors.close()
 
 
-def _script_error(what: str, error: FunctionError) -> AgentError:
-    return AgentError(f"{what}: {error.message}", error.frames, error.hint)
+def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:
+    frames = error.frames if isinstance(error, FunctionError) else ()
+    return AgentError(f"{what}: {error.message}" if what else error.message, frames, error.hint)

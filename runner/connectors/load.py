@@ -73,6 +73,11 @@ class Connectors:
             current = self._of_variable(name) if kind == "$ENV" else self._of_role(name.strip() or "default")
         return current
 
+    def has_role(self, role: str) -> bool:
+        """Whether `agent/agent.yml` names a connector for a role. Raises ConfigurationError when it is broken."""
+        value = _block(self._roles(), "system").get(role)
+        return isinstance(value, str) and bool(value.strip())
+
     def get(self, id: str) -> Connector:
         """The connector of that id. Raises ConfigurationError."""
         if id not in self._made:

@@ -19,6 +19,6 @@ async def run(trial: Trial) -> None:
     trial.answer = await trial.setting.runtime.call(trial.assistant.id, messages, trial.options, trial.chat)
     evidence = trial.evidence((time.monotonic() - started) * 1000, messages)
     assertions = case.assertions
-    if assertions is None and "expected" in case.model_fields_set:
+    if assertions is None and case.expected is not None:
         assertions = [Assertion(type="equals", value=case.expected)]
     trial.judge(await check_all(assertions or [], evidence, trial.judges))
