@@ -3,8 +3,8 @@
 The engine says which functions a module's tests are and what their source is; each source that stands in the bundle
 exactly as a top-level declaration is a piece that can be left out. The base is the script with every piece replaced by
 its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every test function
-that it, or the base, mentions by name. A script that could reach names in another way (`eval`, `globalThis`) is not
-cut.
+that it, or the base, mentions by name; the compiler's helper for `async` is treated like a test. A script that could
+reach names in another way (`eval`, `globalThis`) is not cut.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from scripttest.scan import stands
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
-_NAME = rf"Test{_LETTER}*"
+_HELPER = "__async"
+"""What the compiler adds for `async` functions: more code than most tests, and most need none of it."""
+_NAME = rf"(?:Test|{_HELPER}){_LETTER}*"
 """Finds the end of a longer name too, which at worst puts back a function too many."""
 _DECLARATION = rf"(?m)^(?:function\*? |var )(?P<name>Test{_LETTER}*)"
 """esbuild starts top-level declarations in column 0."""
@@ -116,6 +118,8 @@ def as_printed(name: str) -> str:
 
 def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
     pieces = {local: piece for _, _, local, piece in tests if piece is not None}
+    if helper := _helper(code):
+        pieces[_HELPER] = helper
     names = {as_printed(local): local for local in pieces}
     mentions = {local: _mentioned(code[piece.start : piece.end], names) - {local} for local, piece in pieces.items()}
     base, offsets, at = [], {}, 0
@@ -137,6 +141,12 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
         put_back = ",".join(f"{offsets[n][0]}:{offsets[n][1]}:{pieces[n].start}:{pieces[n].end}" for n in ordered)
         planned.append(Test(name, local, put_back, position))
     return Slices(text, tuple(planned))
+
+
+def _helper(code: str) -> _Piece | None:
+    opening = f"var {_HELPER} = "
+    end = code.find("\n};\n")
+    return _Piece(0, len(opening), end + 2, "0") if code.startswith(opening) and end >= 0 else None
 
 
 def _mentioned(text: str, names: dict[str, str]) -> set[str]:

@@ -54,6 +54,7 @@ class _Realm:
 def install(path: str) -> None:
     """Makes every context of the worker in this process a timed one."""
     import _quickjs
+
     from scripttest import bytecode, engine
 
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
