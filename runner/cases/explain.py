@@ -7,7 +7,8 @@ left the value is said to have a wrong shape.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
@@ -87,8 +88,8 @@ def _finding(complaint: _Complaint, value: dict[str, Any], wanted: list[str]) ->
     if kind == "extra_forbidden":
         if path == ("assertions",) and "assert" in value:
             return Finding(path, '"assert" and "assertions" are the same field', "Keep one of them")
-        known = list(parts_of(model)) if model else []
-        hint = did_you_mean(name, known) or f"It takes {', '.join(known)}, and any field that starts with x-"
+        known = tuple(parts_of(model)) if model else ()
+        hint = _closest(name, known) or f"It takes {', '.join(known)}, and any field that starts with x-"
         return Finding(path, f'unknown field "{name}"{_inside(path[:-1])}', hint, True)
     if kind == "missing":
         return Finding(path, f'"{name}" is missing{_inside(path[:-1])}')
@@ -96,7 +97,7 @@ def _finding(complaint: _Complaint, value: dict[str, Any], wanted: list[str]) ->
         owner = model_at(path) or model
         field = "type" if isinstance(path[-1], int) or name in ("assert", "assertions") else name
         known = _choices(owner, field)
-        hint = did_you_mean(str(actual), known) or f"It is one of {', '.join(known)}"
+        hint = _closest(str(actual), known) or f"It is one of {', '.join(known)}"
         return Finding(path, f'unknown {owner.__name__.lower() if owner else ""} {field} "{actual}"', hint)
     if kind == "string_pattern_mismatch":
         return Finding(path, f"{written(path)} must not be empty")
@@ -119,15 +120,17 @@ def written(path: Path) -> str:
     return f'"{text[1:]}"'
 
 
+@lru_cache(maxsize=256)
+def _closest(name: str, known: tuple[str, ...]) -> str | None:
+    """A mistake in a large file is often in each of its lines."""
+    return did_you_mean(name, known)
+
+
 def _inside(path: Path) -> str:
     return f" in {written(path)}" if path else ""
 
 
-def _choices(model: Any, field: str) -> list[str]:
-    from typing import get_args
-
+def _choices(model: Any, field: str) -> tuple[str, ...]:
     annotation = model.model_fields[field].annotation
     names = get_args(annotation)
-    return [name for name in names if isinstance(name, str)] or [
-        name for inner in names for name in get_args(inner) if isinstance(name, str)
-    ]
+    return tuple(name for inner in (names, *map(get_args, names)) for name in inner if isinstance(name, str))

@@ -37,11 +37,16 @@ class Problems:
         self.count = 0
         self._shown: list[Problem] = []
 
+    @property
+    def wanting(self) -> bool:
+        """Whether the next one will be told in full."""
+        return self.count < SHOWN
+
     def add(self, problem: Problem) -> None:
         """Takes one more."""
-        self.count += 1
-        if len(self._shown) < SHOWN:
+        if self.wanting:
             self._shown.append(problem)
+        self.count += 1
 
     def lines(self) -> list[str]:
         """Each with its place, from the top of the file downward, and how many more there are."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,6 +17,8 @@ from runner.cases.fields import FREE, without_free
 from runner.cases.model import Case
 from runner.cases.problems import Problem, Problems
 
+_AT_ONCE = 500
+"""Entries of a line that holds many."""
 _CASES = TypeAdapter(list[Case])
 _WHERE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _BROKEN = (
@@ -60,7 +63,9 @@ class Validator:
                 splitter.number += len(lines)
                 yield Batch(cases, range(first, first + len(lines)), partial(_line, lines, first))
             else:
-                yield self.of_entries(list(splitter.split(lines)))
+                entries = splitter.split(lines)
+                while some := list(islice(entries, _AT_ONCE)):
+                    yield self.of_entries(some)
         yield self.of_entries(list(splitter.end()))
 
     def of_entries(self, entries: list[Entry]) -> Batch:
@@ -79,9 +84,8 @@ class Validator:
             path = ("assertions", *path[1:])
         named = value.get("id")
         text = f'case "{named}": {finding.text}' if isinstance(named, str) and path != ("id",) else finding.text
-        tolerated = finding.unknown and self._warnings is not None
-        target = self._warnings if tolerated and self._warnings else self._problems
-        target.add(Problem(*entry.place(path), text, finding.hint))
+        target = self._warnings if finding.unknown and self._warnings else self._problems
+        target.add(Problem(*(entry.place(path) if target.wanting else (entry.line, 1)), text, finding.hint))
 
     def case(self, entry: Entry, value: dict[str, Any]) -> Case | None:
         """The case that a JSON value is; None when it is none, which has been reported then."""
