@@ -50,6 +50,7 @@ class RemoteServer:
         self._timeout = _seconds(definition.get("timeout"), file)
         self._open = opener(transport, definition, file, root, variables)
         self._connection: Connection | None = None
+        self._replaced: list[Connection] = []
         self._tools: list[Tool] | None = None
 
     async def list_tools(self) -> list[Tool]:
@@ -98,9 +99,9 @@ class RemoteServer:
 
     async def close(self) -> None:
         """See `Server`."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await connection.close()
+        connections = [*self._replaced, *([self._connection] if self._connection else [])]
+        self._connection, self._replaced = None, []
+        await asyncio.gather(*[connection.close() for connection in connections])
 
     async def _tool(self, name: str) -> Tool:
         for _ in range(2):
@@ -150,6 +151,8 @@ class RemoteServer:
 
     def _connected(self) -> Connection:
         if self._connection is None or self._connection.ended:
+            if self._connection is not None:
+                self._replaced = [old for old in (*self._replaced, self._connection) if not old.gone]
             self._connection = Connection(self._open, self._timeout or START_SECONDS)
         return self._connection
 

@@ -107,11 +107,17 @@ class Connection:
         self._notices: set[asyncio.Task[None]] = set()
         self._failure = ""
         self._task = asyncio.create_task(self._run(open, seconds))
+        self._task.add_done_callback(_retrieved)
 
     @property
     def ended(self) -> bool:
         """Whether it is of no more use."""
         return self._line.stopped.is_set() or self._task.done()
+
+    @property
+    def gone(self) -> bool:
+        """Whether nothing of it is left."""
+        return self._task.done()
 
     async def ask(self, method: str, *arguments: Any) -> dict[str, Any]:
         """Calls a method of the SDK's session once it is open, and waits for the answer.
