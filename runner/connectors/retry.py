@@ -32,14 +32,13 @@ async def with_retries(attempt: Callable[[], Awaitable[T]], retries: int, timing
         try:
             return await attempt()
         except ConnectorError as error:
-            wait = _wait(error, count, timing)
-            if not error.retryable or count == retries or wait > LONGEST_WAIT:
-                if error.retryable and wait > LONGEST_WAIT:
-                    error.message += f" (it asks to wait {wait:.0f} s)"
-                if count:
-                    error.message += f" (tried {count + 1} times)"
-                error.args = (error.message,)
+            asked = error.retry_after if isinstance(error, RetryLater) else None
+            too_long = asked is not None and asked > LONGEST_WAIT
+            if not error.retryable or too_long or count == retries:
+                _note(error, count, asked if too_long else None)
                 raise
+            chance = timing.random()
+            wait = float(2**count) * (0.75 + chance / 2) if asked is None else asked * (1 + chance / 10)
         await timing.sleep(wait)
     raise AssertionError("unreachable")
 
@@ -60,9 +59,9 @@ def retry_after(headers: Mapping[str, str], timing: Timing) -> float | None:
         return None
 
 
-def _wait(error: ConnectorError, count: int, timing: Timing) -> float:
-    chance = timing.random()
-    asked = error.retry_after if isinstance(error, RetryLater) else None
+def _note(error: ConnectorError, count: int, asked: float | None) -> None:
     if asked is not None:
-        return asked * (1 + chance / 10)
-    return float(2**count) * (0.75 + chance / 2)
+        error.message += f" (it asks to wait {asked:.0f} s)"
+    if count:
+        error.message += f" (tried {count + 1} times)"
+    error.args = (error.message,)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from model_server import ModelServer
+from model_server import PATIENCE, ModelServer
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest
 from runner.connectors.load import Connectors
@@ -54,7 +54,8 @@ class Bench:
         async def session() -> T:
             connectors = Connectors(self.root, {"KEY": KEY, **(variables or {})}, self.clock.timing())
             try:
-                return await work(connectors)
+                async with asyncio.timeout(PATIENCE):
+                    return await work(connectors)
             finally:
                 await connectors.close()
 

@@ -209,7 +209,7 @@ EXAMPLES = re.findall(r"```json\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTA
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
 def test_an_example_in_the_documentation_is_a_connector(tmp_path: Path, number: int) -> None:
-    variables = {name: SECRET for name in re.findall(r"\$ENV\.(\w+)", EXAMPLES[number])}
+    variables = dict.fromkeys(re.findall(r"\$ENV\.(\w+)", EXAMPLES[number]), SECRET)
     connectors = make(tmp_path, {"connectors/x.conn.yao": EXAMPLES[number]}, variables)
     assert connectors.get("x").id == "x"
 
