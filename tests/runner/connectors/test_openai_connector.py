@@ -9,6 +9,7 @@ from connector_bench import KEY, Bench, asks
 from model_server import body, large, says, sends
 
 from runner.connectors.base import Completion, ModelRequest, ToolCall, Usage
+from runner.connectors.load import Connectors
 
 USAGE = Usage(11, 7, 4)
 PNG = "data:image/png;base64,iVBORw=="
@@ -214,6 +215,17 @@ def test_pieces_are_heard_as_they_arrive(bench: Bench) -> None:
     bench.server.plan(says("abcdef", reasoning="unheard"))
     bench.ask(asks("hi", on_chunk=heard.append))
     assert heard == ["abc", "def"]
+
+
+def test_calls_one_after_another_share_a_connection(bench: Bench) -> None:
+    bench.write()
+
+    async def work(connectors: Connectors) -> None:
+        for _ in range(3):
+            await connectors.get("test").complete(asks("hi"))
+
+    bench.run(work)
+    assert [request.connection for request in bench.server.requests] == [1, 1, 1]
 
 
 def test_an_answer_of_fifty_megabytes_is_read(bench: Bench) -> None:
