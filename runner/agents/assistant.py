@@ -101,6 +101,8 @@ def _read(id: str, folder: Path) -> Assistant:
             raise ConfigurationError(f'{where}: "{key}" must be {"a text" if kind is str else "an object"}')
     mcp = package.get("mcp") or {}
     options = mcp.get("options") or {}
+    if not isinstance(options, dict):
+        raise ConfigurationError(f'{where}: "mcp.options" must be an object')
     servers = mcp.get("servers") or []
     if not isinstance(servers, list):
         raise ConfigurationError(f'{where}: "mcp.servers" must be a list')

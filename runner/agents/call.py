@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
-from runner.agents.chat import Messages
+from runner.agents.chat import Messages, read_messages
 from runner.agents.prompts import fill
 from runner.connectors.base import Completion, ModelRequest
 from runner.errors import ConfigurationError
@@ -31,6 +31,13 @@ RETRIES = 3
 """How often a model may correct tool calls that failed, when a Next hook waits for them."""
 CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
 CREATE_CONTEXT = ("locale", "theme", "route")
+CREATE_KINDS: dict[str, tuple[Any, str]] = {
+    **dict.fromkeys((*CREATE_CONTEXT, "connector", "prompt_preset"), (str, "a text")),
+    **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens"), (int | float, "a number")),
+    "metadata": (dict, "an object"),
+    "mcp_servers": (list, "a list"),
+}
+"""Field of what Create returns → what it has to be, for messages too."""
 
 
 class Call:
@@ -55,11 +62,10 @@ class Call:
     async def run(self) -> Answer:
         """All steps; see `Runtime.call`."""
         create = await self._hook("Create", [self._messages, self._options])
-        settings = create if isinstance(create, dict) else {}
-        if create is not None and not isinstance(create, dict):
-            raise AgentError(
-                f"Create of {self._assistant.id} must return an object or null, not {json.dumps(create)[:100]}"
-            )
+        settings = self._object("Create", create)
+        for key, (kind, named) in CREATE_KINDS.items():
+            if settings.get(key) is not None and not isinstance(settings[key], kind):
+                raise self._nonsense(f"Create of {self._assistant.id} must return {key} as {named}", settings[key])
         if settings.get("delegate"):
             return await self._delegate("Create", settings["delegate"])
         self._apply(settings)
@@ -80,35 +86,51 @@ class Call:
             "error": "",
         }
         result = await self._hook("Next", [payload, self._options])
-        if result is None or result == {}:
-            return answer
-        if not isinstance(result, dict):
-            raise AgentError(
-                f"Next of {self._assistant.id} must return an object or null, not {json.dumps(result)[:100]}"
-            )
-        if result.get("delegate"):
-            return await self._delegate("Next", result["delegate"])
-        return answer._replace(next=result.get("data"))
+        decision = self._object("Next", result)
+        if decision.get("delegate"):
+            return await self._delegate("Next", decision["delegate"])
+        return answer._replace(next=decision.get("data"))
+
+    def _object(self, hook: str, returned: Any) -> dict[str, Any]:
+        if returned is None:
+            return {}
+        if not isinstance(returned, dict):
+            raise self._nonsense(f"{hook} of {self._assistant.id} must return an object or null", returned)
+        return returned
+
+    @staticmethod
+    def _nonsense(rule: str, value: Any) -> AgentError:
+        return AgentError(f"{rule}, not {json.dumps(value, ensure_ascii=False)[:100]}")
+
+    def _given(self, rule: str, value: Any) -> Messages:
+        """The messages that a hook returned; those of the call when it returned none."""
+        if not value:
+            return self._messages
+        messages = read_messages(value)
+        if messages is None:
+            raise self._nonsense(f"{rule} messages as a list of {{role, content}}", value)
+        return messages
 
     def _apply(self, settings: dict[str, Any]) -> None:
         context = self._scope.context
         for key in CREATE_CONTEXT:
             if settings.get(key):
                 context[key] = settings[key]
-        if isinstance(settings.get("metadata"), dict):
+        if settings.get("metadata"):
             context["metadata"] = {**context["metadata"], **settings["metadata"]}
 
     async def _delegate(self, hook: str, order: Any) -> Answer:
         if not isinstance(order, dict) or not isinstance(order.get("agent_id"), str):
             raise AgentError(f"{hook} of {self._assistant.id} delegates without an agent_id")
-        messages = order.get("messages")
-        if not isinstance(messages, list):
-            messages = self._messages
+        messages = self._given(f"{hook} of {self._assistant.id} must delegate", order.get("messages"))
+        options = order.get("options") or {}
+        if not isinstance(options, dict):
+            raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
         try:
             return await self._runtime.call(
                 order["agent_id"],
                 messages,
-                order.get("options") or {},
+                options,
                 self._scope.chat,
                 self._scope.depth + 1,
                 self._on_chunk,
@@ -142,7 +164,9 @@ class Call:
         assistant = self._assistant
         where = f"{assistant.folder / 'package.yao'}" if servers == assistant.servers else f"Create of {assistant.id}"
         box = await self._runtime.toolbox(servers, where) if servers else None
-        messages = self._opening(settings, box) + (settings.get("messages") or self._messages)
+        self._scope.chat.logs += [("warn", warning) for warning in box.warnings] if box else []
+        said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
+        messages = self._opening(settings, box) + said
         connectors = self._runtime.connectors
         connector = connectors.resolve(
             self._options.get("connector") or settings.get("connector") or assistant.connector

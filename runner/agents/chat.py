@@ -13,6 +13,19 @@ if TYPE_CHECKING:
 Messages = list[dict[str, Any]]
 
 
+def read_messages(value: Any) -> Messages | None:
+    """Messages from a text, a message, or a list of either; None when it is none of them."""
+    messages = []
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str):
+            messages.append({"role": "user", "content": item})
+        elif isinstance(item, dict):
+            messages.append({"role": "user", **item})
+        else:
+            return None
+    return messages
+
+
 class ModelCall(NamedTuple):
     """One finished call of a model."""
 

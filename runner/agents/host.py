@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import HostCalls, ProcessError, envelope, revived
 from runner.agents.answer import AgentError, completion_record
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.runtime import Runtime, Scope
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError
@@ -20,9 +20,6 @@ from scripttest import ScriptError
 
 if TYPE_CHECKING:
     from runner.agents.helpers import Helpers
-
-GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp", "search")
-"""First words of the process names that are answered here."""
 
 Args = list[Any]
 
@@ -175,17 +172,11 @@ class AgentHost:
         return connector, await self.runtime.ask(connector, request, scope.chat)
 
 
-def messages_from(value: Any) -> list[dict[str, Any]]:
+def messages_from(value: Any) -> Messages:
     """Messages from a text, a message, or a list of either. Raises ProcessError."""
-    items = value if isinstance(value, list) else [value]
-    messages = []
-    for item in items:
-        if isinstance(item, str):
-            messages.append({"role": "user", "content": item})
-        elif isinstance(item, dict):
-            messages.append({"role": "user", **item})
-        else:
-            raise ProcessError("messages must be a text, a message, or a list of messages", 400)
+    messages = read_messages(value)
+    if messages is None:
+        raise ProcessError("messages must be a text, a message, or a list of messages", 400)
     return messages
 
 

@@ -48,16 +48,15 @@ async def find_function(
     """
     plain = reference.removeprefix("scripts:").removeprefix("scripts.").removeprefix("src/").replace("/", ".")
     module, _, function = plain.rpartition(".")
-    if module:
-        for script in _scripts(module, folder, application):
-            declared = await _declared(functions, script, reference)
-            if function in declared:
-                return Reference(script, function)
-            if next(_scripts(plain, folder, application), None) is None:
-                raise ScriptReferenceError(
-                    f'Cannot find the function of "{reference}": {script} has none named {function}',
-                    did_you_mean(function, declared) or _listed(declared),
-                )
+    missed: ScriptReferenceError | None = None
+    for script in _scripts(module, folder, application) if module else ():
+        declared = await _declared(functions, script, reference)
+        if function in declared:
+            return Reference(script, function)
+        missed = missed or ScriptReferenceError(
+            f'Cannot find the function of "{reference}": {script} has none named {function}',
+            did_you_mean(function, declared - {"default"}) or _listed(declared),
+        )
     for script in _scripts(plain, folder, application):
         declared = await _declared(functions, script, reference)
         for role in (*roles, "default"):
@@ -68,6 +67,8 @@ async def find_function(
             f'Cannot find the function of "{reference}": {script} has no {wanted}, and no default export',
             _listed(declared),
         )
+    if missed is not None:
+        raise missed
     if folder is not None and not module:
         for script in sorted((folder / "src").glob("*_test.*")):
             if script.suffix in SUFFIXES and plain in await _declared(functions, script, reference):
