@@ -10,14 +10,19 @@ from runner.agents.answer import AgentError
 from runner.errors import RunnerError
 from runner.events import TestResult
 from runner.hooks import Hook, HookError, agent_failure, case_record
-from runner.modes.base import Trial
+from runner.modes.base import Trial, mode_of
 from runner.options import duration, in_words
 from scripttest import Failure, Outcome, ScriptError
 
 if TYPE_CHECKING:
     from scripttest import Status
 
-MODES = {"standard": "runner.modes.standard"}
+MODES = {
+    "standard": "runner.modes.standard",
+    "multi_turn": "runner.modes.multi_turn",
+    "dynamic": "runner.modes.dynamic",
+    "conversation": "runner.modes.conversation",
+}
 """Mode of a case → the module whose `run` runs it."""
 
 
@@ -51,7 +56,8 @@ async def attempt(trial: Trial) -> TestResult:
     milliseconds = (time.monotonic() - started) * 1000
     if case.after and prepared:
         await _after(trial, data, milliseconds, seconds)
-    return ended(trial, "failed" if trial.failures else "passed", milliseconds)
+    status: Status = "failed" if trial.failures else "skipped" if trial.skip_reason is not None else "passed"
+    return ended(trial, status, milliseconds)
 
 
 async def _after(trial: Trial, data: Any, milliseconds: float, seconds: float) -> None:
@@ -80,7 +86,7 @@ async def _hook(trial: Trial, reference: str, kind: str, arguments: list[Any]) -
 def _mode_of(trial: Trial) -> Any:
     from importlib import import_module
 
-    return import_module(MODES["standard"]).run
+    return import_module(MODES[mode_of(trial.case)]).run
 
 
 def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from scripttest import Outcome
+from scripttest import Outcome, Status
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
@@ -42,6 +42,70 @@ class Suite(NamedTuple):
     """Agent id."""
     connector: str = ""
     """What the run uses in the place of the agent's own connector."""
+
+
+class TurnResult(NamedTuple):
+    """One message to the agent and its answer, within a case."""
+
+    turn: int
+    """From 1."""
+    input: Any
+    source: str
+    """Who said it: `static`, `initial`, `simulated` or `human`; empty when nobody did."""
+    status: Status
+    output: Any = None
+    response: str = ""
+    """Text of the completion."""
+    awaiting_input: bool = False
+    awaiting_reason: str = ""
+    """What decided it: `agent_declared`, `tool_requires_confirmation`, `finish_reason`, `content_is_question`,
+    `completed`."""
+    input_hint: str | None = None
+    assertions: tuple[AssertionResult, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
+    milliseconds: float = 0
+    error: str | None = None
+    skip_reason: str | None = None
+    note: str | None = None
+    """What else to say: `Goal achieved: ...`."""
+
+
+class CheckpointResult(NamedTuple):
+    """A checkpoint of a dynamic case."""
+
+    id: str
+    description: str | None
+    required: bool
+    reached_at_turn: int | None
+    """None: not reached."""
+    message: str = ""
+    """Why its assertion last did not hold."""
+
+
+class CriterionResult(NamedTuple):
+    """One criterion or assertion of a graded turn."""
+
+    text: str
+    passed: bool
+    score: float
+    weight: float = 1
+    required: bool = False
+    reason: str = ""
+    error: bool = False
+    """It could not be graded."""
+
+
+class ScoreResult(NamedTuple):
+    """The grade of one turn, or of the whole conversation."""
+
+    name: str
+    """`turn-1`, `turn-2` ..., `assertions`."""
+    type: str
+    """`rubrics`, or the one assertion type that was used."""
+    score: float
+    verdict: str
+    """`pass`, `fail` or `skip`."""
+    assertions: tuple[CriterionResult, ...] = ()
 
 
 class CaseResult(NamedTuple):
@@ -73,6 +137,18 @@ class CaseResult(NamedTuple):
     """Line of the case in its file; 0 when there is none."""
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] | None = None
+    mode: str = "standard"
+    """`standard`, `multi_turn`, `dynamic` or `conversation`."""
+    simulator: str | None = None
+    """Who played the user."""
+    turns: tuple[TurnResult, ...] = ()
+    checkpoints: tuple[CheckpointResult, ...] = ()
+    final_assertions: tuple[AssertionResult, ...] | None = None
+    score: float | None = None
+    """Of a conversation, 0 to 1."""
+    scores: tuple[ScoreResult, ...] = ()
+    transcript: tuple[dict[str, Any], ...] = ()
+    """Of a conversation: all messages."""
 
 
 class TestResult(NamedTuple):

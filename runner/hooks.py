@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
-from runner.modes.base import given
+from runner.cases.messages import input_of
 from scripttest import Failure, FunctionCall, HostError, code_frame
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def agent_failure(error: AgentError) -> Failure:
 
 def case_record(case: Case) -> dict[str, Any]:
     """What hooks get of a case: `{id, input, metadata, assert?}`."""
-    record: dict[str, Any] = {"id": case.id, "input": given(case), "metadata": case.metadata}
+    record: dict[str, Any] = {"id": case.id, "input": input_of(case), "metadata": case.metadata}
     if case.assertions:
         record["assert"] = [assertion.model_dump(exclude_defaults=True) for assertion in case.assertions]
     return record

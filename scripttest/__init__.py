@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from scripttest.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.host import ScriptHost, Services
     from scripttest.module_run import Module
-    from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, Status
+    from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, Status
     from scripttest.stack import code_frame
     from scripttest.supervisor import Processes, start_processes
 
 __all__ = [
     "Broken",
+    "Cause",
     "CompileError",
     "Ended",
     "Failure",
@@ -56,7 +57,7 @@ __getattr__ = lazy_names(
         "functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("ScriptHost", "Services"),
         "module_run": ("Module",),
-        "results": ("Broken", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started", "Status"),
+        "results": ("Broken", "Cause", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started", "Status"),
         "stack": ("code_frame",),
         "supervisor": ("Processes", "start_processes"),
     },

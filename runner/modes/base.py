@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence
+from runner.cases.messages import input_of
 from runner.connectors.base import Usage
-from runner.events import CaseResult
-from scripttest import Failure
+from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult
+from scripttest import Cause, Failure
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
@@ -69,6 +70,16 @@ class Trial:
         self.assertions: list[AssertionResult] = []
         self.failures: list[Failure] = []
         self.skip_reason: str | None = None
+        """Why the case is skipped; a failure outranks it."""
+        self.transcript: list[dict[str, Any]] = []
+        """What was said so far, in a case of several turns."""
+        self.turns: list[TurnResult] = []
+        self.checkpoints: list[CheckpointResult] = []
+        self.final_assertions: tuple[AssertionResult, ...] | None = None
+        self.score: float | None = None
+        self.scores: list[ScoreResult] = []
+        self.simulator: str | None = None
+        """Who plays the user."""
 
     def _context(self) -> dict[str, Any]:
         setting, case = self.setting, self.case
@@ -99,7 +110,7 @@ class Trial:
         return Evidence(
             answer.output,
             answer.content,
-            given(case),
+            input_of(case),
             case.expected,
             tuple(self.chat.uses),
             milliseconds,
@@ -118,6 +129,10 @@ class Trial:
             total = total.plus(call.usage)
         return total
 
+    def fail(self, cause: Cause, message: str) -> None:
+        """Adds a failure that is no assertion."""
+        self.failures.append(Failure(cause, message))
+
     def judge(self, results: Sequence[AssertionResult]) -> None:
         """Adds assertions, and a failure for each that did not hold."""
         self.assertions += results
@@ -129,7 +144,7 @@ class Trial:
         connector = answer.connector if answer else ""
         return CaseResult(
             case.name,
-            given(case),
+            input_of(case),
             answer.output if answer else None,
             answer.content if answer else "",
             case.expected,
@@ -145,17 +160,21 @@ class Trial:
             self.line,
             tuple(case.tags),
             case.metadata or None,
+            mode_of(case),
+            self.simulator,
+            tuple(self.turns),
+            tuple(self.checkpoints),
+            self.final_assertions,
+            self.score,
+            tuple(self.scores),
+            tuple(self.transcript),
         )
 
 
-def given(case: Case) -> Any:
-    """The input of a case as its file has it."""
-    if case.messages is not None:
-        return [message.model_dump(exclude_unset=True) for message in case.messages]
-    if isinstance(case.input, list):
-        return [message.model_dump(exclude_unset=True) for message in case.input]
-    return (
-        case.input if case.input is None or isinstance(case.input, str) else case.input.model_dump(exclude_unset=True)
+def mode_of(case: Case) -> str:
+    """The mode that runs a case: `standard`, `multi_turn`, `dynamic` or `conversation`."""
+    return {"MultiTurnCase": "multi_turn", "DynamicCase": "dynamic", "ConversationCase": "conversation"}.get(
+        type(case).__name__, "standard"
     )
 
 
