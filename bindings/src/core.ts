@@ -1,7 +1,7 @@
 /**
  * The eager part of a realm: enough for a synchronous test that passes. Everything else is a part, loaded on first use.
  *
- * Parsing costs about 90 us a kilobyte in each realm, so this file is small on purpose. It is evaluated before any script;
+ * Each realm pays for it, 90 us a kilobyte as text and a seventh of that as bytecode, so it is small on purpose. It is evaluated before any script;
  * its value is `drive(op, a, b)`, through which the worker drives the realm and which scripts never see. The worker
  * supplies `$host(op, a, b)`, text in and text out, which is taken off the global object here, as is `$drive`, under
  * which the worker finds that value when it runs bytecode.

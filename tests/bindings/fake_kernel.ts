@@ -14,7 +14,7 @@ interface Fake {
   slept: number[];
   processes: Record<string, (...args: unknown[]) => unknown>;
   clock: { now: number };
-  kernel: Kernel;
+  kernel: Kernel & { boot: object };
   part: Kernel["part"];
   Exception: Kernel["Exception"];
 }
@@ -51,6 +51,7 @@ Object.assign(fake, {
 });
 
 fake.kernel = {
+  boot: {},
   std,
   Exception,
   mocks: { process: [], agent: [], http: [] },
