@@ -8,6 +8,7 @@ any reporter. They come in the order in which things happen:
 | RunStart | first, once |
 | SuiteStart | the tests of one test module or case file are known; `order` is its place among the run's suites |
 | TestStart | a test begins; several may be under way |
+| TurnStart | the user speaks to the agent, in a case of several turns |
 | TestEnd | exactly one for each TestStart |
 | SuiteEnd | no more events of that suite |
 | RunError | something broke outside any test |
@@ -42,6 +43,13 @@ class Suite(NamedTuple):
     """Agent id."""
     connector: str = ""
     """What the run uses in the place of the agent's own connector."""
+    multi_turn: bool = False
+    """Whether some of its cases have several turns."""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it is one message of the command line."""
+        return self.id.startswith("message ")
 
 
 class TurnResult(NamedTuple):
@@ -149,6 +157,8 @@ class CaseResult(NamedTuple):
     scores: tuple[ScoreResult, ...] = ()
     transcript: tuple[dict[str, Any], ...] = ()
     """Of a conversation: all messages."""
+    threshold: float | None = None
+    """Of a conversation: the score from which on it passes."""
 
 
 class TestResult(NamedTuple):
@@ -198,6 +208,15 @@ class TestStart(NamedTuple):
     position: int
 
 
+class TurnStart(NamedTuple):
+    """The user speaks to the agent, in a case that is under way."""
+
+    suite: str
+    position: int
+    turn: int
+    """From 1."""
+
+
 class TestEnd(NamedTuple):
     """A test has ended."""
 
@@ -232,4 +251,4 @@ class RunEnd(NamedTuple):
     """UTC, RFC 3339."""
 
 
-Event = RunStart | SuiteStart | TestStart | TestEnd | SuiteEnd | RunError | Warned | RunEnd
+Event = RunStart | SuiteStart | TestStart | TurnStart | TestEnd | SuiteEnd | RunError | Warned | RunEnd

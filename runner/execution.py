@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart
+from runner.events import (
+    Event,
+    RunEnd,
+    RunError,
+    RunStart,
+    Suite,
+    SuiteEnd,
+    SuiteStart,
+    TestEnd,
+    TestResult,
+    TestStart,
+    TurnStart,
+)
 
 
 class Counts:
@@ -37,6 +49,8 @@ class Execution:
         self.listed: dict[str, SuiteStart] = {}
         self.running: dict[tuple[str, int], str] = {}
         """Names of the tests under way, by suite and index."""
+        self.turns: dict[tuple[str, int], int] = {}
+        """The turn that each of them is in, if it has turns."""
         self.ended: set[str] = set()
         """Suites that have ended."""
         self.errors: list[RunError] = []
@@ -47,10 +61,13 @@ class Execution:
         if isinstance(event, TestEnd):
             result = event.result
             self.running.pop((result.suite, result.position), None)
+            self.turns.pop((result.suite, result.position), None)
             self.counts.add(result)
             self.of_suite[result.suite].add(result)
         elif isinstance(event, TestStart):
             self.running[event.suite, event.position] = event.name
+        elif isinstance(event, TurnStart):
+            self.turns[event.suite, event.position] = event.turn
         elif isinstance(event, SuiteStart):
             self.listed[event.suite] = event
         elif isinstance(event, SuiteEnd):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.agents.chat import Chat
 from runner.attempts import attempt, ended
-from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart, Warned
+from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart, TurnStart, Warned
 from runner.hooks import Hook, HookError, case_record
 from runner.modes.base import Setting, Trial
 from runner.options import in_words
@@ -108,6 +108,7 @@ class _Run:
         id = source.suite.id
         self._send(TestStart(id, case.id, position))
         trial = Trial(self._plan.setting, id, source.folder, source.assistant, case, position, line)
+        trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn))
         try:
             await self._prepare(suite)
             result = await attempt(trial)

@@ -73,7 +73,16 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
     passed = verdict.passed is not assertion.negate
     message = verdict.message if passed else assertion.message or verdict.message
     return AssertionResult(
-        assertion.type, passed, verdict.expected, verdict.actual, message, False, verdict.score, verdict.details
+        assertion.type,
+        passed,
+        verdict.expected,
+        verdict.actual,
+        message,
+        False,
+        verdict.score,
+        verdict.details,
+        assertion.path,
+        assertion.name,
     )
 
 
@@ -134,4 +143,15 @@ def _not_evaluated(
 
     text = shorten(f'Cannot evaluate "{assertion.type}": {why}', 1000)
     message = f"{assertion.message} ({text})" if assertion.message else text
-    return AssertionResult(assertion.type, False, assertion.value, evidence.output, message, True, None, details)
+    return AssertionResult(
+        assertion.type,
+        False,
+        assertion.value,
+        evidence.output,
+        message,
+        True,
+        None,
+        details,
+        assertion.path,
+        assertion.name,
+    )

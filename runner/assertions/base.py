@@ -89,6 +89,10 @@ class AssertionResult(NamedTuple):
     """It could not be evaluated."""
     score: float | None = None
     details: tuple[AssertionResult, ...] = ()
+    path: str | None = None
+    """As written: where it looked in the output."""
+    name: str | None = None
+    """As written: the tool or the snapshot that it is about."""
 
 
 class NotEvaluated(Exception):  # noqa: N818

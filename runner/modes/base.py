@@ -80,6 +80,12 @@ class Trial:
         self.scores: list[ScoreResult] = []
         self.simulator: str | None = None
         """Who plays the user."""
+        self.threshold: float | None = None
+        """The score from which on a conversation passes."""
+        self.turn = 0
+        """The turn that is under way, from 1."""
+        self.on_turn: Callable[[int], None] | None = None
+        """Hears of each turn that begins."""
 
     def _context(self) -> dict[str, Any]:
         setting, case = self.setting, self.case
@@ -94,6 +100,12 @@ class Trial:
         base["chat_id"] = base["chat_id"] or f"agent-test-{case.id}"
         base["metadata"] = {**base["metadata"], **case.metadata, **case.options.metadata}
         return base
+
+    def begin_turn(self) -> None:
+        """Counts a turn, and tells of it."""
+        self.turn += 1
+        if self.on_turn is not None:
+            self.on_turn(self.turn)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -168,6 +180,7 @@ class Trial:
             self.score,
             tuple(self.scores),
             tuple(self.transcript),
+            self.threshold,
         )
 
 

@@ -33,6 +33,7 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
     Raises:
         AgentError: the agent could not answer; the message is in the transcript then.
     """
+    trial.begin_turn()
     trial.transcript.append(dict(message))
     trial.messages = len(trial.transcript)
     before, calls = len(trial.chat.uses), len(trial.chat.model_calls)
