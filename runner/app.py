@@ -118,7 +118,11 @@ class _Run:
             return [], []
         from runner.sources import open_sources
 
-        return open_sources(inputs, self._options, self._application, self._environment.directory)
+        found = open_sources(inputs, self._options, self._application, self._environment.directory)
+        if self._options.connector and not self._options.dry_run:
+            connectors = self._agents().runtime.connectors
+            connectors.get(connectors.resolve(self._options.connector))
+        return found
 
     def _run_cases(self, sources: list[CaseSource], context: dict[str, Any], stream: Multiplexer) -> None:
         if self._options.dry_run:

@@ -47,6 +47,7 @@ class Hook(NamedTuple):
                 json.dumps([{"$ctx": True}, *arguments]),
                 json.dumps(self.chat.context),
                 self.chat.mocks_json,
+                found.module,
             )
             value = (await runtime.function(call, scope, f"{kind} {reference}")).value
         except ScriptReferenceError as error:

@@ -110,7 +110,8 @@ class _Run:
         trial = Trial(self._plan.setting, id, source.folder, source.assistant, case, position, line)
         trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn))
         try:
-            await self._prepare(suite)
+            if not case.skip:
+                await self._prepare(suite)
             result = await attempt(trial)
         except HookError as error:
             trial.failures.append(error.failure)

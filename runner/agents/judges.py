@@ -59,7 +59,12 @@ class CaseJudges:
                 reference, roles, self._assistant.folder, self._application, self._runtime.functions
             )
             call = FunctionCall(
-                found.script, found.function, json.dumps(arguments), json.dumps(context), self._chat.mocks_json
+                found.script,
+                found.function,
+                json.dumps(arguments),
+                json.dumps(context),
+                self._chat.mocks_json,
+                found.module,
             )
             return (await self._runtime.function(call, scope, reference)).value
         except ScriptReferenceError as error:

@@ -21,6 +21,11 @@ class Reference(NamedTuple):
     script: Path
     function: str
 
+    @property
+    def module(self) -> Path | None:
+        """The script that is loaded with the function's, when that is a test file."""
+        return _module_of(self.script)
+
 
 class ScriptReferenceError(Exception):
     """A reference fits nothing; the message says what was tried, the hint what there is."""
@@ -90,9 +95,16 @@ def _scripts(module: str, folder: Path | None, application: Application) -> Iter
                     yield script
 
 
+def _module_of(script: Path) -> Path | None:
+    if not script.stem.endswith("_test"):
+        return None
+    base = script.with_name(script.stem.removesuffix("_test"))
+    return next((path for suffix in SUFFIXES if (path := base.with_name(base.name + suffix)).is_file()), None)
+
+
 async def _declared(functions: FunctionPool, script: Path, reference: str) -> frozenset[str]:
     try:
-        return await functions.declared(script)
+        return await functions.declared(script, _module_of(script))
     except (FunctionError, ScriptError) as error:
         at = f"{error.location.file}:{error.location.line}:{error.location.column}: " if error.location else ""
         raise ScriptReferenceError(
