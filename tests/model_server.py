@@ -138,6 +138,7 @@ class ModelServer:
         self._loop.close()
 
     async def _stop(self) -> None:
+        await settle()  # a connection that is accepted while the server closes is lost unclosed
         self._server.close()
         for task in self._tasks:
             task.cancel()

@@ -204,6 +204,7 @@ async def proxy(answer: bytes = b"HTTP/1.1 200 Connected\r\n\r\n") -> AsyncItera
     try:
         yield f"http://user:p%40ss@127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
     finally:
+        await settle()
         server.close()
         for writer in writers:
             writer.transport.abort()
@@ -245,6 +246,7 @@ async def tls_server(folder: Path) -> AsyncIterator[tuple[str, ssl.SSLContext]]:
             ssl.create_default_context(cafile=str(certificate)),
         )
     finally:
+        await settle()
         server.close()
         await settle()
 
