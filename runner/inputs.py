@@ -72,12 +72,16 @@ def _resolve(input: str, options: RunOptions, application: Application, director
         yield from _below(path, options, application)
     elif path is not None and path.is_file() and path.stem.endswith("_test") and path.suffix in (".ts", ".js"):
         yield application.module_at(path)
+    elif path is not None and path.is_file() and path.suffix in (".ts", ".js"):
+        raise ConfigurationError(
+            f"Cannot run {path}: it is no test file", f"Tests are in {path.stem}_test{path.suffix} beside it"
+        )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
         if not path.exists():
             raise ConfigurationError(f"Cannot read case file {path}: there is no such file")
         yield CaseInput(_agent(options, application, path, f"case file {path}"), path)
     else:
-        if re.fullmatch(r"[\w./-]+", input) and "/" in input:
+        if re.fullmatch(r"[\w./-]+", input) and ("/" in input or input.endswith(("_test.ts", "_test.js"))):
             raise ConfigurationError(
                 f"Cannot use -i {input}: there is no such file or folder",
                 "A message that looks like a path needs a blank in it",

@@ -62,7 +62,7 @@ REFUSED = {
     "glob that matches nothing": (("-i", "scripts.*.zzz"), "Error: No test module matches scripts.*.zzz"),
     "folder without tests": (
         ("-i", "folder"),
-        "Error: Nothing to test below <app>/folder: no agent there has a src/**/*_test.ts",
+        "Error: Nothing to test below <app>/folder: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl",
     ),
     "test file outside src": (
         ("-i", "assistants/demo/tests/stray_test.ts"),
@@ -71,7 +71,8 @@ REFUSED = {
     ),
     "a file that is no test": (
         ("-i", "notes.txt"),
-        f'Error: Cannot use -i "notes.txt": it is neither scripts.<agent>.<module> nor a test file nor a folder\n{MODULE_NAMES}',
+        "Error: Cannot find the agent for case file <app>/notes.txt: no folder from <app>/notes.txt upward holds package.yao\n"
+        "Hint: Name the agent with -n",
     ),
     "missing case file": (
         ("-i", "cases.jsonl"),
@@ -79,7 +80,8 @@ REFUSED = {
     ),
     "missing test file": (
         ("-i", "gone_test.ts"),
-        f'Error: Cannot use -i "gone_test.ts": it is neither scripts.<agent>.<module> nor a test file nor a folder\n{MODULE_NAMES}',
+        "Error: Cannot use -i gone_test.ts: there is no such file or folder\n"
+        "Hint: A message that looks like a path needs a blank in it",
     ),
     "application that is no folder": ((*S, "-a", "notes.txt"), "Error: Cannot use --app notes.txt: it is not a folder"),
     "application without agents": (
