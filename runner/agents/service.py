@@ -22,6 +22,8 @@ from scripttest import FunctionPool
 T = TypeVar("T")
 CLOSING = 5.0
 """Seconds that connections and processes get to end."""
+LOOK = 0.1
+"""Seconds between looks for an interrupt: one that comes just before a wait does not wake it."""
 
 
 class AgentService:
@@ -67,15 +69,22 @@ class AgentService:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        ended = threading.Event()
+
+        async def start() -> asyncio.Task[T]:
+            task = asyncio.create_task(work)
+            task.add_done_callback(lambda _: ended.set())
+            return task
+
+        task = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
         try:
-            return future.result()
+            while not ended.wait(LOOK):
+                pass
         except KeyboardInterrupt:
-            ended = threading.Event()
-            future.add_done_callback(lambda _: ended.set())
-            future.cancel()
+            self._loop.call_soon_threadsafe(task.cancel)
             ended.wait(CLOSING)
             raise
+        return task.result()
 
     def answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         """Answers a process that a script test calls; blocks. Raises ProcessError."""
@@ -93,7 +102,7 @@ class AgentService:
             except TimeoutError as error:
                 raise ProcessError(f"{name} did not answer within {self._timeout:g}s", 408) from error
 
-        return asyncio.run_coroutine_threadsafe(work(), self._loop).result()
+        return self.run(work())
 
     def close(self) -> None:
         """Ends processes, connections and the thread; blocks for a short time at the most."""
