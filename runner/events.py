@@ -101,6 +101,8 @@ class CriterionResult(NamedTuple):
     reason: str = ""
     error: bool = False
     """It could not be graded."""
+    id: str | None = None
+    """The criterion's own, if it has one."""
 
 
 class ScoreResult(NamedTuple):
@@ -114,6 +116,19 @@ class ScoreResult(NamedTuple):
     verdict: str
     """`pass`, `fail` or `skip`."""
     assertions: tuple[CriterionResult, ...] = ()
+
+
+class TrialResult(NamedTuple):
+    """One of several times that a conversation was held."""
+
+    trial: int
+    """From 1."""
+    score: float | None
+    """None: it was not held to its end."""
+    status: Status
+    milliseconds: float
+    error: str | None = None
+    """Its first failure."""
 
 
 class CaseResult(NamedTuple):
@@ -159,6 +174,8 @@ class CaseResult(NamedTuple):
     """Of a conversation: all messages."""
     threshold: float | None = None
     """Of a conversation: the score from which on it passes."""
+    trials: tuple[TrialResult, ...] = ()
+    """Of a conversation that is held several times; all else but `score` and what it took is of the worst one."""
 
 
 class TestResult(NamedTuple):

@@ -1,4 +1,4 @@
-"""How cases look on the console (seed 001, "Console Output")."""
+"""How cases look on the console (seed 001, "Console Output"), and the summary of a run that has only cases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from runner.events import CaseResult, RunEnd, Suite, SuiteStart, TestResult
 from runner.execution import Counts
 from runner.reporters.text import DOUBLE, SINGLE, Style, count, in_milliseconds, in_seconds, indented
+from runner.reporters.turn_lines import TurnLines, spoken
 
 OUTPUT_LIMIT = 4000
 """Characters of an output that are shown."""
@@ -21,6 +22,10 @@ class CaseLines:
     def __init__(self, style: Style, verbose: int) -> None:
         self._style = style
         self._verbose = verbose
+        self._trees = TurnLines(style, verbose)
+        self._turns = 0
+        self._with_turns = 0
+        """Cases of several turns."""
         self._tokens = 0
         self._cost: float | None = None
 
@@ -28,8 +33,9 @@ class CaseLines:
         """What stands above the cases of one input."""
         cases = f"({count(start.selected, 'test case')}"
         cases += ")" if start.selected == start.total else f" of {start.total})"
-        lines = [DOUBLE, "  Agent Test", DOUBLE, f"ℹ Agent: {self._style.paint(suite.agent, 'bold')}"]
-        lines.append(f"ℹ Input: {suite.label}" + (f" {cases}" if suite.file else ""))
+        title = "  Agent Test" + (" (Multi-Turn)" if suite.multi_turn else "")
+        lines = [DOUBLE, title, DOUBLE, f"ℹ Agent: {self._style.paint(suite.agent, 'bold')}"]
+        lines.append(f"ℹ Input: {suite.label}" + ("" if suite.is_message else f" {cases}"))
         if suite.connector:
             lines.append(f"ℹ Connector: {suite.connector}")
         return "\n".join([*lines, "", SINGLE, "  Running Tests", SINGLE, ""]) + "\n"
@@ -41,13 +47,18 @@ class CaseLines:
         self._tokens += case.input_tokens + case.output_tokens
         if case.cost is not None:
             self._cost = (self._cost or 0) + case.cost
+        if case.mode != "standard":
+            self._turns += spoken(case)
+            self._with_turns += 1
+            logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == "failed" else ""
+            return self._trees.title(result) + self._trees.tree(result) + logs + "\n"
         title = f" {case.title}" if case.title else ""
         text = f"{self._style.mark(outcome.status)} [{outcome.name}]{title} ({in_milliseconds(outcome.milliseconds)})\n"
         if outcome.status == "skipped":
             return text + (f"  {outcome.skip_reason}\n" if outcome.skip_reason else "") + "\n"
         text += self._facts(case)
         shows_all = bool(self._verbose) or outcome.status == "failed"
-        if not suite.file or shows_all:
+        if suite.is_message or shows_all:
             text += self._output(case.output)
         if shows_all:
             text += self._tools(case) + self._style.output(result.logs, "  ")
@@ -69,7 +80,10 @@ class CaseLines:
             lines.append(f"  Skipped: {counts.skipped}")
         if self._tokens:
             lines.append(f"  Tokens:  {self._tokens}" + (f" (${self._cost:.4f})" if self._cost is not None else ""))
-        return "\n".join([*lines, f"  Time:    {in_seconds(end.seconds)}"]) + "\n"
+        if self._with_turns:
+            lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
+        lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_seconds(end.seconds)}")
+        return "\n".join(lines) + "\n"
 
     def _facts(self, case: CaseResult) -> str:
         held = sum(assertion.passed for assertion in case.assertions)

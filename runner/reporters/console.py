@@ -181,11 +181,16 @@ class ConsoleReporter:
     def _repeat(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""
         text = self._paint(f"✗ {self._named(suite)} › {result.name}\n", "red")
+        with_tree = result.case is not None and result.case.mode != "standard" and not self._detailed
+        if with_tree:
+            from runner.reporters.turn_lines import TurnLines
+
+            text += TurnLines(self._style, 0).tree(result)
         for outcome in _failing(result.outcome):
             if outcome is not result.outcome:
                 text += f"  {outcome.name}\n"
             for failure in outcome.failures:
-                if failure.phase == "subtest":
+                if failure.phase == "subtest" or (with_tree and failure.location is None):
                     continue
                 shows_diff = failure.diff is not None and _is_long(failure)
                 text += self._style.failure(failure, "  ", values=not shows_diff)
@@ -203,16 +208,19 @@ class ConsoleReporter:
                     )
         if not self._detailed:
             text += self._style.output(result.logs, "     ")
+        return text + self._again(suite, result)
+
+    def _again(self, suite: Suite, result: TestResult) -> str:
+        """What to run to see a test once more."""
         if result.case is not None:
-            named = suite.label if suite.file else suite.label[1:-1]
-            command = f"yao-test -i {quoted(named)}"
-            if suite.file:
+            command = f"yao-test -i {quoted(suite.label[1:-1] if suite.is_message else suite.label)}"
+            if not suite.is_message:
                 command += f" --run {quoted(f'^{escaped(result.name)}$')}"
         else:
             command = f"yao-test -i {quoted(suite.id)}"
             if result.name.startswith("Test"):  # else the module broke, and no test has that name
                 command += f" --run {quoted(f'^{result.name}$')}"
-        return text + self._paint(f"  Run it again: {command}{self._same}\n", "cyan")
+        return self._paint(f"  Run it again: {command}{self._same}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:
         return self._paint(line, {"-": "red", "+": "green"}.get(line[:1], "dim"))

@@ -10,7 +10,8 @@ from typing import Any
 
 from runner.events import Event, RunEnd, Suite, TestEnd
 from runner.execution import Execution
-from runner.reporters.records import case_record, metadata_record, result_record, summary_record
+from runner.reporters.case_records import case_record
+from runner.reporters.records import metadata_record, result_record, summary_record
 
 
 class JsonReporter:

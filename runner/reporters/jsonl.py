@@ -9,7 +9,8 @@ from typing import Any
 
 from runner.events import Event, RunEnd, RunError, RunStart, TestEnd
 from runner.execution import Execution
-from runner.reporters.records import case_record, result_record, summary_record
+from runner.reporters.case_records import case_record
+from runner.reporters.records import result_record, summary_record
 
 
 class JsonlReporter:

@@ -2,97 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from runner.events import CaseResult, RunEnd, RunStart, TestResult
+from runner.events import RunEnd, RunStart, TestResult
 from runner.execution import Counts
 from scripttest import Failure, Outcome, StackFrame
-
-if TYPE_CHECKING:
-    from runner.assertions.base import AssertionResult
 
 
 def result_record(result: TestResult) -> dict[str, Any]:
     """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, steps?, logs}`; the
     optional keys are there when they have something to say."""
     record = _outcome_record(result.outcome)
-    record["logs"] = _lines(result)
+    record["logs"] = log_lines(result)
     return record
 
 
-def case_record(result: TestResult) -> dict[str, Any]:
-    """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, assertions, ...}` of
-    a case; the further keys are there when they have something to say."""
-    outcome, case = result.outcome, result.case
-    assert case is not None
-    record: dict[str, Any] = {
-        "id": outcome.name,
-        "name": case.title,
-        "status": outcome.status,
-        "input": case.input,
-        "output": case.output,
-        "expected": case.expected,
-        "duration_ms": round(outcome.milliseconds),
-        "error": error_text(outcome.failures[0]) if outcome.failures else None,
-        "response": case.response,
-        "messages_count": case.messages,
-        "assertions": [_assertion_result(assertion) for assertion in case.assertions],
-    }
-    if outcome.failures:
-        record["cause"] = outcome.failures[0].cause
-        errors = [error_text(failure) for failure in outcome.failures if failure.type]
-        if errors:
-            record["assertion_errors"] = errors
-        framed = next((failure for failure in outcome.failures if failure.frames), None)
-        if framed is not None:
-            record["location"] = place(framed)
-            record["stack_trace"] = "\n".join(f"at {_frame(frame)}" for frame in framed.frames)
-    more = {
-        "skip_reason": outcome.skip_reason,
-        "tools": [tool._asdict() for tool in case.tools],
-        "connector": case.connector,
-        "model_calls": case.model_calls,
-        "usage": _usage(case),
-        "sent": list(case.sent),
-        "line": case.line,
-        "tags": list(case.tags),
-        "metadata": case.metadata,
-        "logs": _lines(result),
-    }
-    record |= {key: value for key, value in more.items() if value}
-    if record["name"] is None:
-        del record["name"]
-    return record
-
-
-def _usage(case: CaseResult) -> dict[str, Any]:
-    if not case.model_calls:
-        return {}
-    usage: dict[str, Any] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens}
-    return usage if case.cost is None else {**usage, "cost": case.cost}
-
-
-def _assertion_result(result: AssertionResult) -> dict[str, Any]:
-    """`{type, value, passed, expected, actual, message, error?, score?, details?}`; `value` is `expected`, as the
-    design documents print it."""
-    record: dict[str, Any] = {
-        "type": result.type,
-        "value": result.expected,
-        "passed": result.passed,
-        "expected": result.expected,
-        "actual": result.actual,
-        "message": result.message,
-    }
-    if result.error:
-        record["error"] = True
-    if result.score is not None:
-        record["score"] = result.score
-    if result.details:
-        record["details"] = [_assertion_result(part) for part in result.details]
-    return record
-
-
-def _lines(result: TestResult) -> list[str]:
+def log_lines(result: TestResult) -> list[str]:
+    """Captured lines, with their level where it is not `info`."""
     return [text if level == "info" else f"[{level}] {text}" for level, text in result.logs]
 
 
@@ -111,7 +37,7 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
             record["assertion"] = assertion_record(assertion)
         if first.frames:
             record["location"] = place(first)
-            record["stack_trace"] = "\n".join(f"at {_frame(frame)}" for frame in first.frames)
+            record["stack_trace"] = stack_trace(first)
         if len(outcome.failures) > 1:
             record["errors"] = [error_text(failure) for failure in outcome.failures]
     if outcome.skip_reason is not None:
@@ -119,6 +45,11 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
     if outcome.steps:
         record["steps"] = [_outcome_record(step) for step in outcome.steps]
     return record
+
+
+def stack_trace(failure: Failure) -> str:
+    """A line for each frame: `at function (file:line:column)`."""
+    return "\n".join(f"at {_frame(frame)}" for frame in failure.frames)
 
 
 def _frame(frame: StackFrame) -> str:

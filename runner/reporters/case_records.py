@@ -1,0 +1,203 @@
+"""Results of cases as JSON records: seed 004 for a single call, 000 for turns, 001 for checkpoints, 003 for scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runner.events import (
+    CaseResult,
+    CheckpointResult,
+    CriterionResult,
+    ScoreResult,
+    TestResult,
+    TrialResult,
+    TurnResult,
+)
+from runner.reporters.records import error_text, log_lines, place, stack_trace
+from scripttest import Outcome
+
+if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult, ToolUse
+
+
+def case_record(result: TestResult) -> dict[str, Any]:
+    """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, ...}` of a case; the
+    further keys are there when they have something to say.
+
+    | mode | its own keys |
+    | --- | --- |
+    | standard | `assertions` |
+    | multi_turn | `turns`, `final_assertions`, `total_turns` |
+    | dynamic | `turns`, `checkpoints`, `total_turns` |
+    | conversation | `turns`, `total_turns`, `test_id`, `score`, `execution_status`, `scores`, `trials` |
+
+    The `output` of a conversation is everything that was said, as messages.
+    """
+    outcome, case = result.outcome, result.case
+    assert case is not None
+    record: dict[str, Any] = {
+        "id": outcome.name,
+        "name": case.title,
+        "status": outcome.status,
+        "input": case.input,
+        "output": case.output,
+        "expected": case.expected,
+        "duration_ms": round(outcome.milliseconds),
+        "error": error_text(outcome.failures[0]) if outcome.failures else None,
+        "response": case.response,
+        "messages_count": case.messages,
+        **(_in_turns(case, outcome) if case.mode != "standard" else {"assertions": _assertions(case.assertions)}),
+    }
+    if outcome.failures:
+        record["cause"] = outcome.failures[0].cause
+        errors = [error_text(failure) for failure in outcome.failures if failure.type]
+        if errors:
+            record["assertion_errors"] = errors
+        framed = next((failure for failure in outcome.failures if failure.frames), None)
+        if framed is not None:
+            record["location"] = place(framed)
+            record["stack_trace"] = stack_trace(framed)
+    more = {
+        "skip_reason": outcome.skip_reason,
+        "tools": [tool._asdict() for tool in case.tools],
+        "connector": case.connector,
+        "model_calls": case.model_calls,
+        "usage": _usage(case),
+        "sent": list(case.sent),
+        "line": case.line,
+        "tags": list(case.tags),
+        "metadata": case.metadata,
+        "logs": log_lines(result),
+    }
+    record |= {key: value for key, value in more.items() if value}
+    if record["name"] is None:
+        del record["name"]
+    return record
+
+
+def _in_turns(case: CaseResult, outcome: Outcome) -> dict[str, Any]:
+    """What only cases of several turns have."""
+    record: dict[str, Any] = {"mode": case.mode}
+    if case.simulator is not None:
+        record["simulator"] = case.simulator
+    record["turns"] = [_turn(turn) for turn in case.turns]
+    if case.mode == "dynamic":
+        record["checkpoints"] = [_checkpoint(checkpoint) for checkpoint in case.checkpoints]
+    if case.final_assertions is not None:
+        record["final_assertions"] = _assertions(case.final_assertions)
+    record["total_turns"] = sum(turn.status != "skipped" for turn in case.turns)
+    if case.mode == "conversation":
+        broken = any(failure.cause != "assertion" for failure in outcome.failures)
+        record |= {
+            "test_id": outcome.name,
+            "score": case.score,
+            "execution_status": "error" if broken else "skipped" if outcome.status == "skipped" else "ok",
+            "scores": [_score(score) for score in case.scores],
+            "output": list(case.transcript),
+        }
+        if case.threshold is not None:
+            record["threshold"] = case.threshold
+        if case.trials:
+            record["trials"] = [_trial(trial) for trial in case.trials]
+    return record
+
+
+def _turn(turn: TurnResult) -> dict[str, Any]:
+    """`{turn, input, input_source, status, output, response?, tool_calls?, awaiting_input, awaiting_reason?,
+    input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, duration_ms}`."""
+    record: dict[str, Any] = {
+        "turn": turn.turn,
+        "input": turn.input,
+        "input_source": turn.source,
+        "status": turn.status,
+        "output": turn.response if turn.output is None else turn.output,
+    }
+    if turn.response and turn.response != turn.output and turn.output is not None:
+        record["response"] = turn.response
+    if turn.tools:
+        record["tool_calls"] = [_tool_call(tool) for tool in turn.tools]
+    record["awaiting_input"] = turn.awaiting_input
+    more = {
+        "awaiting_reason": turn.awaiting_reason,
+        "input_hint": turn.input_hint,
+        "assertions": _assertions(turn.assertions),
+        "assertion_errors": [result.message for result in turn.assertions if not result.passed],
+        "error": turn.error,
+        "skip_reason": turn.skip_reason,
+        "note": turn.note,
+    }
+    record |= {key: value for key, value in more.items() if value}
+    record["duration_ms"] = round(turn.milliseconds)
+    return record
+
+
+def _tool_call(tool: ToolUse) -> dict[str, Any]:
+    """`{name, args, server, result}` or `{name, args, server, error}`."""
+    outcome = {"result": tool.result} if tool.error is None else {"error": tool.error}
+    return {"name": tool.name, "args": tool.arguments, "server": tool.server, **outcome}
+
+
+def _checkpoint(checkpoint: CheckpointResult) -> dict[str, Any]:
+    """`{id, reached_at_turn, passed, required, description?, message?}`."""
+    record: dict[str, Any] = {
+        "id": checkpoint.id,
+        "reached_at_turn": checkpoint.reached_at_turn,
+        "passed": checkpoint.reached_at_turn is not None,
+        "required": checkpoint.required,
+    }
+    more = {"description": checkpoint.description, "message": checkpoint.message}
+    return record | {key: value for key, value in more.items() if value}
+
+
+def _score(score: ScoreResult) -> dict[str, Any]:
+    """`{name, type, score, verdict, assertions}`."""
+    return {**score._asdict(), "assertions": [_criterion(criterion) for criterion in score.assertions]}
+
+
+def _trial(trial: TrialResult) -> dict[str, Any]:
+    """`{trial, score, status, duration_ms, error?}`."""
+    record = {
+        "trial": trial.trial,
+        "score": trial.score,
+        "status": trial.status,
+        "duration_ms": round(trial.milliseconds),
+    }
+    return record if trial.error is None else {**record, "error": trial.error}
+
+
+def _criterion(criterion: CriterionResult) -> dict[str, Any]:
+    """`{text, passed, score, weight, required?, reason?, error?, id?}`."""
+    kept = ("text", "passed", "score", "weight")
+    return {key: value for key, value in criterion._asdict().items() if key in kept or value}
+
+
+def _usage(case: CaseResult) -> dict[str, Any]:
+    if not case.model_calls:
+        return {}
+    usage: dict[str, Any] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens}
+    return usage if case.cost is None else {**usage, "cost": case.cost}
+
+
+def _assertions(results: tuple[AssertionResult, ...]) -> list[dict[str, Any]]:
+    return [_assertion(result) for result in results]
+
+
+def _assertion(result: AssertionResult) -> dict[str, Any]:
+    """`{type, path?, name?, value, passed, expected, actual, message, error?, score?, details?}`; `value` is
+    `expected`, as the design documents print it."""
+    record: dict[str, Any] = {"type": result.type}
+    record |= {key: value for key, value in (("path", result.path), ("name", result.name)) if value is not None}
+    record |= {
+        "value": result.expected,
+        "passed": result.passed,
+        "expected": result.expected,
+        "actual": result.actual,
+        "message": result.message,
+    }
+    if result.error:
+        record["error"] = True
+    if result.score is not None:
+        record["score"] = result.score
+    if result.details:
+        record["details"] = _assertions(result.details)
+    return record

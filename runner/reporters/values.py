@@ -1,0 +1,61 @@
+"""Messages, assertions and calls of tools in a few words, for the console."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult, ToolUse
+
+TEXT_LIMIT = 300
+"""Characters of a text that are shown in one line."""
+
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+
+
+def written(result: AssertionResult) -> str:
+    """An assertion in a few words: `contains "x"`, `$.status = "open"`."""
+    expected = "" if result.expected is None else f" {one_line(_literal(result.expected))}"
+    score = "" if result.score is None else f" (score {result.score:g})"
+    if result.type == "json_path":
+        return f"{result.path or '$'} ={expected or ' null'}{score}"
+    return result.type + (f" {result.path}" if result.path else "") + expected + score
+
+
+def text_of(said: Any) -> str:
+    """A message, its content, or an output, as text; files as `[image]`."""
+    if isinstance(said, dict) and "content" in said:
+        return text_of(said["content"])
+    if isinstance(said, list) and said and all(isinstance(part, dict) and "type" in part for part in said):
+        return " ".join(str(part.get("text") or f"[{part['type']}]") for part in said)
+    if said is None:
+        return ""
+    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+
+
+def called(tool: ToolUse) -> str:
+    """A call of a tool: `create_expense({amount: 3500})`, and its error if it failed."""
+    text = f"{tool.name}({cut(_literal(tool.arguments), TEXT_LIMIT)})"
+    return text if tool.error is None else f"{text} → error: {one_line(tool.error)}"
+
+
+def _literal(value: Any) -> str:
+    """A JSON value as one writes it in JavaScript: `{amount: 3500, type: "travel"}`."""
+    if isinstance(value, dict):
+        items = (f"{key if _NAME.fullmatch(key) else json.dumps(key)}: {_literal(item)}" for key, item in value.items())
+        return f"{{{', '.join(items)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def one_line(text: str) -> str:
+    """A text without its line breaks, and not all of a long one."""
+    return cut(" ".join(text.split()), TEXT_LIMIT)
+
+
+def cut(text: str, limit: int) -> str:
+    """The beginning of a text, and how long it is."""
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
