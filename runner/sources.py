@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from runner.agents.assistant import Assistants
@@ -32,9 +33,11 @@ def open_sources(
         name = _shown(input.path, directory)
         file = CaseFile.check(input.path, options.lenient, chosen, name)
         warnings += file.warnings
-        suite = Suite(input.id, "agent_test", name, str(input.path), assistant.id, options.connector or "")
+        warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
+        connector = options.connector or ""
+        suite = Suite(input.id, "agent_test", name, str(input.path), assistant.id, connector, file.several_turns)
         sources.append(
-            CaseSource(suite, assistant, file.folder, file.count, file.total, lambda file=file: _cases(file))  # type: ignore[misc]
+            CaseSource(suite, assistant, file.folder, file.count, file.total, partial(_cases, file), file.needs.ids)
         )
     return sources, warnings
 

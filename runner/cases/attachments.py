@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.cases.entries import Path as Place
 from runner.cases.model import Case, Message, Part
 from runner.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from runner.cases.conversations import ConversationTurn, Turn
 
 IMAGES = {"bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png", "webp": "webp"}
 """Extension → MIME subtype."""
@@ -39,6 +42,17 @@ def parts_of(case: Case) -> Iterator[Reference]:
         yield from _of_messages(case.input, ("input",))
     for index, part in enumerate(case.attachments):
         yield Reference(("attachments", index), part)
+
+
+def parts_of_turn(turn: Turn | ConversationTurn, place: Place) -> Iterator[Reference]:
+    """The parts of one turn, which is at that place in its case."""
+    if isinstance(turn.input, Message):
+        yield from _of_content(turn.input, (*place, "input"))
+    elif isinstance(turn.input, list):
+        for index, part in enumerate(turn.input):
+            yield Reference((*place, "input", index), part)
+    for index, part in enumerate(turn.attachments):
+        yield Reference((*place, "attachments", index), part)
 
 
 def problem_of(part: Part, folder: Path) -> str | None:

@@ -1,45 +1,69 @@
-"""What has to hold for a case beyond the shape that its model says."""
+"""What has to hold for a case beyond the shape that its model says; for cases of several turns the rest is in
+`runner.cases.conversation_checks`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.assertions import problem as assertion_problem
-from runner.cases.attachments import parts_of, problem_of
-from runner.cases.explain import Finding
-from runner.cases.model import Case
+from runner.cases.attachments import Reference, parts_of, problem_of
+from runner.cases.entries import Path as Place
+from runner.cases.model import Assertion, Case
+from runner.cases.problems import Finding
 from runner.errors import ConfigurationError
 from runner.options import duration
 
 
 def findings_of(case: Case, folder: Path) -> list[Finding]:
     """What is wrong with a case; relative files count from the folder."""
+    if type(case) is not Case:
+        from runner.cases.conversation_checks import findings_of_turns
+
+        return [*_of_said(case), *findings_of_parts(parts_of(case), folder), *findings_of_turns(case, folder)]
     if type(case.input) is str and case.messages is None and case.timeout is None and not case.attachments:
         return list(_of_assertions(case)) if case.assertions else []
-    return [*_of_parts(case, folder), *_of_assertions(case)]
+    return [*_of_standard(case), *findings_of_parts(parts_of(case), folder), *_of_assertions(case)]
 
 
-def _of_parts(case: Case, folder: Path) -> Iterator[Finding]:
-    said = case.input if case.messages is None else case.messages
-    if said is None:
-        yield Finding((), '"input" is missing', 'What is said to the agent is in "input" or in "messages"')
-    elif said == []:
-        yield Finding(("input" if case.messages is None else "messages",), "there is no message in it")
-    if case.timeout is not None:
-        try:
-            duration(case.timeout, "timeout")
-        except ConfigurationError as error:
-            yield Finding(("timeout",), error.message[0].lower() + error.message[1:], error.hint)
-    for place, part in parts_of(case):
+def findings_of_parts(references: Iterable[Reference], folder: Path) -> Iterator[Finding]:
+    """What is wrong with parts of messages."""
+    for place, part in references:
         problem = problem_of(part, folder)
         if problem:
             yield Finding(place, problem)
 
 
-def _of_assertions(case: Case) -> Iterator[Finding]:
-    has_expected = case.expected is not None
-    for index, assertion in enumerate(case.assertions or ()):
+def findings_of_assertions(
+    assertions: Iterable[Assertion], place: Place, *, has_expected: bool = False
+) -> Iterator[Finding]:
+    """What is wrong with a list of assertions at a place of a case."""
+    for index, assertion in enumerate(assertions):
         problem = assertion_problem(assertion, has_expected=has_expected)
         if problem:
-            yield Finding(("assert", index), f"assertion {index + 1}: {problem}")
+            yield Finding((*place, index), f"assertion {index + 1}: {problem}")
+
+
+def findings_of_duration(text: str | None, place: Place) -> Iterator[Finding]:
+    """What is wrong with a duration, if it is given."""
+    if text is not None:
+        try:
+            duration(text, str(place[-1]))
+        except ConfigurationError as error:
+            yield Finding(place, error.message[0].lower() + error.message[1:], error.hint)
+
+
+def _of_standard(case: Case) -> Iterator[Finding]:
+    if case.input is None and case.messages is None:
+        yield Finding((), '"input" is missing', 'What is said to the agent is in "input" or in "messages"')
+    yield from _of_said(case)
+
+
+def _of_said(case: Case) -> Iterator[Finding]:
+    if (case.input if case.messages is None else case.messages) == []:
+        yield Finding(("input" if case.messages is None else "messages",), "there is no message in it")
+    yield from findings_of_duration(case.timeout, ("timeout",))
+
+
+def _of_assertions(case: Case) -> Iterator[Finding]:
+    yield from findings_of_assertions(case.assertions or (), ("assert",), has_expected=case.expected is not None)

@@ -1,12 +1,16 @@
-"""Cases of several turns: multi-turn, dynamic, conversation mode (seeds 000, 001, 002, 003; specification, 7 and 8)."""
+"""Cases of several turns: multi-turn, dynamic, conversation mode (seeds 000, 001, 002, 003; specification, 7 and 8).
+
+What models cannot say is in `runner.cases.conversation_checks`.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag, TypeAdapter
 
-from runner.cases.model import Assertion, Assertions, CallOptions, Case, Message, Model, Part
+from runner.cases.kinds import model_of
+from runner.cases.model import Assertion, Assertions, AssertionType, CallOptions, Case, Message, Model, OneOrMany, Part
 
 OnMissingInput = Literal["skip", "fail", "end"]
 
@@ -53,7 +57,8 @@ class Interactive(Model):
 class MultiTurnCase(Case):
     """A conversation in which the user's next words are given, simulated, or typed."""
 
-    type: Literal["multi_turn", "single_turn"] | None = None
+    type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
+    """`multi_turn`; `single_turn` of a case with one turn, which ends with its answer."""
     turns: list[Turn] = Field(default_factory=list)
     """What the user says, one after another."""
     simulator: Simulator | None = None
@@ -64,7 +69,7 @@ class MultiTurnCase(Case):
     final_assertions: Assertions | None = None
     """What has to hold at the end, for the last output and the state of the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
-    """How many times the user may speak; 20."""
+    """How many times the user may speak; the simulator's, else 20."""
     input_tools: list[str] | None = None
     """Tools whose call means that the agent waits for the user."""
 
@@ -73,7 +78,9 @@ class Checkpoint(Model):
     """Something the agent has to reach."""
 
     id: Annotated[str, Field(pattern=r"\S")]
+    """Names the checkpoint; no other of the case has it."""
     description: str | None = None
+    """What is reached, for people."""
     assertions: Annotated[Assertions, Field(validation_alias=AliasChoices("assertion", "assert", "assertions"))]
     """What has to hold for the answer that reaches it."""
     after: list[str] = Field(default_factory=list)
@@ -85,19 +92,27 @@ class Checkpoint(Model):
 class DynamicCase(Case):
     """A conversation with a simulated user, until all checkpoints are reached."""
 
-    simulator: Simulator
+    simulator: Simulator = Field(default_factory=Simulator)
+    """Plays the user; `--simulator` does when it is missing."""
     checkpoints: list[Checkpoint] = Field(min_length=1)
+    """What the agent has to reach."""
     max_turns: int | None = Field(default=None, ge=1)
     """How many times the user may speak; 20."""
+
+
+CriterionText = Annotated[str, Field(pattern=r"\S")]
+"""A criterion for the validator, in words."""
 
 
 class Criterion(Model):
     """One criterion of a rubric."""
 
     id: str | None = None
+    """Names the criterion in results."""
     outcome: Annotated[str, Field(pattern=r"\S")]
     """What the answer has to be like, in words."""
-    weight: float = Field(default=1, gt=0, strict=False)
+    weight: float = Field(default=1, gt=0)
+    """How much it counts."""
     required: bool = False
     """Whether the case fails without it."""
 
@@ -105,49 +120,90 @@ class Criterion(Model):
 class Grader(Assertion):
     """An assertion with a weight, or `rubrics`: criteria for the validator."""
 
-    type: Any = "equals"
+    type: Literal["rubrics", AssertionType] = "equals"  # type: ignore[assignment]
     """Any assertion type, or `rubrics`."""
-    criteria: Any = None
+    criteria: str | list[CriterionText | Criterion] | None = None  # type: ignore[assignment]
     """Of `rubrics`: a list of criteria, texts or objects; of `agent`: a text."""
-    weight: float = Field(default=1, gt=0, strict=False)
+    weight: float = Field(default=1, gt=0)
+    """How much it counts."""
     required: bool = False
     """Whether the case fails when it does not hold."""
 
 
-Graders = list[str | Grader]
+Graders = Annotated[list[CriterionText | Grader], OneOrMany]
 """Plain texts are criteria for the validator."""
-_WholeGraders = Annotated[Graders | None, Field(validation_alias=AliasChoices("assertions", "assert"))]
+_Graders = Annotated[Graders | None, Field(validation_alias=AliasChoices("assertions", "assert"))]
 
 
 class ConversationTurn(Model):
     """What the user says next, and how the answer is graded."""
 
     input: str | Message | list[Part]
+    """A text, a message, or parts."""
     expected_output: Any = None
     """A reference for grading; it never enters the conversation."""
-    assertions: Annotated[Graders | None, Field(validation_alias=AliasChoices("assertions", "assert"))] = None
+    assertions: _Graders = None
+    """Criteria in words, and other assertions on this turn's answer."""
     attachments: list[Part] = Field(default_factory=list)
+    """Parts to add to the message."""
+
+
+def _one_of_two(messages: Any) -> Any:
+    """Joins a message that is only a role with the next, if that has none: `- role: system` before `- input: ...`."""
+    if not isinstance(messages, list):
+        return messages
+    joined: list[Any] = []
+    for message in messages:
+        half = joined and isinstance(joined[-1], dict) and joined[-1].keys() == {"role"}
+        if half and isinstance(message, dict) and "role" not in message:
+            joined[-1] = joined[-1] | message
+        else:
+            joined.append(message)
+    return joined
 
 
 class ConversationCase(Case):
     """A conversation whose turns are graded, and the whole of it."""
 
     mode: Literal["conversation"]
+    """`conversation`."""
+    input: Annotated[
+        str | Message | list[Message] | None, Field(union_mode="left_to_right"), BeforeValidator(_one_of_two)
+    ] = None
+    """What comes before the turns: system prompt and context."""
     turns: list[ConversationTurn] = Field(min_length=1)
+    """What the user says, one after another."""
     criteria: str | None = None
     """What the whole conversation is about; graded when nothing else is."""
-    assertions: _WholeGraders = None  # type: ignore[assignment]
+    assertions: _Graders = None  # type: ignore[assignment]
     """Grade the whole transcript."""
     aggregation: Literal["mean", "min", "max"] = "mean"
     """How the scores become one."""
     on_turn_failure: Literal["continue", "stop"] = "continue"
+    """Whether the turns after one that failed are held, or left out and scored 0."""
     window_size: int | None = Field(default=None, ge=1)
     """How many of the last turns graders see; all."""
-    threshold: float | None = Field(default=None, ge=0, le=1, strict=False)
+    threshold: float | None = Field(default=None, ge=0, le=1)
     """The score from which on a verdict is `pass`; `--threshold`, else 0.8."""
-    depends_on: list[str] = Field(default_factory=list)
-    """Ids of cases that have to pass before."""
     trials: int = Field(default=1, ge=1)
     """How often the conversation is held."""
     grader: str | None = None
     """The validator agent; `workers.test.validator`."""
+
+
+def _name_of_model(entry: Any) -> str | None:
+    return model_of(entry).__name__ if isinstance(entry, dict) else None
+
+
+CASES: TypeAdapter[list[Case]] = TypeAdapter(
+    list[
+        Annotated[
+            Annotated[Case, Tag("Case")]
+            | Annotated[MultiTurnCase, Tag("MultiTurnCase")]
+            | Annotated[DynamicCase, Tag("DynamicCase")]
+            | Annotated[ConversationCase, Tag("ConversationCase")],
+            Discriminator(_name_of_model),
+        ]
+    ]
+)
+"""Reads entries of all modes."""

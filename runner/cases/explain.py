@@ -10,31 +10,34 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from runner.cases.entries import Path
-from runner.cases.fields import model_at, parts_of
+from runner.cases.fields import model_at, parts_of, same_fields
+from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
+from runner.cases.model import Assertion, Case
+from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 
 _SHAPES = {
     "string_type": "a string",
     "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
     "list_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
 }
 """pydantic's complaint about a shape → the shape it wanted."""
+_BOUNDS = {
+    "greater_than": "more than {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than_equal": "at most {le:g}",
+}
+"""pydantic's complaint about a number → what it has to be."""
+_OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "Part": "part "}
+"""Model → what its fields are said to be of."""
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
-
-
-class Finding(NamedTuple):
-    """Something wrong within a case."""
-
-    path: Path
-    text: str
-    hint: str | None = None
-    unknown: bool = False
-    """It is a field that does not exist."""
 
 
 class _Complaint(NamedTuple):
@@ -42,11 +45,13 @@ class _Complaint(NamedTuple):
     type: str
     misfit: bool
     """It says that the value has another shape."""
+    bounds: dict[str, Any]
 
 
-def explain(error: ValidationError, value: dict[str, Any]) -> list[Finding]:
-    """What is wrong with the value of a case, in pydantic's order."""
-    complaints = [_complaint(item["loc"], item["type"], value) for item in error.errors(include_url=False)]
+def explain(error: ValidationError, value: dict[str, Any], model: type[Case]) -> list[Finding]:
+    """What is wrong with the value of a case of that model, in pydantic's order."""
+    errors = error.errors(include_url=False, include_input=False)
+    complaints = [_complaint(item["loc"], item["type"], item.get("ctx", {}), value) for item in errors]
     findings: dict[tuple[Path, str], Finding] = {}
     for complaint in complaints:
         if complaint.misfit and any(_counts_more(other, complaint) for other in complaints):
@@ -54,7 +59,7 @@ def explain(error: ValidationError, value: dict[str, Any]) -> list[Finding]:
         key = (complaint.path, "" if complaint.misfit else complaint.type)
         if key not in findings:
             wanted = [_SHAPES.get(c.type, "a string") for c in complaints if c.misfit and c.path == complaint.path]
-            findings[key] = _finding(complaint, value, list(dict.fromkeys(wanted)))
+            findings[key] = _finding(complaint, value, model, list(dict.fromkeys(wanted)))
     return list(findings.values())
 
 
@@ -64,7 +69,7 @@ def _counts_more(other: _Complaint, than: _Complaint) -> bool:
     return inside and (not other.misfit or len(other.path) > len(than.path))
 
 
-def _complaint(location: tuple[int | str, ...], kind: str, value: Any) -> _Complaint:
+def _complaint(location: tuple[int | str, ...], kind: str, bounds: dict[str, Any], value: Any) -> _Complaint:
     path: list[str | int] = []
     here = value
     for index, part in enumerate(location):
@@ -74,34 +79,54 @@ def _complaint(location: tuple[int | str, ...], kind: str, value: Any) -> _Compl
         elif kind == "missing" and index == len(location) - 1:
             path.append(part)
     misfit = kind in _SHAPES or (kind == "literal_error" and not isinstance(here, str))
-    return _Complaint(tuple(path), kind, misfit)
+    return _Complaint(tuple(path), kind, misfit, bounds)
 
 
-def _finding(complaint: _Complaint, value: dict[str, Any], wanted: list[str]) -> Finding:
-    path, kind, _ = complaint
-    model = model_at(path[:-1])
+def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wanted: list[str]) -> Finding:
+    path, kind, _, bounds = complaint
+    model = model_at(path[:-1], case)
     name = str(path[-1]) if path else ""
     actual = at(value, path)
     if complaint.misfit:
         shapes = " or ".join([", ".join(wanted[:-1]), wanted[-1]]) if len(wanted) > 1 else wanted[0]
         return Finding(path, f"{written(path)} must be {shapes}, not {_KINDS.get(type(actual), 'null')}")
     if kind == "extra_forbidden":
-        if path == ("assertions",) and "assert" in value:
-            return Finding(path, '"assert" and "assertions" are the same field', "Keep one of them")
-        known = tuple(parts_of(model)) if model else ()
-        hint = _closest(name, known) or f"It takes {', '.join(known)}, and any field that starts with x-"
-        return Finding(path, f'unknown field "{name}"{_inside(path[:-1])}', hint, True)
+        return _unknown(path, value, model, case)
     if kind == "missing":
         return Finding(path, f'"{name}" is missing{_inside(path[:-1])}')
     if kind == "literal_error":
-        owner = model_at(path) or model
-        field = "type" if isinstance(path[-1], int) or name in ("assert", "assertions") else name
-        known = _choices(owner, field)
-        hint = _closest(str(actual), known) or f"It is one of {', '.join(known)}"
-        return Finding(path, f'unknown {owner.__name__.lower() if owner else ""} {field} "{actual}"', hint)
-    if kind == "string_pattern_mismatch":
+        return _no_choice(path, str(actual), model_at(path, case), model)
+    if kind in ("string_pattern_mismatch", "too_short"):
         return Finding(path, f"{written(path)} must not be empty")
+    if kind in _BOUNDS:
+        return Finding(path, f"{written(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
     return Finding(path, f"{written(path)}: {kind.replace('_', ' ')}")
+
+
+def _unknown(path: Path, value: dict[str, Any], model: type[BaseModel] | None, case: type[Case]) -> Finding:
+    """A field that its object does not have."""
+    name, around = str(path[-1]), at(value, path[:-1])
+    for other in same_fields(model, name) if model else ():
+        if other in around:
+            return Finding(path, f'"{other}" and "{name}" are the same field{_inside(path[:-1])}', "Keep one of them")
+    found = misplaced(path, case, value)
+    if found:
+        return found
+    known = tuple(parts_of(model)) if model else ()
+    hint = _closest(name, known) or (_closest(name, known_elsewhere(case)) if len(path) == 1 else None)
+    hint = hint or f"It takes {', '.join(known)}, and any field that starts with x-"
+    return Finding(path, f'unknown field "{name}"{_inside(path[:-1])}', hint, True)
+
+
+def _no_choice(path: Path, actual: str, inside: type[BaseModel] | None, model: type[BaseModel] | None) -> Finding:
+    """A word that is none of those that a field takes; `inside` is the model whose `type` it stands for, if it does."""
+    owner, field = (inside, "type") if inside else (model, str(path[-1]))
+    assert owner is not None
+    what = f'unknown {_OWNERS.get(owner.__name__, "")}{field} "{actual}"'
+    known = _choices(owner, field)
+    if owner is Assertion and (actual == "rubrics" or " " in actual):
+        return Finding(path, what, f"Criteria in words need {CONVERSATION_MODE}")
+    return Finding(path, what, _closest(actual, known) or f"It is one of {', '.join(known)}")
 
 
 def at(value: Any, path: Path) -> Any:
@@ -130,7 +155,7 @@ def _inside(path: Path) -> str:
     return f" in {written(path)}" if path else ""
 
 
-def _choices(model: Any, field: str) -> tuple[str, ...]:
+def _choices(model: type[BaseModel], field: str) -> tuple[str, ...]:
     annotation = model.model_fields[field].annotation
     names = get_args(annotation)
     return tuple(name for inner in (names, *map(get_args, names)) for name in inner if isinstance(name, str))

@@ -2,51 +2,101 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, get_args
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
+from pydantic.fields import FieldInfo
 
 from runner.cases.entries import Path
-from runner.cases.model import Case
 
 FREE = "x-"
 """Fields that start so are the user's own, wherever fields are checked."""
 
 
+class Inside(NamedTuple):
+    """What a field may hold, as far as it is checked."""
+
+    object: type[BaseModel] | None = None
+    """The model of an object in it."""
+    element: type[BaseModel] | None = None
+    """The model of an object in a list in it."""
+
+
+_FREE_VALUE = Inside()
+
+
+def spellings_of(name: str, field: FieldInfo) -> list[str]:
+    """All names of a field in case files, the first the usual one."""
+    alias = field.validation_alias
+    if isinstance(alias, AliasChoices):
+        return [choice for choice in alias.choices if isinstance(choice, str)]
+    return [name]
+
+
 @cache
-def parts_of(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
-    """Field names, in every spelling → the model of what is in the field, if it has one."""
+def parts_of(model: type[BaseModel]) -> dict[str, Inside]:
+    """Field names, in every spelling → what is in the field."""
     return {
-        spelling: _model_in(field.annotation) or next(filter(None, map(_model_in, field.metadata)), None)
+        spelling: _inside(field.annotation)
         for name, field in model.model_fields.items()
-        for spelling in (field.validation_alias.choices if isinstance(field.validation_alias, AliasChoices) else [name])
-        if isinstance(spelling, str)
+        for spelling in spellings_of(name, field)
     }
 
 
-def model_at(path: Path) -> type[BaseModel] | None:
-    """The model of the object at a path of a case; None for free values."""
-    model: type[BaseModel] | None = Case
+@cache
+def same_fields(model: type[BaseModel], name: str) -> tuple[str, ...]:
+    """The other spellings of a field."""
+    every = [spellings_of(own, field) for own, field in model.model_fields.items()]
+    return tuple(other for names in every if name in names for other in names if other != name)
+
+
+def model_at(path: Path, model: type[BaseModel]) -> type[BaseModel] | None:
+    """The model of the object at a path of a value of that model; None for free values."""
+    inside = Inside(model)
     for part in path:
-        if isinstance(part, str) and model:
-            model = parts_of(model).get(part)
-    return model
+        if isinstance(part, int):
+            inside = Inside(inside.element)
+        else:
+            inside = parts_of(inside.object).get(part, _FREE_VALUE) if inside.object else _FREE_VALUE
+    return inside.object
 
 
-def without_free(value: Any, model: type[BaseModel] | None = Case) -> Any:
-    """A JSON value of that model without the fields that are the user's own."""
-    if model is None:
-        return value
-    if isinstance(value, list):
-        return [without_free(element, model) for element in value]
-    if not isinstance(value, dict):
-        return value
+def without_free(value: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """A JSON object of that model without the fields that are the user's own."""
     parts = parts_of(model)
-    return {key: without_free(inner, parts.get(key)) for key, inner in value.items() if not key.startswith(FREE)}
+    return {
+        key: _without_free(inner, parts.get(key, _FREE_VALUE))
+        for key, inner in value.items()
+        if not key.startswith(FREE)
+    }
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(_model_in, get_args(annotation))), None)
+def _without_free(value: Any, inside: Inside) -> Any:
+    if isinstance(value, list) and inside.element:
+        return [_without_free(element, Inside(inside.element)) for element in value]
+    return without_free(value, inside.object) if isinstance(value, dict) and inside.object else value
+
+
+def _inside(annotation: Any) -> Inside:
+    shapes = list(_shapes(annotation))
+    elements = [element for shape in shapes if get_origin(shape) is list for element in _shapes(get_args(shape)[0])]
+    element = next(filter(_is_model, elements), None)
+    return Inside(next(filter(_is_model, shapes), element), element)
+
+
+def _shapes(annotation: Any) -> Iterator[Any]:
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from _shapes(get_args(annotation)[0])
+    elif origin in (Union, UnionType):
+        for shape in get_args(annotation):
+            yield from _shapes(shape)
+    else:
+        yield annotation
+
+
+def _is_model(shape: Any) -> bool:
+    return isinstance(shape, type) and issubclass(shape, BaseModel)

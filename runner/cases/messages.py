@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.cases.attachments import content_of
 from runner.cases.fields import FREE
 from runner.cases.model import Case, Message, Part
 
+if TYPE_CHECKING:
+    from runner.cases.conversations import ConversationTurn, Turn
+
 
 def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
-    """The messages of a case in the form of OpenAI's chat API (`runner.connectors.base`), new at each call.
+    """The messages of a case in the form of OpenAI's chat API (`runner.connectors.base`), new at each call; of a case
+    of several turns, those before its turns, perhaps none.
 
     Files are read and encoded here, so that they are held for the cases that run and no others; relative ones count
     from `folder`, the folder of the case file. Blocks while it reads.
@@ -23,6 +27,18 @@ def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
     if case.attachments:
         _attach(messages, [content_of(part, folder) for part in case.attachments])
     return messages
+
+
+def message_of(turn: Turn | ConversationTurn, folder: Path) -> dict[str, Any]:
+    """What the user says in a turn, its attachments in it, as a message in the form of OpenAI's chat API, new at each
+    call. Files are read as by `messages_of`. Raises ConfigurationError."""
+    said = turn.input
+    if isinstance(said, list):
+        said = Message(content=said)
+    messages = [_message(said if isinstance(said, Message) else Message(content=said), folder)]
+    if turn.attachments:
+        _attach(messages, [content_of(part, folder) for part in turn.attachments])
+    return messages[0]
 
 
 def input_of(case: Case) -> Any:
@@ -38,6 +54,8 @@ def _said(case: Case) -> list[Message]:
         return case.messages
     if isinstance(case.input, list):
         return case.input
+    if case.input is None:
+        return []
     return [case.input if isinstance(case.input, Message) else Message(role="user", content=case.input)]
 
 

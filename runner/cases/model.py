@@ -1,8 +1,9 @@
-"""The shape of a case file's entries (seeds 004 and 001; specification, section 5), as pydantic models.
+"""The shape of a case file's standard cases (seeds 004 and 001; specification, section 5), as pydantic models; the
+other modes' are in `runner.cases.conversations`.
 
 Unknown fields are errors, but for those that start with `x-`, which `runner.cases.fields` takes away before. Defaults
 that are objects come from factories: pydantic copies any other mutable default deeply, for each case. `yao-test schema`
-prints the JSON Schema of `Case`; a string beneath a field is its description there. What models cannot say is in
+prints their JSON Schema; a string beneath a field is its description there. What models cannot say is in
 `runner.cases.checks`.
 """
 
@@ -101,7 +102,7 @@ class Message(OpenModel):
 
     role: Literal["system", "developer", "user", "assistant", "tool"] = "user"
     """Who speaks."""
-    content: str | Part | list[Part] | None = None
+    content: Annotated[str | Part | list[Part] | None, Field(validation_alias=AliasChoices("content", "input"))] = None
     """A text, a part, or a list of parts."""
 
 
@@ -167,7 +168,7 @@ class _Named:
         return core_schema.union_schema([handler(source), name], mode="left_to_right")
 
 
-class _OneOrMany:
+class OneOrMany:
     """Lets a single element stand for a list of one."""
 
     @classmethod
@@ -177,17 +178,19 @@ class _OneOrMany:
         return core_schema.union_schema([many, one], mode="left_to_right")
 
 
-Assertions = Annotated[list[Annotated[Assertion, _Named]], _OneOrMany]
+Assertions = Annotated[list[Annotated[Assertion, _Named]], OneOrMany]
 """One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
 
 
 class Case(Model):
-    """One entry of a case file."""
+    """One call of the agent, and what has to hold for its answer."""
 
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the case; no other in the file has it."""
     name: str | None = None
     """What the case is about, for people; `--run` searches it too."""
+    type: Literal["single_turn"] | None = None
+    """`single_turn`, which it is anyway."""
     input: Annotated[str | Message | list[Message] | None, Field(union_mode="left_to_right")] = None
     """What is said to the agent: a text, a message, or a conversation so far."""
     messages: list[Message] | None = None
@@ -206,6 +209,8 @@ class Case(Model):
     """Options of the call."""
     tags: list[str] = Field(default_factory=list)
     """Labels, for reports."""
+    depends_on: list[str] = Field(default_factory=list)
+    """Ids of cases of the file that have to pass before."""
     skip: bool | str = False
     """Whether to leave the case out, or the reason for it."""
     timeout: str | None = None

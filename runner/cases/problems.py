@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from runner.cases.entries import Path
 
 SHOWN = 20
 """Problems that are told in full; of the others, how many there are."""
@@ -12,6 +15,16 @@ SHOWN = 20
 
 LONG_HINT = 80
 """Letters from which on a hint is told only with a problem that is alone."""
+
+
+class Finding(NamedTuple):
+    """Something wrong within a case."""
+
+    path: Path
+    text: str
+    hint: str | None = None
+    unknown: bool = False
+    """It is a field that does not exist."""
 
 
 class Problem(NamedTuple):

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 from runner.cases.checks import findings_of
 from runner.cases.entries import Entry
-from runner.cases.explain import Finding
+from runner.cases.graph import Fault, faults
 from runner.cases.model import Case
-from runner.cases.problems import Problem, Problems
+from runner.cases.problems import Finding, Problem, Problems
 from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
+from runner.dependencies import Needs, needs_of
 from runner.errors import ConfigurationError
 
 CHECKED_AT_ONCE = 1 << 15
@@ -52,7 +53,11 @@ class CaseFile:
         self.total = 0
         """Cases in the file."""
         self.count = 0
-        """Cases that are chosen."""
+        """Cases that run: those that are chosen, and those that they depend on."""
+        self.needs = Needs(frozenset(), {})
+        """What they depend on."""
+        self.several_turns = False
+        """Whether a case of it is anything but a standard one."""
         self.warnings: list[str] = []
         """Unknown fields that were dropped, each with its place."""
         self._lenient = lenient
@@ -88,7 +93,7 @@ class CaseFile:
         for batch in self._batches(problems, Problems(self.name), READ_AT_ONCE):
             problems.raise_any()
             for line, case in zip(batch.lines, batch.cases, strict=True):
-                if self._chosen is None or self._chosen(case):
+                if self._chosen is None or self._chosen(case) or case.id in self.needs.added:
                     position += 1
                     yield Located(position, line, case)
         problems.raise_any()
@@ -97,6 +102,8 @@ class CaseFile:
         problems, warnings = Problems(self.name), Problems(self.name)
         validator = Validator(problems, None)
         lines: dict[str, int] = {}
+        waits: dict[str, list[str]] = {}
+        left_out: set[str] = set()
         chosen = self._chosen
         for batch in self._batches(problems, warnings, CHECKED_AT_ONCE):
             for index, (line, case) in enumerate(zip(batch.lines, batch.cases, strict=True)):
@@ -106,13 +113,34 @@ class CaseFile:
                 lines[case.id] = line
                 for finding in findings_of(case, self.folder):
                     validator.report(batch.entry(index), {"id": case.id}, finding)
-                if chosen is None or chosen(case):
-                    self.count += 1
+                if chosen is not None and not chosen(case):
+                    left_out.add(case.id)
+                if case.depends_on:
+                    waits[case.id] = case.depends_on
+                if type(case) is not Case:
+                    self.several_turns = True
+        if waits:
+            self._check_dependencies(waits, lines, validator)
+            self.needs = needs_of(waits, frozenset(left_out))
         problems.raise_any()
         self.total = len(lines)
+        self.count = self.total - len(left_out) + len(self.needs.added)
         if not self.total:
             raise ConfigurationError(f"Cannot read cases from {self.name}: there is none in it", _HINT)
         self.warnings = warnings.lines()
+
+    def _check_dependencies(self, waits: dict[str, list[str]], ids: dict[str, int], validator: Validator) -> None:
+        wrong: dict[str, list[Fault]] = {}
+        for fault in faults(waits, ids, "case"):
+            wrong.setdefault(fault.name, []).append(fault)
+        if not wrong:
+            return
+        told = Problems(self.name)
+        for batch in self._batches(told, told, CHECKED_AT_ONCE):
+            for index, case in enumerate(batch.cases):
+                for fault in wrong.pop(case.id, ()):
+                    finding = Finding(("depends_on", fault.which), fault.text, fault.hint)
+                    validator.report(batch.entry(index), {"id": case.id}, finding)
 
     def _batches(self, problems: Problems, warnings: Problems, letters: int) -> Iterator[Batch]:
         validator = Validator(problems, warnings if self._lenient else None)
@@ -163,8 +191,8 @@ def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: boo
     problems, warnings = Problems(origin), Problems(origin)
     validator = Validator(problems, warnings if lenient else None)
     cases: dict[str, Case] = {}
+    nowhere = Entry(0, 0, "", {(): (0, 0)})
     for number, value in enumerate(values, 1):
-        nowhere = Entry(0, 0, "", {(): (0, 0)})
         if not isinstance(value, dict):
             problems.add(Problem(0, 0, f"entry {number} is no case: an object was expected"))
             continue
@@ -176,6 +204,8 @@ def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: boo
         for finding in findings_of(case, folder):
             validator.report(nowhere, value, finding)
         cases[case.id] = case
+    for fault in faults({case.id: case.depends_on for case in cases.values()}, cases, "case"):
+        validator.report(nowhere, {"id": fault.name}, Finding(("depends_on", fault.which), fault.text, fault.hint))
     problems.raise_any()
     if not cases:
         raise ConfigurationError(f"Cannot read cases from {origin}: there is none")

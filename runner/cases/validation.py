@@ -11,15 +11,18 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from runner.cases.entries import Entry, Splitter, without_noise
-from runner.cases.explain import Finding, at, explain
+from runner.cases.entries import Entry, Path, Splitter, without_noise
+from runner.cases.explain import at, explain
 from runner.cases.fields import FREE, without_free
+from runner.cases.kinds import model_of, unknown_mode
 from runner.cases.model import Case
-from runner.cases.problems import Problem, Problems
+from runner.cases.problems import Finding, Problem, Problems
 
 _AT_ONCE = 500
 """Entries of a line that holds many."""
 _CASES = TypeAdapter(list[Case])
+_OTHER_MODES = ('"turns"', '"simulator"', '"checkpoints"', '"conversation"', '"multi_turn"')
+"""What a text holds in which there is a case of another mode."""
 _WHERE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
 _BROKEN = (
     ("EOF", "it ends too early: a bracket or a quote is not closed"),
@@ -79,21 +82,21 @@ class Validator:
 
     def report(self, entry: Entry, value: Any, finding: Finding) -> None:
         """Adds what was found in a case to the problems, or to the warnings."""
-        path = finding.path
-        if path[:1] == ("assert",) and entry.holds(("assertions",)):
-            path = ("assertions", *path[1:])
         named = value.get("id")
-        text = f'case "{named}": {finding.text}' if isinstance(named, str) and path != ("id",) else finding.text
+        text = f'case "{named}": {finding.text}' if isinstance(named, str) and finding.path != ("id",) else finding.text
         target = self._warnings if finding.unknown and self._warnings else self._problems
-        target.add(Problem(*(entry.place(path) if target.wanting else (entry.line, 1)), text, finding.hint))
+        place = entry.place(_as_written(finding.path, entry)) if target.wanting else (entry.line, 1)
+        target.add(Problem(*place, text, finding.hint))
 
     def case(self, entry: Entry, value: dict[str, Any]) -> Case | None:
         """The case that a JSON value is; None when it is none, which has been reported then."""
-        value = without_free(value)
+        model = model_of(value)
+        value = without_free(value, model)
         try:
-            return Case.model_validate(value)
+            return model.model_validate(value)
         except ValidationError as error:
-            findings = explain(error, value)
+            complaint = unknown_mode(value)
+            findings = [complaint] if complaint else explain(error, value, model)
         for finding in findings:
             self.report(entry, value, finding)
         if self._warnings is None or not all(finding.unknown for finding in findings):
@@ -139,10 +142,36 @@ def _all(elements: str) -> list[Case] | None:
     text = f"[{elements}]"
     try:
         if f'"{FREE}' in text or "NaN" in text or "Infinity" in text:
-            return _CASES.validate_python(without_free(from_json(text, allow_inf_nan=False)))
+            return list(map(_checked, from_json(text, allow_inf_nan=False)))
         return _CASES.validate_json(text)
     except ValueError:
+        return _of_all_modes(text) if any(mark in text for mark in _OTHER_MODES) else None
+
+
+def _of_all_modes(text: str) -> list[Case] | None:
+    from runner.cases.conversations import CASES
+
+    try:
+        return CASES.validate_json(text)
+    except ValueError:
         return None
+
+
+def _checked(value: Any) -> Case:
+    if not isinstance(value, dict):
+        raise ValueError
+    model = model_of(value)
+    return model.model_validate(without_free(value, model))
+
+
+def _as_written(path: Path, entry: Entry) -> Path:
+    """A path with the spellings of its fields that the entry has."""
+    for end, part in enumerate(path, 1):
+        before = path[: end - 1]
+        if part == "assert" and not entry.holds((*before, part)):
+            others = (name for name in ("assertions", "assertion") if entry.holds((*before, name)))
+            path = (*before, next(others, part), *path[end:])
+    return path
 
 
 def _broken(entry: Entry, why: str) -> Problem:

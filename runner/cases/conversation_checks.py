@@ -1,0 +1,139 @@
+"""What has to hold for a case of several turns beyond the shape that its model says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from runner.assertions import problem as assertion_problem
+from runner.cases.attachments import parts_of_turn
+from runner.cases.checks import findings_of_assertions, findings_of_duration, findings_of_parts
+from runner.cases.conversations import (
+    ConversationCase,
+    ConversationTurn,
+    DynamicCase,
+    Grader,
+    MultiTurnCase,
+    Simulator,
+    Turn,
+)
+from runner.cases.entries import Path as Place
+from runner.cases.graph import faults
+from runner.cases.model import Case, Message
+from runner.cases.problems import Finding
+
+RUBRICS = "rubrics"
+_RUBRICS_TAKE = ("criteria", "options", "weight", "required", "message", "type")
+
+
+def findings_of_turns(case: Case, folder: Path) -> Iterator[Finding]:
+    """What is wrong with a multi-turn, dynamic or conversation case; relative files count from the folder."""
+    if isinstance(case, MultiTurnCase):
+        yield from _of_multi_turn(case, folder)
+    elif isinstance(case, DynamicCase):
+        yield from _of_dynamic(case)
+    elif isinstance(case, ConversationCase):
+        yield from _of_conversation(case, folder)
+
+
+def _of_multi_turn(case: MultiTurnCase, folder: Path) -> Iterator[Finding]:
+    yield from _of_whole(case, "multi-turn case", 'What has to hold is in its turns and in "final_assertions"')
+    if case.type == "single_turn" and len(case.turns) > 1:
+        hint = "Several turns are a multi-turn case"
+        yield Finding(("type",), f'"type" is "single_turn", but there are {len(case.turns)} turns', hint)
+    for index, turn in enumerate(case.turns):
+        yield from _of_turn(turn, index, folder)
+        yield from findings_of_assertions(turn.assertions or (), ("turns", index, "assert"))
+    if case.simulator:
+        yield from _of_simulator(case.simulator)
+    yield from findings_of_duration(case.interactive.timeout, ("interactive", "timeout"))
+    yield from findings_of_assertions(case.final_assertions or (), ("final_assertions",))
+
+
+def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
+    yield from _of_whole(case, "dynamic case", "What has to hold is in its checkpoints")
+    yield from _of_simulator(case.simulator)
+    numbers: dict[str, int] = {}
+    for index, checkpoint in enumerate(case.checkpoints):
+        if checkpoint.id in numbers:
+            text = f'the id "{checkpoint.id}" is taken by checkpoint {numbers[checkpoint.id] + 1}'
+            yield Finding(("checkpoints", index, "id"), text, "Each checkpoint of a case has an id of its own")
+        numbers.setdefault(checkpoint.id, index)
+        place: Place = ("checkpoints", index, "assert")
+        if not checkpoint.assertions:
+            yield Finding(place, f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
+        yield from findings_of_assertions(checkpoint.assertions, place)
+    waits = {checkpoint.id: checkpoint.after for checkpoint in case.checkpoints}
+    for fault in faults(waits, numbers, "checkpoint"):
+        yield Finding(("checkpoints", numbers[fault.name], "after", fault.which), fault.text, fault.hint)
+
+
+def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
+    if case.expected is not None:
+        hint = '"expected_output" in a turn is a reference for its answer'
+        yield Finding(("expected",), 'a conversation has no "expected" of its own', hint)
+    for index, turn in enumerate(case.turns):
+        yield from _of_turn(turn, index, folder)
+        has_expected = turn.expected_output is not None
+        yield from _of_graders(turn.assertions or (), ("turns", index, "assert"), has_expected)
+    yield from _of_graders(case.assertions or (), ("assert",), False)
+    if case.grader is not None and not case.grader.removeprefix("agents:").strip():
+        yield Finding(("grader",), '"grader" must not be empty', 'It is an agent, such as "workers.test.validator"')
+
+
+def _of_whole(case: Case, what: str, hint: str) -> Iterator[Finding]:
+    for place, given in (("assert", case.assertions), ("expected", case.expected)):
+        if given is not None:
+            yield Finding((place,), f'a {what} has no "{place}" of its own', hint)
+
+
+def _of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:
+    place: Place = ("turns", index)
+    said = turn.input.content if isinstance(turn.input, Message) else turn.input
+    if said is None or said == [] or (isinstance(said, str) and not said.strip()):
+        yield Finding((*place, "input"), f"turn {index + 1} says nothing", 'What the user says is in "input"')
+    if isinstance(turn.input, Message) and turn.input.role != "user":
+        text = f"turn {index + 1} is what the user says, not the {turn.input.role}"
+        yield Finding((*place, "input", "role"), text, 'What was said before is in "input" of the case')
+    yield from findings_of_parts(parts_of_turn(turn, place), folder)
+
+
+def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
+    use = simulator.use
+    if use is not None and not use.removeprefix("agents:").removeprefix("scripts:").strip():
+        hint = 'It is an agent or a script, such as "workers.test.user-simulator"'
+        yield Finding(("simulator", "use"), '"simulator.use" names nobody', hint)
+    places: list[tuple[Place, Mapping[str, Any]]] = [
+        (("simulator", "metadata"), simulator.metadata),
+        (("simulator", "options", "metadata"), simulator.options.metadata),
+    ]
+    for place, metadata in places:
+        count = metadata.get("max_turns", 1)
+        if type(count) is not int or count < 1:
+            text = f'"{".".join(map(str, place))}.max_turns" must be a whole number from 1 up'
+            yield Finding((*place, "max_turns"), text)
+
+
+def _of_graders(graders: Sequence[str | Grader], place: Place, has_expected: bool) -> Iterator[Finding]:
+    for index, grader in enumerate(graders):
+        if isinstance(grader, str):
+            continue
+        if grader.type == RUBRICS:
+            problem = _problem_of_rubrics(grader)
+        elif grader.type == "agent" and isinstance(grader.criteria, list):
+            problem = f'"agent" takes its criteria as one text; a list of them is of the type "{RUBRICS}"'
+        else:
+            problem = assertion_problem(grader, has_expected=has_expected)
+        if problem:
+            yield Finding((*place, index), f"assertion {index + 1}: {problem}")
+
+
+def _problem_of_rubrics(grader: Grader) -> str | None:
+    given = (name for name in sorted(grader.model_fields_set) if getattr(grader, name) not in (None, False))
+    other = next((name for name in given if name not in _RUBRICS_TAKE), None)
+    if other:
+        return f'"{RUBRICS}" does not take "{other}"; it takes criteria, weight, required, options and message'
+    if not grader.criteria:
+        return f'"{RUBRICS}" needs "criteria": a list of texts, or of {{"outcome": ...}}'
+    return None

@@ -1,0 +1,93 @@
+"""Which mode an entry of a case file is for, by its fields, and what is said about fields of another mode.
+
+The modes' models are imported on use: most files hold standard cases alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.cases.entries import Path
+from runner.cases.fields import parts_of
+from runner.cases.model import Case, Model
+from runner.cases.problems import Finding
+from runner.errors import did_you_mean
+
+DECIDING = ("mode", "turns", "type", "checkpoints", "simulator")
+"""Fields that make a case anything but a standard one."""
+CONVERSATION = "conversation"
+CONVERSATION_MODE = '"mode": "conversation"'
+
+
+def model_of(entry: Mapping[str, Any]) -> type[Case]:
+    """The model of an entry, by its fields."""
+    if not any(name in entry for name in DECIDING):
+        return Case
+    from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
+
+    if entry.get("mode") is not None:
+        return ConversationCase
+    if "turns" in entry or entry.get("type") == "multi_turn":
+        return MultiTurnCase
+    if "checkpoints" in entry:
+        return DynamicCase
+    return MultiTurnCase if "simulator" in entry else Case
+
+
+def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
+    """A complaint about a `mode` that does not exist; None when it does, or is not given."""
+    mode = entry.get("mode")
+    if mode is None or mode == CONVERSATION:
+        return None
+    if not isinstance(mode, str):
+        return Finding(("mode",), f'"mode" must be a string, and it is "{CONVERSATION}"')
+    hint = did_you_mean(mode, (CONVERSATION,)) or f'It is "{CONVERSATION}"; other modes are known by their fields'
+    return Finding(("mode",), f'unknown mode "{mode}"', hint)
+
+
+def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
+    """What to say of an unknown field of an entry that another mode has; None when none has it."""
+    from runner.cases.conversations import ConversationCase, ConversationTurn, DynamicCase, MultiTurnCase, Turn
+
+    name = str(path[-1])
+    if len(path) == 3 and path[0] == "turns" and path[1:2] != (name,):
+        if name in parts_of(ConversationTurn) and model is MultiTurnCase:
+            return Finding(path, f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}', 'Add it beside "turns"')
+        if name in parts_of(Turn) and model is ConversationCase:
+            text = f'"{name}" in "turns[{path[1]}]" is a field of multi-turn cases, and this is a conversation'
+            return Finding(path, text, f'Give "{name}" of the whole case')
+        return None
+    if len(path) != 1:
+        return None
+    if name == "expected_output":
+        return Finding(path, '"expected_output" is a field of turns, not of the whole case', "Move it into its turn")
+    if name == "checkpoints" and "turns" in entry and model is not Case:
+        text = '"turns" and "checkpoints" exclude each other'
+        return Finding(path, text, "Turns are what the user says; a case with checkpoints has a simulator instead")
+    kinds: list[tuple[type[Model], str, str]] = [
+        (ConversationCase, "conversations", f"Add {CONVERSATION_MODE} and turns"),
+        (MultiTurnCase, "multi-turn cases", 'Add "type": "multi_turn"'),
+        (DynamicCase, "dynamic cases", 'Add "simulator" and "checkpoints"'),
+    ]
+    having = [(words, hint) for kind, words, hint in kinds if name in parts_of(kind)]
+    if not having:
+        return None
+    if model is MultiTurnCase and name in parts_of(ConversationCase):
+        return Finding(path, f'"{name}" needs {CONVERSATION_MODE}', f'Add it, or leave "{name}" out')
+    this = {
+        Case: "a standard case",
+        MultiTurnCase: "a multi-turn case",
+        DynamicCase: "a dynamic case",
+        ConversationCase: "a conversation",
+    }[model]
+    text = f'"{name}" is a field of {" and ".join(words for words, _ in having)}, and this is {this}'
+    return Finding(path, text, having[0][1] if model is Case else f'Leave "{name}" out')
+
+
+def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
+    """Field names of the other modes."""
+    from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
+
+    models = (MultiTurnCase, DynamicCase, ConversationCase)
+    return tuple(dict.fromkeys(name for kind in models if kind is not model for name in parts_of(kind)))
