@@ -57,7 +57,9 @@ def test_a_case_has_the_default_context_of_the_seed(app: MakeApplication) -> Non
 
 
 def test_user_and_team_come_from_flags_then_the_case_then_the_context_file(app: MakeApplication) -> None:
-    application = app({**WHO, "/ctx.json": '{"authorized": {"user_id": "olga"}, "locale": "de-de", "metadata": {"a": 0, "c": 3}}'})
+    application = app(
+        {**WHO, "/ctx.json": '{"authorized": {"user_id": "olga"}, "locale": "de-de", "metadata": {"a": 0, "c": 3}}'}
+    )
 
     def seen(*arguments: str) -> list[tuple[str, str]]:
         found = [output["authorized"] for output in outputs(application, *arguments).values()]
@@ -92,7 +94,11 @@ def test_a_case_has_so_much_time_as_it_says_or_the_flag_or_five_minutes(app: Mak
 
 def test_skipped_cases_do_not_run_and_say_why(app: MakeApplication) -> None:
     hooks = 'function Create() { throw new Error("must not run"); }'
-    cases = [{"id": "a", "input": "x", "skip": True}, {"id": "b", "input": "x", "skip": "not yet"}, {"id": "c", "input": "x", "skip": True, "before": "none.Before"}]
+    cases = [
+        {"id": "a", "input": "x", "skip": True},
+        {"id": "b", "input": "x", "skip": "not yet"},
+        {"id": "c", "input": "x", "skip": True, "before": "none.Before"},
+    ]
 
     records = run_cases(app(hooked(hooks, *cases)), code=0)
 
@@ -162,7 +168,11 @@ def test_after_runs_when_the_case_failed(around: dict[str, Record]) -> None:
 def test_a_failing_before_fails_the_case_which_is_not_run(around: dict[str, Record]) -> None:
     record = around["no before"]
 
-    assert (record["status"], record["cause"], record["error"]) == ("failed", "setup", "before env_test.Broken: no database")
+    assert (record["status"], record["cause"], record["error"]) == (
+        "failed",
+        "setup",
+        "before env_test.Broken: no database",
+    )
     assert record["location"] == "<app>/assistants/demo/src/env_test.ts:7:38"
     assert (record["output"], record.get("logs")) == (None, None), "after does not run either"
 
@@ -192,7 +202,10 @@ def test_a_hook_that_does_not_exist_is_said_with_what_there_is(around: dict[str,
 
 def test_a_hook_in_a_test_file_may_use_the_module_beside_it(app: MakeApplication) -> None:
     files = {
-        **hooked('function Next(ctx) { return { data: ctx.memory.user.Get("ready") }; }', {"id": "a", "input": "x", "before": "setup_test.Before"}),
+        **hooked(
+            'function Next(ctx) { return { data: ctx.memory.user.Get("ready") }; }',
+            {"id": "a", "input": "x", "before": "setup_test.Before"},
+        ),
         "setup.ts": "function Setup(ctx) { ctx.memory.user.Set('ready', 'yes'); }",
         "setup_test.ts": "function Before(ctx) { Setup(ctx); }",
     }
@@ -215,10 +228,29 @@ function Broken() { throw new Error("no database"); }
 def test_hooks_around_all_cases_run_once_for_each_input(app: MakeApplication) -> None:
     hooks = "function Next(ctx, { messages }) { return { data: messages[0].content }; }"
     application = app(
-        {**hooked(hooks, {"id": "a", "input": "x"}, {"id": "b", "input": "y", "expected": "z"}, {"id": "c", "input": "z", "skip": True}), "env_test.ts": ALL}
+        {
+            **hooked(
+                hooks,
+                {"id": "a", "input": "x"},
+                {"id": "b", "input": "y", "expected": "z"},
+                {"id": "c", "input": "z", "skip": True},
+            ),
+            "env_test.ts": ALL,
+        }
     )
 
-    run = application.run("-i", case_file(), "--before", "env_test.BeforeAll", "--after", "env_test.AfterAll", "--parallel", "3", "-o", str(application.home / "r.json"))
+    run = application.run(
+        "-i",
+        case_file(),
+        "--before",
+        "env_test.BeforeAll",
+        "--after",
+        "env_test.AfterAll",
+        "--parallel",
+        "3",
+        "-o",
+        str(application.home / "r.json"),
+    )
 
     assert run.code == 1
     (warning,) = [line for line in run.stdout.split("\n") if line.startswith("Warning: ")]
@@ -227,13 +259,24 @@ def test_hooks_around_all_cases_run_once_for_each_input(app: MakeApplication) ->
     said = json.loads(warning.removeprefix(start))
     assert said["data"] == [["a", "x"], ["b", "y"], ["c", "z"]]
     assert sorted(said["results"], key=lambda result: result[0])[0] == ["a", "passed", "x", None]
-    assert [result[:2] for result in sorted(said["results"], key=lambda result: result[0])] == [["a", "passed"], ["b", "failed"], ["c", "skipped"]]
+    assert [result[:2] for result in sorted(said["results"], key=lambda result: result[0])] == [
+        ["a", "passed"],
+        ["b", "failed"],
+        ["c", "skipped"],
+    ]
     assert said["who"] == "demo"
 
 
 def test_a_failing_hook_before_all_cases_fails_those_that_would_run(app: MakeApplication) -> None:
     hooks = 'function Create() { throw new Error("must not run"); }'
-    application = app({**hooked(hooks, {"id": "a", "input": "x"}, {"id": "b", "input": "y", "skip": True}, {"id": "c", "input": "z"}), "env_test.ts": ALL})
+    application = app(
+        {
+            **hooked(
+                hooks, {"id": "a", "input": "x"}, {"id": "b", "input": "y", "skip": True}, {"id": "c", "input": "z"}
+            ),
+            "env_test.ts": ALL,
+        }
+    )
 
     records = run_cases(application, "--before", "env_test.Broken", code=1)
 
@@ -333,7 +376,9 @@ SCRIPTS: dict[str, tuple[Record, str | None]] = {
 
 
 def test_script_assertions_find_their_function(app: MakeApplication) -> None:
-    cases = [{"id": id, "input": "x", "assert": {"type": "script", **assertion}} for id, (assertion, _) in SCRIPTS.items()]
+    cases = [
+        {"id": id, "input": "x", "assert": {"type": "script", **assertion}} for id, (assertion, _) in SCRIPTS.items()
+    ]
     application = app(
         {
             **agent(replies="- reply: hi", cases=cases),
@@ -372,7 +417,11 @@ def test_a_validator_judges_and_one_that_answers_prose_fails_the_case(app: MakeA
     cases = [{"id": id, "input": "x", "assert": assertion} for id, assertion in assertions.items()]
     judge = '- when: { input.criteria: Is polite, metadata.test_mode: validator, input.output: hi, input.input: x }\n  reply: { json: { passed: true, score: 0.9, reason: "It is." } }'
     application = app(
-        {**agent(replies="- reply: hi", cases=cases), **agent("judge", replies=judge), **agent("prose", replies="- reply: Looks good to me.")}
+        {
+            **agent(replies="- reply: hi", cases=cases),
+            **agent("judge", replies=judge),
+            **agent("prose", replies="- reply: Looks good to me."),
+        }
     )
 
     records = run_cases(application, code=1)
@@ -424,10 +473,18 @@ def test_inputs_name_modules_and_case_files_in_one_report(app: MakeApplication, 
 
 
 def test_a_mixed_run_has_one_report_and_one_exit_code(app: MakeApplication) -> None:
-    application = app({**TWO, "sum_test.ts": "function TestSum(t) { t.assert.Equal(1 + 1, 3); }\nfunction TestFine(t) {}"})
+    application = app(
+        {**TWO, "sum_test.ts": "function TestSum(t) { t.assert.Equal(1 + 1, 3); }\nfunction TestFine(t) {}"}
+    )
     report = application.report("-i", "scripts.demo.sum", "-i", "assistants/demo", code=1)
 
-    assert report["summary"] | {"duration_ms": 0} == {"total": 4, "passed": 3, "failed": 1, "skipped": 0, "duration_ms": 0}
+    assert report["summary"] | {"duration_ms": 0} == {
+        "total": 4,
+        "passed": 3,
+        "failed": 1,
+        "skipped": 0,
+        "duration_ms": 0,
+    }
     run = application.run("-i", "scripts.demo.sum", "-i", case_file(), "-q", "-o", str(application.home / "r.jsonl"))
     written = [json.loads(line) for line in (application.home / "r.jsonl").read_text().splitlines()]
     assert run.code == 1
@@ -490,7 +547,15 @@ def test_run_searches_ids_and_names(app: MakeApplication, id: str) -> None:
 
 
 def test_a_dry_run_lists_cases_and_runs_nothing(app: MakeApplication) -> None:
-    application = app({**TWO, **agent(hooks='function Create() { throw new Error("runs"); }', cases=[{"id": "a", "input": "x"}, {"id": "b", "input": "y"}])})
+    application = app(
+        {
+            **TWO,
+            **agent(
+                hooks='function Create() { throw new Error("runs"); }',
+                cases=[{"id": "a", "input": "x"}, {"id": "b", "input": "y"}],
+            ),
+        }
+    )
     before = application.listing()
 
     run = application.run("-i", case_file(), "-i", "scripts.demo.sum", "--dry-run")
@@ -530,7 +595,10 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
         "inputs": ["assistants/demo/tests/cases.jsonl"],
         "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
     }
-    assert {key: first[key] for key in ("type", "id", "name", "status", "output", "response", "messages_count", "assertions")} == {
+    assert {
+        key: first[key]
+        for key in ("type", "id", "name", "status", "output", "response", "messages_count", "assertions")
+    } == {
         "type": "result",
         "id": "a",
         "name": "First case",
@@ -541,11 +609,23 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
         "assertions": [],
     }
     assert isinstance(first["duration_ms"], int) and "name" not in second
-    assert summary | {"duration_ms": 0} == {"type": "summary", "total": 2, "passed": 2, "failed": 0, "skipped": 0, "duration_ms": 0, "status": "passed"}
+    assert summary | {"duration_ms": 0} == {
+        "type": "summary",
+        "total": 2,
+        "passed": 2,
+        "failed": 0,
+        "skipped": 0,
+        "duration_ms": 0,
+        "status": "passed",
+    }
 
 
 def test_a_json_report_has_the_keys_of_the_seed(app: MakeApplication) -> None:
-    cases = [{"id": "a", "input": "x", "expected": "demo: x"}, {"id": "b", "input": "y", "assert": {"type": "contains", "value": "z"}}, {"id": "c", "input": "z", "skip": True}]
+    cases = [
+        {"id": "a", "input": "x", "expected": "demo: x"},
+        {"id": "b", "input": "y", "assert": {"type": "contains", "value": "z"}},
+        {"id": "c", "input": "z", "skip": True},
+    ]
     report = app(agent(replies="- reply: '{{ agent }}: {{ input }}'", cases=cases)).report("-i", case_file(), code=1)
 
     assert list(report) == ["type", "input", "summary", "environment", "results", "metadata"]
@@ -571,7 +651,11 @@ def test_a_json_report_has_the_keys_of_the_seed(app: MakeApplication) -> None:
         "error": None,
     }
     (assertion,) = second["assertions"]
-    assert {key: assertion[key] for key in ("type", "value", "passed")} == {"type": "contains", "value": "z", "passed": False}
+    assert {key: assertion[key] for key in ("type", "value", "passed")} == {
+        "type": "contains",
+        "value": "z",
+        "passed": False,
+    }
     assert second["error"] == f"assertion failed: {assertion['message']}"
     assert second["assertion_errors"] == [second["error"]]
 
@@ -579,11 +663,21 @@ def test_a_json_report_has_the_keys_of_the_seed(app: MakeApplication) -> None:
 def test_the_console_has_the_layout_of_the_seed(app: MakeApplication) -> None:
     cases = [
         {"id": "turn1", "name": "First turn", "input": "x", "assert": {"type": "contains", "value": "x"}},
-        {"id": "turn2", "messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}, {"role": "user", "content": "z"}], "assert": [{"type": "contains", "value": "z"}, {"type": "contains", "value": "q"}]},
+        {
+            "id": "turn2",
+            "messages": [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": "y"},
+                {"role": "user", "content": "z"},
+            ],
+            "assert": [{"type": "contains", "value": "z"}, {"type": "contains", "value": "q"}],
+        },
     ]
-    run = app(agent(replies="- reply: { text: 'heard {{ input }}', usage: { input_tokens: 0, output_tokens: 0 } }", cases=cases)).run(
-        "-i", case_file(), "-o", "report.json"
-    )
+    run = app(
+        agent(
+            replies="- reply: { text: 'heard {{ input }}', usage: { input_tokens: 0, output_tokens: 0 } }", cases=cases
+        )
+    ).run("-i", case_file(), "-o", "report.json")
 
     text = re.sub(r"\d+(\.\d+)?m?s\b", "0ms", run.stdout)
     head, _, rest = text.partition("Running Tests")
@@ -622,9 +716,9 @@ def test_unknown_fields_are_an_error_and_a_warning_when_lenient(app: MakeApplica
     lenient = application.run("-i", case_file(), "--lenient", "-o", "r.json")
 
     assert (strict.code, strict.stdout) == (2, "")
-    assert 'assistants/demo/tests/cases.jsonl:1:' in strict.stderr and 'Did you mean "assert"?' in strict.stderr
+    assert "assistants/demo/tests/cases.jsonl:1:" in strict.stderr and 'Did you mean "assert"?' in strict.stderr
     assert lenient.code == 0
-    assert 'Warning: ' in lenient.stdout and '"asert"' in lenient.stdout
+    assert "Warning: " in lenient.stdout and '"asert"' in lenient.stdout
 
 
 # Ends of a run
@@ -653,12 +747,12 @@ def test_an_interrupt_reports_what_ended_and_leaves_no_process(app: MakeApplicat
     report = json.loads((tmp_path / "r.json").read_text())
     assert [record["id"] for record in report["results"]] == [f"c{number}" for number in range(10)]
     assert (report["summary"]["total"], report["summary"]["passed"]) == (10, 10)
-    eventually(lambda: not group_members(process.pid), "all processes of the command end")
+    eventually(lambda: not session_members(process.pid), "all processes of the command end")
 
 
-def group_members(leader: int) -> list[str]:
-    """The living processes of the group of a command."""
-    listed = subprocess.run(["ps", "-eo", "pgid,stat,args"], capture_output=True, text=True, check=True).stdout
+def session_members(leader: int) -> list[str]:
+    """The living processes of the session of a command."""
+    listed = subprocess.run(["ps", "-eo", "sid,stat,args"], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
     return [row[2] for row in rows if row[0] == str(leader) and not row[1].startswith("Z")]
 
@@ -711,7 +805,7 @@ CONNECTORS: dict[str, tuple[Record, dict[str, str], str]] = {
     "unknown": ({"connector": "modl"}, {"/connectors/model.conn.yao": '{"type": "scripted"}'}, 'Did you mean "model"?'),
     "none": ({"connector": ""}, {}, 'Cannot resolve the connector of role "default"'),
     "no variable": ({"connector": "$ENV.WHICH"}, {}, "the environment variable WHICH is not set"),
-    "no replies": ({}, {"/assistants/demo/replies.yml": "- when: { input: q }\n  reply: x"}, 'replies.yml'),
+    "no replies": ({}, {"/assistants/demo/replies.yml": "- when: { input: q }\n  reply: x"}, "replies.yml"),
 }
 
 
@@ -738,9 +832,3 @@ def test_a_key_is_never_written(app: MakeApplication, tmp_path: Path) -> None:
 
     assert run.code == 1
     assert "sk-very-secret" not in run.stdout + run.stderr + (tmp_path / "r.json").read_text()
-
-
-# The standard mode of the seeds
-
-ROOT = Path(__file__).parents[2]
-SEEDS = ROOT.parent / "shared/seeds"

@@ -1,0 +1,3 @@
+export function Open({ thing, floor }: { thing: string; floor: number }) {
+  return { id: 12, thing, floor };
+}
