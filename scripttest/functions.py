@@ -2,7 +2,7 @@
 
 A worker that runs a function may ask the host for something that takes long, such as a model's answer. While it waits
 it does not count as running, so that however many functions wait for others, one more can always run: the pool starts
-further workers for them, and keeps as many idle ones as may run at the same time.
+further workers for them, and keeps some for the calls that follow.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _DECLARATION = r"^(?:function\*? |var |async function )([\w$]+)"
 """A top-level declaration as the compiler prints it."""
+IDLE = 32
+"""How many idle workers are kept."""
 Owner = Any
 """What the caller of a function knows it by; handed back with everything that the function asks for."""
 
@@ -124,7 +126,7 @@ class FunctionPool:
                 answer = await session.run(call)
             finally:
                 session.detach()
-                if session.whole and len(self._idle) < self._workers:
+                if session.whole and len(self._idle) < max(IDLE, self._workers):
                     self._idle.append(worker)
                 elif not session.died:
                     worker.end()

@@ -100,7 +100,9 @@ class Connector(Protocol):
 class ConnectorError(Exception):
     """A model call failed; the message says which host, what it answered, and never holds a key."""
 
-    def __init__(self, message: str, status: int | None = None, retryable: bool = False, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, status: int | None = None, retryable: bool = False, hint: str | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.status = status

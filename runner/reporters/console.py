@@ -87,7 +87,9 @@ class ConsoleReporter:
                 SINGLE,
             ]
             self._write("\n".join(lines) + "\n")
-        if not event.selected:
+        if not event.selected and not event.total and len(run.suites) > 1:
+            self._write(self._paint(f"○ {self._named(suite)}  no tests\n", "dim"))
+        elif not event.selected:
             reason = f"none of {event.total} matches --run" if event.total else "the module has no Test* function"
             self._write(self._paint(f"  no tests to run in {self._named(suite)}: {reason}\n", "yellow"))
 
