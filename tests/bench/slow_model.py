@@ -1,0 +1,79 @@
+"""A model server for benchmarks: answers every chat request with the same words after a fixed delay, at little cost.
+
+python tests/bench/slow_model.py MILLISECONDS      prints its port, and serves until its standard input ends
+
+`GET /first` says when the first request arrived, in seconds of the monotonic clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+
+_ANSWER = {"id": "1", "model": "bench", "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+_CHOICE = {"index": 0, "message": {"role": "assistant", "content": "the limit is 60"}, "finish_reason": "stop"}
+_DELTAS = [
+    {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "the limit "}}]},
+    {"choices": [{"index": 0, "delta": {"content": "is 60"}, "finish_reason": "stop"}]},
+    {"choices": []},
+]
+
+
+def _response(kind: str, body: bytes) -> bytes:
+    return f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+
+
+PLAIN = _response("application/json", json.dumps(_ANSWER | {"choices": [_CHOICE]}).encode())
+STREAMED = _response(
+    "text/event-stream",
+    b"".join(b"data: %s\n\n" % json.dumps(_ANSWER | delta).encode() for delta in _DELTAS) + b"data: [DONE]\n\n",
+)
+
+
+class Model(asyncio.Protocol):
+    """One connection."""
+
+    delay = 0.0
+    first: float | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._buffer = b""
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while (end := self._buffer.find(b"\r\n\r\n")) >= 0:
+            head = self._buffer[:end].lower()
+            length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"content-length:")), 0)
+            if len(self._buffer) < end + 4 + length:
+                return
+            body = self._buffer[end + 4 : end + 4 + length]
+            self._buffer = self._buffer[end + 4 + length :]
+            self._answer(head, body)
+
+    def _answer(self, head: bytes, body: bytes) -> None:
+        if head.startswith(b"get /first"):
+            self._transport.write(_response("application/json", json.dumps(Model.first).encode()))
+            return
+        if Model.first is None:
+            Model.first = time.monotonic()
+        answer = STREAMED if b'"stream":true' in body.replace(b" ", b"") else PLAIN
+        if Model.delay:
+            asyncio.get_running_loop().call_later(Model.delay, self._transport.write, answer)
+        else:
+            self._transport.write(answer)
+
+
+async def main(milliseconds: float) -> None:
+    Model.delay = milliseconds / 1000
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Model, "127.0.0.1", 0, backlog=1000)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await loop.run_in_executor(None, sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(float(sys.argv[1])))
