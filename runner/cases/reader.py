@@ -9,13 +9,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from runner.cases.checks import findings_of
-from runner.cases.entries import Entry
 from runner.cases.graph import Fault, faults
 from runner.cases.model import Case
-from runner.cases.problems import Finding, Problem, Problems
+from runner.cases.problems import Finding, Problems
 from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
 from runner.dependencies import Needs, needs_of
@@ -174,39 +173,3 @@ class CaseFile:
                     where = f"{self.name}:{number}:{column}"
                     return ConfigurationError(f"Cannot read cases from {where}: not UTF-8 text", "Save it as UTF-8")
         return ConfigurationError(f"Cannot read cases from {self.name}: it changed while it was read")
-
-
-def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: bool = False) -> list[Case]:
-    """Cases that come as JSON values, from a generator for instance, checked as those of a file.
-
-    Args:
-        values: JSON values, one a case.
-        origin: Where they come from, for messages: `agents:workers.test.generator`.
-        folder: What relative attachments count from.
-        lenient: Drop unknown fields.
-
-    Raises:
-        ConfigurationError: with everything that is wrong.
-    """
-    problems, warnings = Problems(origin), Problems(origin)
-    validator = Validator(problems, warnings if lenient else None)
-    cases: dict[str, Case] = {}
-    nowhere = Entry(0, 0, "", {(): (0, 0)})
-    for number, value in enumerate(values, 1):
-        if not isinstance(value, dict):
-            problems.add(Problem(0, 0, f"entry {number} is no case: an object was expected"))
-            continue
-        case = validator.case(nowhere, value)
-        if case is None:
-            continue
-        if case.id in cases:
-            validator.report(nowhere, value, Finding((), "the id is taken by an earlier case"))
-        for finding in findings_of(case, folder):
-            validator.report(nowhere, value, finding)
-        cases[case.id] = case
-    for fault in faults({case.id: case.depends_on for case in cases.values()}, cases, "case"):
-        validator.report(nowhere, {"id": fault.name}, Finding(("depends_on", fault.which), fault.text, fault.hint))
-    problems.raise_any()
-    if not cases:
-        raise ConfigurationError(f"Cannot read cases from {origin}: there is none")
-    return list(cases.values())

@@ -10,7 +10,7 @@ import pytest
 from case_files import read, refusal, write
 
 from runner.cases.model import Assertion, CallOptions, Case, Message, SkipOptions
-from runner.cases.reader import CaseFile, Located, cases_from_values
+from runner.cases.reader import CaseFile, Located
 from runner.cases.select import chooser
 from runner.errors import ConfigurationError
 
@@ -387,20 +387,3 @@ def test_a_file_that_changed_after_its_check_is_refused(tmp_path: Path) -> None:
     write(tmp_path, '{"id": "A", "inputt": "Hi"}')
     with pytest.raises(ConfigurationError, match='unknown field "inputt"'):
         list(file)
-
-
-def test_values_become_cases(tmp_path: Path) -> None:
-    values = [{"id": "A", "input": "Hi", "x-a": 1}, {"id": "B", "input": "Bye"}]
-    assert cases_from_values(values, "agents:gen", tmp_path) == [A, B]
-
-
-def test_bad_values_are_refused_together(tmp_path: Path) -> None:
-    values = [{"id": "A", "input": "Hi", "kind": 1}, "B", {"id": "C", "input": "a"}, {"id": "C", "input": "b"}]
-    with pytest.raises(ConfigurationError) as caught:
-        cases_from_values(values, "agents:gen", tmp_path)
-    assert caught.value.message == (
-        "Cannot read cases from agents:gen: 3 problems\n"
-        '  agents:gen: case "A": unknown field "kind". Did you mean "id"?\n'
-        "  agents:gen: entry 2 is no case: an object was expected\n"
-        '  agents:gen: case "C": the id is taken by an earlier case'
-    )

@@ -1,0 +1,83 @@
+"""Cases that come as JSON values, from a generator for instance, checked as those of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from runner.cases.checks import findings_of
+from runner.cases.entries import Entry
+from runner.cases.graph import faults
+from runner.cases.model import Case
+from runner.cases.problems import SHOWN, Finding, Problem, Problems
+from runner.cases.validation import Validator
+from runner.errors import ConfigurationError
+
+_NOWHERE = Entry(0, 0, "", {(): (0, 0)})
+
+
+def cases_from_values(
+    values: list[Any], origin: str, folder: Path, lenient: bool = False
+) -> tuple[list[Case], list[str]]:
+    """The cases that JSON values are, and warnings about them.
+
+    Args:
+        values: JSON values, one a case.
+        origin: Where they come from, for messages: `agents:workers.test.generator`.
+        folder: What relative attachments count from.
+        lenient: Drop unknown fields, and leave out cases that are wrong; each is a warning.
+
+    Raises:
+        ConfigurationError: with everything that is wrong; when `lenient`, only if no case is left.
+    """
+    dropped: list[str] = []
+    wrong: list[str] = []
+    cases: dict[str, Case] = {}
+    for number, value in enumerate(values, 1):
+        problems, unknown = Problems(f"entry {number}"), Problems(f"entry {number}")
+        case = _checked(value, cases, folder, Validator(problems, unknown if lenient else None), problems)
+        wrong += problems.lines()
+        dropped += unknown.lines()
+        if case is not None and not problems.count:
+            cases[case.id] = case
+    for id, why in _waiting_in_vain(cases):
+        wrong.append(f'case "{id}": {why}')
+        del cases[id]
+    if wrong and not (lenient and cases):
+        left_out = f"{len(values) - len(cases)} of {len(values)}"
+        more = [f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else []
+        listing = "".join(f"\n  {line}" for line in [*wrong[:SHOWN], *more])
+        hint = "--lenient runs the others" if cases else None
+        raise ConfigurationError(f"Cannot use {left_out} cases from {origin}:{listing}", hint)
+    if not cases:
+        raise ConfigurationError(f"Cannot read cases from {origin}: there is none")
+    warnings = [*dropped, *(f"left out, {line}" for line in wrong)]
+    return list(cases.values()), [f"{origin}: {line}" for line in warnings]
+
+
+def _checked(
+    value: Any, earlier: dict[str, Case], folder: Path, validator: Validator, problems: Problems
+) -> Case | None:
+    if not isinstance(value, dict):
+        problems.add(Problem(0, 0, "it is no case: an object was expected"))
+        return None
+    case = validator.case(_NOWHERE, value)
+    if case is None:
+        return None
+    if case.id in earlier:
+        validator.report(_NOWHERE, value, Finding((), "the id is taken by an earlier case"))
+    for finding in findings_of(case, folder):
+        validator.report(_NOWHERE, value, finding)
+    return case
+
+
+def _waiting_in_vain(cases: dict[str, Case]) -> Iterator[tuple[str, str]]:
+    """Cases that depend on what does not exist, one after another: the caller takes each away, which may leave others
+    waiting."""
+    while True:
+        waits = {case.id: case.depends_on for case in cases.values() if case.depends_on}
+        fault = next(faults(waits, cases, "case"), None)
+        if fault is None:
+            return
+        yield fault.name, fault.text + (f". {fault.hint}" if fault.hint else "")
