@@ -110,6 +110,7 @@ def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
             "agent_id": "demo",
             "total_cases": None,
             "scripts": ["scripts.demo.setup"],
+            "inputs": [],
             "environment": ENVIRONMENT,
             "version": "V",
         },
