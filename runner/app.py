@@ -15,7 +15,7 @@ from runner.errors import ConfigurationError
 from runner.events import RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, Warned
 from runner.execution import Execution
 from runner.inputs import CaseInput, resolve_application, resolve_inputs
-from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, RunOptions, absolute
+from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
 from runner.reporters import maker_by_id, maker_for_file
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
@@ -145,6 +145,7 @@ class _Run:
             options.connector or "",
             options.timeout or DEFAULT_CASE_TIMEOUT,
             self._calls.snapshot_matcher,
+            DEFAULT_THRESHOLD if options.threshold is None else options.threshold,
         )
         plan = Plan(setting, options.parallel or 1, options.fail_fast, options.before, options.after)
         service.run(run_cases(sources, plan, stream.send))

@@ -47,6 +47,7 @@ FLAGS = (
     Flag("run", "Only tests and cases whose name matches; a slash starts a subtest.", None, "text", "REGEX", ("-run",)),
     Flag("timeout", "Time of one test, such as 500ms, 30s, 1m30s. Default: 30s, cases 5m.", metavar="DURATION"),
     Flag("parallel", "Test modules and cases at a time. Default: the CPUs for modules, 1 for cases.", metavar="N"),
+    Flag("threshold", "Score from which on a conversation passes, 0 to 1. Default: 0.8.", metavar="SCORE"),
     Flag("before", "Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK"),
     Flag("after", "Hook after the cases of each input.", metavar="HOOK"),
     Flag("lenient", "Unknown fields in case files are warnings.", None, "switch"),

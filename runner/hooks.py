@@ -71,5 +71,10 @@ def case_record(case: Case) -> dict[str, Any]:
     """What hooks get of a case: `{id, input, metadata, assert?}`."""
     record: dict[str, Any] = {"id": case.id, "input": input_of(case), "metadata": case.metadata}
     if case.assertions:
-        record["assert"] = [assertion.model_dump(exclude_defaults=True) for assertion in case.assertions]
+        record["assert"] = [_written(assertion) for assertion in case.assertions]
     return record
+
+
+def _written(assertion: Any) -> Any:
+    """An assertion as a JSON value; in conversations it may be a text."""
+    return assertion if isinstance(assertion, str) else assertion.model_dump(exclude_defaults=True)

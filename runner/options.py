@@ -12,6 +12,8 @@ DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""
 DEFAULT_CASE_TIMEOUT = 300.0
 """Seconds."""
+DEFAULT_THRESHOLD = 0.8
+"""Score from which on a conversation passes."""
 
 
 class RunOptions(NamedTuple):
@@ -30,6 +32,8 @@ class RunOptions(NamedTuple):
     timeout: float | None = None
     """Seconds."""
     parallel: int | None = None
+    threshold: float | None = None
+    """0 to 1."""
     before: str | None = None
     after: str | None = None
     lenient: bool = False
@@ -51,6 +55,8 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         values["timeout"] = duration(values["timeout"], "--timeout")
     if values["parallel"] is not None:
         values["parallel"] = _count(values["parallel"], "--parallel")
+    if values["threshold"] is not None:
+        values["threshold"] = _share(values["threshold"], "--threshold")
     if values["quiet"] and values["verbose"]:
         raise ConfigurationError("--quiet and --verbose exclude each other")
     return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)
@@ -86,6 +92,12 @@ def _count(text: str, where: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ConfigurationError(f'Cannot read {where} "{text}": it must be a whole number from 1 up')
     return int(text)
+
+
+def _share(text: str, where: str) -> float:
+    if not re.fullmatch(r"\d*\.?\d+", text) or float(text) > 1:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a number from 0 to 1, such as 0.8')
+    return float(text)
 
 
 def absolute(path: str, directory: Path) -> Path:

@@ -1,18 +1,24 @@
-"""Runs the cases of all case inputs: so many at the same time, hooks around each input, the events of all of them."""
+"""Runs the cases of all case inputs: so many at the same time, hooks around each input, the events of all of them.
+
+Cases are taken from their files as they are needed. One that has to wait for others (`depends_on`) is put aside until
+they have ended, and whoever is free takes the next.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.agents.chat import Chat
-from runner.attempts import attempt, ended
+from runner.dependencies import Progress
 from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart, TurnStart, Warned
 from runner.hooks import Hook, HookError, case_record
 from runner.modes.base import Setting, Trial
 from runner.options import in_words
+from runner.trials import CaseRun
 from scripttest import Failure
 
 if TYPE_CHECKING:
@@ -33,6 +39,8 @@ class CaseSource(NamedTuple):
     """How many there are without `--run`."""
     cases: Callable[[], Iterable[tuple[int, Case]]]
     """The cases that are to run, with their lines, read anew."""
+    waited: frozenset[str] = frozenset()
+    """Ids of those that others depend on."""
 
 
 class Plan(NamedTuple):
@@ -48,12 +56,13 @@ class Plan(NamedTuple):
 
 async def run_cases(sources: list[CaseSource], plan: Plan, send: Callable[[Event], None]) -> None:
     """Runs all cases and sends their events. With `fail_fast` no case begins after one has failed, and those under way
-    are given up, as they are when this is cancelled: they have no result."""
+    are given up, as they are when this is cancelled: they have no result, unless some of their turns have ended."""
     run = _Run(sources, plan, send)
     workers = [asyncio.create_task(run.work()) for _ in range(plan.parallel)]
     try:
         await asyncio.gather(*workers)
     except _FailFastError:
+        run.stopped = "given up by --fail-fast"
         return
     finally:
         for worker in workers:
@@ -71,6 +80,7 @@ class _SuiteRun:
     def __init__(self, source: CaseSource, plan: Plan) -> None:
         self.source = source
         self.left = source.selected
+        self.progress = Progress(source.waited)
         self.chat = Chat({**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"})
         """Of the hooks around all cases."""
         self.prepared: asyncio.Task[Any] | None = None
@@ -78,51 +88,113 @@ class _SuiteRun:
         """What the hook after all cases gets; kept only when there is one."""
 
 
+class _Item(NamedTuple):
+    """A case that is to run."""
+
+    suite: _SuiteRun
+    position: int
+    line: int
+    case: Case
+
+
 class _Run:
     def __init__(self, sources: list[CaseSource], plan: Plan, send: Callable[[Event], None]) -> None:
+        self.stopped = "interrupted"
+        """Why cases are given up, if they are."""
         self._plan = plan
         self._send = send
         self._sources = sources
         self._queue = self._next()
+        self._ready: deque[_Item] = deque()
+        """Cases that were put aside and need not wait any longer."""
+        self._aside: list[_Item] = []
+        self._running = 0
+        self._changed = asyncio.Event()
+        """Set when a case has ended that others wait for, or nothing runs any longer."""
 
-    def _next(self) -> Iterator[tuple[_SuiteRun, int, int, Case]]:
+    def _next(self) -> Iterator[_Item]:
         for source in self._sources:
             suite = _SuiteRun(source, self._plan)
             self._send(SuiteStart(source.suite.id, source.selected, source.total))
             if not source.selected:
                 self._send(SuiteEnd(source.suite.id))
             for position, (line, case) in enumerate(source.cases()):
-                yield suite, position, line, case
+                yield _Item(suite, position, line, case)
 
     async def work(self) -> None:
         """Takes cases until there are none."""
-        for suite, position, line, case in self._queue:
-            failed = await self._case(suite, position, line, case)
+        while (item := await self._take()) is not None:
+            self._running += 1
+            failed = await self._case(item)
+            self._running -= 1
             if failed and self._plan.fail_fast:
                 raise _FailFastError
             await asyncio.sleep(0)
+        self._changed.set()
 
-    async def _case(self, suite: _SuiteRun, position: int, line: int, case: Case) -> bool:
+    async def _take(self) -> _Item | None:
+        """The next case that may begin; waits while there is none, but there will be."""
+        while True:
+            if self._ready:
+                return self._ready.popleft()
+            for item in self._queue:
+                if not item.suite.progress.waits(item.case.depends_on):
+                    return item
+                self._aside.append(item)
+            if not self._aside:
+                return None
+            if not self._running:  # nobody is left who could end what they wait for
+                self._ready += self._aside
+                self._aside.clear()
+                continue
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _end(self, item: _Item, result: TestResult) -> None:
+        """Notes the end of a case, for those that wait for it."""
+        if not item.suite.progress.end(item.case.id, result.outcome.status):
+            return
+        aside, self._aside = self._aside, []
+        for other in aside:
+            waits = other.suite.progress.waits(other.case.depends_on)
+            (self._aside if waits else self._ready).append(other)
+        self._changed.set()
+
+    async def _case(self, item: _Item) -> bool:
         """Runs a case; whether it failed."""
-        source = suite.source
-        id = source.suite.id
-        self._send(TestStart(id, case.id, position))
-        trial = Trial(self._plan.setting, id, source.folder, source.assistant, case, position, line)
-        trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn))
+        suite, case = item.suite, item.case
+        self._send(TestStart(suite.source.suite.id, case.id, item.position))
+        run = CaseRun(lambda: self._trial(item))
         try:
-            if not case.skip:
-                await self._prepare(suite)
-            result = await attempt(trial)
+            obstacle = suite.progress.obstacle(case.depends_on)
+            if obstacle is not None and not case.skip:
+                result = run.skipped(obstacle)
+            else:
+                if not case.skip:
+                    await self._prepare(suite)
+                result = await run.run()
         except HookError as error:
-            trial.failures.append(error.failure)
-            result = ended(trial, "failed", 0)
+            result = run.failed(error.failure)
+        except asyncio.CancelledError:
+            cut = run.interrupted(self.stopped)
+            if cut is not None:
+                self._send(TestEnd(cut))
+            raise
         self._send(TestEnd(result))
+        self._end(item, result)
         if self._plan.after:
             suite.results.append(_record(result))
         suite.left -= 1
         if not suite.left:
             await self._finish(suite)
         return result.outcome.status == "failed"
+
+    def _trial(self, item: _Item) -> Trial:
+        source = item.suite.source
+        id, position = source.suite.id, item.position
+        trial = Trial(self._plan.setting, id, source.folder, source.assistant, item.case, position, item.line)
+        trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn))
+        return trial
 
     async def _prepare(self, suite: _SuiteRun) -> None:
         """Runs the hook before all cases of a source, once. Raises HookError."""

@@ -13,6 +13,7 @@ from runner.assertions.base import AssertionResult, Evidence
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
 from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult
+from runner.options import DEFAULT_THRESHOLD
 from scripttest import Cause, Failure
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Setting(NamedTuple):
     """Seconds for a case that names none."""
     snapshot: Callable[[str], MatchSnapshot]
     """Suite id → how its snapshots are matched."""
+    threshold: float = DEFAULT_THRESHOLD
+    """`--threshold`, for conversations that name none."""
 
 
 class Trial:

@@ -1,0 +1,207 @@
+"""Conversation mode: scripted user turns, real answers, and a grade for each turn and for the whole (seed 003).
+
+Turns are asked one after another; a turn is graded while the next one is under way, unless a failed turn ends the
+conversation (`on_turn_failure: stop`). So T turns take T calls of the agent and the slowest grader of the last one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from statistics import fmean
+from typing import Any
+
+from runner.agents.answer import AgentError
+from runner.assertions.base import Evidence
+from runner.cases.conversations import ConversationCase, ConversationTurn
+from runner.cases.messages import messages_of
+from runner.cases.model import Case, Message
+from runner.errors import RunnerError
+from runner.events import ScoreResult, TurnResult
+from runner.modes.base import Trial
+from runner.modes.grading import Grade, Grading, below, problems_of
+from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
+from runner.modes.turns import Exchange, exchange
+
+WHOLE = "assertions"
+"""Name of the score of the whole conversation."""
+AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "min": min, "max": max}
+STOPPED = "an earlier turn failed, and on_turn_failure is stop"
+
+
+async def run(trial: Trial) -> None:
+    """Holds the conversation and grades it. Raises AgentError."""
+    assert isinstance(trial.case, ConversationCase)
+    conversation = _Conversation(trial, trial.case)
+    try:
+        try:
+            await conversation.hold()
+        except Exception:
+            await conversation.graded()
+            raise
+        await conversation.graded()
+    finally:
+        conversation.close()
+    conversation.conclude()
+
+
+class _Conversation:
+    def __init__(self, trial: Trial, case: ConversationCase) -> None:
+        self._trial = trial
+        self._case = case
+        self._turns = [criteria_of(turn.assertions, turn.expected_output) for turn in case.turns]
+        self._whole = criteria_of(case.assertions)
+        alone = not self._whole and not any(self._turns)
+        if alone and case.criteria:
+            self._whole = [Criterion(case.criteria, required=True)]
+        self._threshold = trial.setting.threshold if case.threshold is None else case.threshold
+        trial.threshold = self._threshold
+        self._grading = Grading(trial, case.grader, None if alone else case.criteria, self._threshold)
+        self._tasks: dict[str, asyncio.Task[Grade]] = {}
+        self._starts: list[int] = []
+        """Where each turn begins in the transcript."""
+        self._said: list[Evidence] = []
+
+    async def hold(self) -> None:
+        """Asks all turns, and has them and the whole graded."""
+        trial, case = self._trial, self._case
+        if case.input is not None or case.messages is not None:
+            trial.transcript += messages_of(case.model_copy(update={"attachments": []}), trial.folder)
+        stopped = False
+        for number, turn in enumerate(case.turns, 1):
+            if stopped:
+                trial.turns.append(TurnResult(number, _written(turn), "static", "skipped", skip_reason=STOPPED))
+                continue
+            await self._ask(number, turn)
+            task = self._start(f"turn-{number}", self._graded_turn(number, self._evidence_of(number)))
+            stopped = case.on_turn_failure == "stop" and (await task).score.verdict == "fail"
+        if self._whole:
+            self._start(WHOLE, self._grading.grade(WHOLE, self._whole, self._evidence_of_all()))
+
+    async def graded(self) -> None:
+        """Waits for the graders."""
+        await asyncio.gather(*self._tasks.values())
+
+    def close(self) -> None:
+        """Ends graders that are under way, and keeps the scores there are."""
+        trial = self._trial
+        for task in self._tasks.values():
+            task.cancel()
+        self._grading.close()
+        names = [f"turn-{number}" for number in range(1, len(self._case.turns) + 1)] + [WHOLE] * bool(self._whole)
+        trial.scores = [self._score(name) for name in names]
+        trial.score = AGGREGATIONS[self._case.aggregation]([entry.score for entry in trial.scores])
+
+    def conclude(self) -> None:
+        """Adds what the case fails for."""
+        trial = self._trial
+        for error, message in problems_of(trial.scores):
+            trial.fail("error" if error else "assertion", message)
+        if self._case.trials > 1:
+            return  # the mean of all trials counts
+        assert trial.score is not None
+        said = below(trial.score, self._threshold, trial.scores)
+        if said is not None:
+            trial.fail("assertion", said)
+
+    async def _ask(self, number: int, turn: ConversationTurn) -> None:
+        trial = self._trial
+        self._starts.append(len(trial.transcript))
+        try:
+            said = await exchange(trial, self._message(number, turn), trial.options)
+        except (AgentError, RunnerError) as error:
+            trial.turns.append(TurnResult(number, _written(turn), "static", "failed", error=error.message))
+            raise
+        self._said.append(said.evidence)
+        trial.turns.append(_asked(number, turn, said))
+
+    def _message(self, number: int, turn: ConversationTurn) -> dict[str, Any]:
+        written = turn.input if isinstance(turn.input, Message) else Message(role="user", content=turn.input)
+        attachments = [*turn.attachments, *(self._case.attachments if number == 1 else ())]
+        message, *_ = messages_of(Case(id=self._case.id, input=written, attachments=attachments), self._trial.folder)
+        return message
+
+    def _start(self, name: str, grading: Coroutine[Any, Any, Grade]) -> asyncio.Task[Grade]:
+        task = self._tasks[name] = asyncio.create_task(grading)
+        return task
+
+    async def _graded_turn(self, number: int, evidence: Evidence) -> Grade:
+        turns = self._trial.turns
+        criteria, reference = self._turns[number - 1], self._case.turns[number - 1].expected_output
+        grade = await self._grading.grade(f"turn-{number}", criteria, evidence, reference)
+        failed = grade.score.verdict == "fail"
+        turns[number - 1] = turns[number - 1]._replace(
+            status="failed" if failed else "passed",
+            assertions=grade.results,
+            error=below(grade.score.score, self._threshold, [grade.score]) if failed else None,
+        )
+        return grade
+
+    def _evidence_of(self, number: int) -> Evidence:
+        """Of the newest turn. Graders look at it while the conversation goes on, so it is a copy."""
+        messages = self._window(number)
+        return self._said[-1]._replace(
+            input=[_for_graders(message) for message in messages[:-1]],
+            expected=self._case.turns[number - 1].expected_output,
+            messages=tuple(messages),
+        )
+
+    def _window(self, number: int) -> list[dict[str, Any]]:
+        """What graders of the newest turn see: system messages, and the last turns."""
+        transcript, size = self._trial.transcript, self._case.window_size
+        if size is None or size >= number:
+            return list(transcript)
+        start = self._starts[number - size]
+        system = [message for message in transcript[:start] if message["role"] in ("system", "developer")]
+        return system + transcript[start:]
+
+    def _evidence_of_all(self) -> Evidence:
+        """Of the whole conversation."""
+        trial, said = self._trial, self._said
+        costs = [evidence.cost for evidence in said if evidence.cost is not None]
+        return said[-1]._replace(
+            input=[_for_graders(message) for message in trial.transcript],
+            expected=self._case.expected,
+            tools=tuple(trial.chat.uses),
+            milliseconds=sum(evidence.milliseconds for evidence in said),
+            tokens=sum(evidence.tokens for evidence in said),
+            cost=sum(costs) if costs else None,
+            messages=tuple(trial.transcript),
+        )
+
+    def _score(self, name: str) -> ScoreResult:
+        task = self._tasks.get(name)
+        if task is not None and task.done() and not task.cancelled() and task.exception() is None:
+            return task.result().score
+        asked = any(f"turn-{turn.turn}" == name and turn.status == "failed" for turn in self._trial.turns)
+        return ScoreResult(name, RUBRICS, 0.0, "fail" if asked else "skip")
+
+
+def _asked(number: int, turn: ConversationTurn, said: Exchange) -> TurnResult:
+    return TurnResult(
+        number,
+        _written(turn),
+        "static",
+        "passed",
+        said.answer.output,
+        said.answer.content,
+        tools=said.tools,
+        milliseconds=said.milliseconds,
+    )
+
+
+def _written(turn: ConversationTurn) -> Any:
+    """The input of a turn as the file has it, as a JSON value."""
+    said = turn.input
+    if isinstance(said, list):
+        return [part.model_dump(exclude_unset=True) for part in said]
+    return said.model_dump(exclude_unset=True) if isinstance(said, Message) else said
+
+
+def _for_graders(message: dict[str, Any]) -> dict[str, Any]:
+    """A message without the content of its files, which would be sent to every grader."""
+    content = message.get("content")
+    if not isinstance(content, list):
+        return message
+    parts = [part if part.get("type") == "text" else {"type": part.get("type")} for part in content]
+    return {**message, "content": parts}

@@ -1,0 +1,170 @@
+"""Grades what was said: every criterion of a turn at the same time, then one score and one verdict."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from runner.agents.chat import Chat
+from runner.agents.judges import CaseJudges
+from runner.assertions import check
+from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
+from runner.assertions.verdicts import score_of, shorten
+from runner.events import CriterionResult, ScoreResult
+from runner.modes.base import Trial
+from runner.modes.rubrics import RUBRICS, Criterion, type_of
+
+VALIDATOR = "workers.test.validator"
+TOLERANCE = 1e-9
+"""How far below the threshold sums of fractions may end that reach it."""
+
+
+class Grade(NamedTuple):
+    """What the graders of a turn said together, and each of them."""
+
+    score: ScoreResult
+    results: tuple[AssertionResult, ...] = ()
+
+
+class Grading:
+    """Grades one conversation. What graders ask models counts for the case, and for no turn of it."""
+
+    def __init__(self, trial: Trial, grader: str | None, background: str | None, threshold: float) -> None:
+        """`background` is told to every validator beside its criterion."""
+        self._trial = trial
+        self._grader = grader or VALIDATOR
+        self._background = background
+        self._threshold = threshold
+        self._chats: list[tuple[Chat, int]] = []
+        """Of the graders, and how many model calls were in each when it began."""
+
+    async def grade(self, name: str, criteria: Sequence[Criterion], evidence: Evidence, reference: Any = None) -> Grade:
+        """Grades an answer, or the last one of a conversation. Raises nothing: a criterion that cannot be judged fails
+        with `error`.
+
+        Args:
+            name: of the score: `turn-1`.
+            evidence: `input` is the conversation that validators see.
+            reference: the answer as it is expected.
+        """
+        judges = self._judges()
+        evidence = evidence._replace(case=f"{self._trial.case.id} {name}")
+        results = await asyncio.gather(*(self._judge(criterion, evidence, reference, judges) for criterion in criteria))
+        return Grade(self._scored(name, criteria, results), tuple(results))
+
+    def close(self) -> None:
+        """Adds what graders asked models to the case's own calls."""
+        for chat, before in self._chats:
+            self._trial.chat.model_calls += chat.model_calls[before:]
+        self._chats.clear()
+
+    def _judges(self) -> CaseJudges:
+        """Judges that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
+        trial, setting = self._trial, self._trial.setting
+        own = trial.chat
+        chat = Chat(own.context, own.mocks)
+        chat.stores, chat.session, chat.logs = own.stores, own.session, own.logs
+        chat.model_calls = own.model_calls[-1:]
+        self._chats.append((chat, len(chat.model_calls)))
+        return CaseJudges(
+            setting.application, setting.runtime, setting.helpers, trial.assistant, chat, setting.snapshot(trial.suite)
+        )
+
+    async def _judge(
+        self, criterion: Criterion, evidence: Evidence, reference: Any, judges: CaseJudges
+    ) -> AssertionResult:
+        if criterion.grader is not None and criterion.type != RUBRICS:
+            result = await check(criterion.grader, evidence, judges)
+            return result._replace(score=None) if criterion.grader.negate else result
+        payload: dict[str, Any] = {
+            "output": evidence.output,
+            "input": evidence.input,
+            "criteria": criterion.text,
+            "test_id": self._trial.case.id,
+        }
+        if criterion.reference:
+            payload["expected_output"] = reference
+        if self._background:
+            payload["background"] = self._background
+        options: dict[str, Any] = {}
+        if criterion.grader is not None:
+            options = criterion.grader.options.model_dump(exclude_defaults=True)
+            payload |= criterion.grader.options.metadata
+        try:
+            answer = await judges.validate(self._grader, payload, options)
+        except NotEvaluated as error:
+            return AssertionResult(RUBRICS, False, criterion.text, evidence.output, str(error), True)
+        reason = str(answer.get("reason") or "")
+        return AssertionResult(
+            RUBRICS, answer["passed"], criterion.text, evidence.output, reason, False, score_of(answer)
+        )
+
+    def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
+        graded = tuple(map(_graded, criteria, results))
+        weight = sum(result.weight for result in graded)
+        score = sum(result.score * result.weight for result in graded) / weight if graded else 1.0
+        return ScoreResult(name, type_of(criteria), score, self.verdict(score), graded)
+
+    def verdict(self, score: float) -> str:
+        """`pass` or `fail`."""
+        return "pass" if reaches(score, self._threshold) else "fail"
+
+
+def reaches(score: float, threshold: float) -> bool:
+    """Whether a score is good enough."""
+    return score >= threshold - TOLERANCE
+
+
+def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[bool, str]]:
+    """What fails a case whatever its score is: criteria that could not be judged (True), then required ones that do not
+    hold (False)."""
+    errors, required = [], []
+    for entry in scores:
+        for criterion in entry.assertions:
+            if criterion.error:
+                errors.append((True, f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'))
+            elif criterion.required and not criterion.passed:
+                said = f'{entry.name}: the required criterion "{criterion.text}" does not hold'
+                required.append((False, f"{said}: {criterion.reason}" if criterion.reason else said))
+    return errors + required
+
+
+def below(score: float, threshold: float, scores: Sequence[ScoreResult]) -> str | None:
+    """What to say when the score of a case does not reach the threshold, with the entries that are to blame; None when
+    it does."""
+    if reaches(score, threshold):
+        return None
+    blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != "pass")
+    text = f"score {_shown(score, threshold)} is below the threshold {threshold:g}"
+    return f"{text} ({shorten(blamed, 1000)})" if blamed else text
+
+
+def _why(entry: ScoreResult) -> str:
+    if entry.verdict == "skip":
+        return "not asked"
+    failed = [f'"{item.text}"' + (f": {item.reason}" if item.reason else "") for item in entry.assertions]
+    return ", ".join(said for said, item in zip(failed, entry.assertions, strict=True) if not item.passed) or (
+        f"{entry.score:.2f}"
+    )
+
+
+def _shown(score: float, threshold: float) -> str:
+    """With two digits, or with more when these hide that it is below the threshold."""
+    return next((text for digits in (2, 4) if float(text := f"{score:.{digits}f}") < threshold), f"{score!r}")
+
+
+def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
+    score = 1.0 if result.passed else 0.0
+    if result.score is not None and 0 <= result.score <= 1:
+        score = float(result.score)
+    return CriterionResult(
+        criterion.text,
+        result.passed,
+        score,
+        criterion.weight,
+        criterion.required,
+        result.message,
+        result.error,
+        criterion.id,
+    )

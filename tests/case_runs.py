@@ -1,0 +1,95 @@
+"""Cases run by the scheduler in this process, with all real parts, on an application that a test wrote."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from command import Application as Files
+from command import Record
+
+from bindings import SCRIPT_GLOBALS, HostCalls, Policy
+from runner.agents.assistant import Assistants
+from runner.agents.helpers import Helpers
+from runner.agents.host import AgentHost
+from runner.agents.runtime import Runtime
+from runner.application import Application
+from runner.cases.conversations import CASES
+from runner.connectors.load import Connectors
+from runner.context import build_context
+from runner.events import CaseResult, Event, Suite, TestEnd, TestResult
+from runner.mcp.servers import Servers
+from runner.modes.base import Setting
+from runner.options import DEFAULT_THRESHOLD, RunOptions
+from runner.scheduler import CaseSource, Plan, run_cases
+from scripttest import FunctionPool
+
+PATIENCE = 30.0
+"""Seconds that a case may take; only a hang gets there."""
+
+
+def run_here(
+    files: Files,
+    *cases: Record,
+    threshold: float = DEFAULT_THRESHOLD,
+    parallel: int = 1,
+    fail_fast: bool = False,
+) -> list[Event]:
+    """The events of the cases of `demo`. Its hooks and script functions are not available."""
+    application = Application(files.root)
+    assistant = Assistants(application).get("demo")
+    context = build_context(RunOptions(()), files.root)
+    calls = HostCalls(files.root, Policy(), application.script)
+    calls.context = context
+    models = CASES.validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
+    waited = frozenset(id for case in models for id in case.depends_on)
+    suite = Suite("cases", "agent_test", "cases", "", assistant.id)
+    source = CaseSource(
+        suite, assistant, Path(files.root), len(models), len(models), lambda: list(enumerate(models, 1)), waited
+    )
+    events: list[Event] = []
+
+    async def work() -> None:
+        host = AgentHost(calls)
+        runtime = Runtime(
+            Assistants(application),
+            Connectors(files.root, {}),
+            FunctionPool(files.root, [], host, SCRIPT_GLOBALS, 1),
+            Servers(files.root, {}, host.call_tool),
+            {},
+            datetime.now,
+        )
+        host.runtime, host.helpers = runtime, Helpers(runtime, "")
+        setting = Setting(
+            application,
+            runtime,
+            host.helpers,
+            context,
+            None,
+            None,
+            "",
+            PATIENCE,
+            calls.snapshot_matcher,
+            threshold,
+        )
+        try:
+            await run_cases([source], Plan(setting, parallel, fail_fast, None, None), events.append)
+        finally:
+            await runtime.close()
+
+    asyncio.run(work())
+    return events
+
+
+def results_of(events: Sequence[Event]) -> dict[str, TestResult]:
+    """The results by id, in the order in which the cases ended."""
+    return {event.result.name: event.result for event in events if isinstance(event, TestEnd)}
+
+
+def one_result(files: Files, case: Record, **more: float) -> tuple[TestResult, CaseResult]:
+    """The result of a single case."""
+    (result,) = results_of(run_here(files, case, **more)).values()  # type: ignore[arg-type]
+    assert result.case is not None
+    return result, result.case
