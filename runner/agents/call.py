@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
 from runner.agents.chat import Messages, read_messages
+from runner.agents.mocked import mocked_agent
 from runner.agents.prompts import fill
 from runner.connectors.base import Completion, ModelRequest
 from runner.errors import ConfigurationError
@@ -126,6 +127,9 @@ class Call:
         options = order.get("options") or {}
         if not isinstance(options, dict):
             raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
+        mock = mocked_agent(self._scope.chat.mocks, order["agent_id"])
+        if mock is not None:
+            return mock
         try:
             return await self._runtime.call(
                 order["agent_id"],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import HostCalls, ProcessError, envelope, revived
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
+from runner.agents.mocked import mocked_process
 from runner.agents.runtime import Runtime, Scope
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError
@@ -56,6 +57,9 @@ class AgentHost:
 
     async def process(self, scope: Scope, name: str, args: Args) -> Any:
         """Calls a process on behalf of a scope; its JSON value. Raises ProcessError."""
+        mock = mocked_process(scope.chat.mocks, name)
+        if mock is not None:
+            return mock.value
         own = self._own.get(name.lower())
         try:
             if own is not None:

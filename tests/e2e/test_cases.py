@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agent_files import agent, case_file, errors, outputs, run_cases
+from agent_files import agent, case_file, errors, outputs, run_cases, server
 from command import MakeApplication, Record, eventually
 
 SHOWS_CONTEXT = """\
@@ -317,6 +317,35 @@ function Next(ctx) {
         "mocked": {"one": {"id": 1}, "agent": "a stand-in", "http": {"EUR": 1}, "year": True},
         "real": {"one": "failed", "agent": "the real one", "http": "failed", "year": False},
     }
+
+
+def test_mocks_answer_for_tools_and_delegates_too(app: MakeApplication) -> None:
+    hooks = "function Create(ctx, messages) { if (messages[0].content === 'delegate') return { delegate: { agent_id: 'other' } }; }"
+    replies = "- when: { tool: true }\n  reply: '{{ tool.result }}'\n- reply: { tool_calls: [find] }\n"
+    given = {
+        "a text": ({"agent": {"ot*": "a stand-in"}}, "a stand-in"),
+        "data": ({"agent": {"other": {"data": [1]}}}, [1]),
+        "a conclusion": ({"agent": {"*": "not this", "other": {"a": 1}}}, {"a": 1}),
+        "nothing": ({"agent": {"else": "x"}}, "the real one"),
+    }
+    cases = [{"id": id, "input": "delegate", "mocks": mocks} for id, (mocks, _) in given.items()]
+    cases += [
+        {"id": "an error", "input": "delegate", "mocks": {"agent": {"other": {"error": "out of order"}}}},
+        {"id": "a tool", "input": "x", "mocks": {"process": {"Models.user.*": {"id": 1}}}},
+    ]
+    application = app(
+        {
+            **agent(package={"mcp": {"servers": ["users"]}}, replies=replies, hooks=hooks, cases=cases),
+            **agent("other", replies="- reply: the real one"),
+            **server("users", {"find": "models.user.Find"}),
+        }
+    )
+
+    records = run_cases(application, code=1)
+
+    assert {id: records[id]["output"] for id in given} == {id: output for id, (_, output) in given.items()}
+    assert records["an error"]["error"] == "agent error: out of order"
+    assert records["a tool"]["output"] == '{"id":1}'
 
 
 # Expectations
