@@ -63,11 +63,11 @@ async def run_cases(sources: list[CaseSource], plan: Plan, send: Callable[[Event
         await asyncio.gather(*workers)
     except _FailFastError:
         run.stopped = "given up by --fail-fast"
-        return
     finally:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+    await run.finish()
 
 
 class _FailFastError(Exception):
@@ -104,6 +104,7 @@ class _Run:
         self._plan = plan
         self._send = send
         self._sources = sources
+        self._begun: list[_SuiteRun] = []
         self._queue = self._next()
         self._ready: deque[_Item] = deque()
         """Cases that were put aside and need not wait any longer."""
@@ -115,6 +116,7 @@ class _Run:
     def _next(self) -> Iterator[_Item]:
         for source in self._sources:
             suite = _SuiteRun(source, self._plan)
+            self._begun.append(suite)
             self._send(SuiteStart(source.suite.id, source.selected, source.total))
             if not source.selected:
                 self._send(SuiteEnd(source.suite.id))
@@ -131,6 +133,12 @@ class _Run:
                 raise _FailFastError
             await asyncio.sleep(0)
         self._changed.set()
+
+    async def finish(self) -> None:
+        """Ends the sources of which cases are left, because the run stopped."""
+        for suite in self._begun:
+            if suite.left:
+                await self._finish(suite)
 
     async def _take(self) -> _Item | None:
         """The next case that may begin; waits while there is none, but there will be."""
@@ -208,8 +216,9 @@ class _Run:
         """Runs the hook after all cases of a source; one that fails is said, and fails nothing."""
         if self._plan.after is not None:
             data = None
-            if suite.prepared is not None and not suite.prepared.exception():
-                data = suite.prepared.result()
+            if suite.prepared is not None:
+                await asyncio.wait([suite.prepared])
+                data = None if suite.prepared.exception() else suite.prepared.result()
             try:
                 await self._hook(suite, self._plan.after, "after", [suite.results, data])
             except HookError as error:

@@ -738,6 +738,21 @@ def test_fail_fast_begins_no_further_case_and_no_further_input(app: MakeApplicat
     assert report["summary"]["total"] == 2
 
 
+def test_the_hook_after_all_cases_runs_when_the_first_failure_ends_the_run(app: MakeApplication) -> None:
+    cases = [{"id": "a", "input": "x", "expected": "y"}, {"id": "b", "input": "x"}]
+    hooks = """\
+function BeforeAll() { return "prepared"; }
+function AfterAll(ctx, results, data) { throw new Error(data + " " + results.map(({ id }) => id)); }
+"""
+    application = app({**agent(cases=cases), "env_test.ts": hooks})
+
+    around = ("--before", "env_test.BeforeAll", "--after", "env_test.AfterAll")
+    run = application.run("-i", case_file(), "--fail-fast", *around, "-o", "r.json")
+
+    assert run.code == 1
+    assert "Warning: assistants/demo/tests/cases.jsonl: after env_test.AfterAll: prepared a\n" in run.stdout
+
+
 def test_unknown_fields_are_an_error_and_a_warning_when_lenient(app: MakeApplication) -> None:
     application = app(agent(cases=[{"id": "a", "input": "x", "asert": {"value": "x"}}]))
 
