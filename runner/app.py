@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.events import RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, Warned
 from runner.execution import Execution
-from runner.inputs import CaseInput, resolve_application, resolve_inputs
+from runner.inputs import CaseInput, GeneratorInput, resolve_application, resolve_inputs
 from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
 from runner.reporters import maker_by_id, maker_for_file
 from runner.reporters.console import ConsoleReporter
@@ -27,6 +28,8 @@ from scripttest import HostError, ScriptHost
 if TYPE_CHECKING:
     from bindings import Policy
     from runner.agents.service import AgentService
+    from runner.cases.model import Case
+    from runner.modes.base import Setting
     from runner.reporters.base import Reporter
     from runner.scheduler import CaseSource
     from scripttest import Processes
@@ -79,12 +82,16 @@ class _Run:
         options, environment, calls = self._options, self._environment, self._calls
         inputs = resolve_inputs(options, self._application, environment.directory)
         modules = [item for item in inputs if isinstance(item, TestModule)]
-        sources, warnings = self._sources([item for item in inputs if isinstance(item, CaseInput)])
-        context = build_context(options, environment.directory)
-        calls.context = context
+        writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in inputs)
+        if writes_cases:
+            from runner.generators import check_outputs, write_cases
+
+            check_outputs(options.outputs)
+        context = calls.context = build_context(options, environment.directory)
         for group in AGENT_GROUPS:
             calls.groups[group] = self._answer
-        stream = Multiplexer(self._reporters(sources))
+        sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
+        stream = Multiplexer(self._reporters(sources, () if writes_cases else options.outputs))
         calls.snapshot_files = {module.id: module.test for module in modules}
         calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
         calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
@@ -111,18 +118,43 @@ class _Run:
         seconds = environment.monotonic() - self._started
         stream.send(RunEnd(_status(stream.execution, interrupted), seconds, environment.now()))
         stream.close()
+        if writes_cases:
+            write_cases(sources, options.outputs, environment.directory)
         return _exit_code(stream.execution, options, environment)
 
-    def _sources(self, inputs: list[CaseInput]) -> tuple[list[CaseSource], list[str]]:
+    def _sources(
+        self, inputs: list[CaseInput | GeneratorInput], context: dict[str, Any]
+    ) -> tuple[list[CaseSource], list[str]]:
         if not inputs:
             return [], []
         from runner.sources import open_sources
 
-        found = open_sources(inputs, self._options, self._application, self._environment.directory)
+        if self._options.simulator:
+            from runner.agents.simulators import check_reference
+
+            check_reference(self._options.simulator, self._application)
+        generate = partial(self._generate, context)
+        found = open_sources(inputs, self._options, self._application, self._environment.directory, generate)
         if self._options.connector and not self._options.dry_run:
             connectors = self._agents().runtime.connectors
             connectors.get(connectors.resolve(self._options.connector))
         return found
+
+    def _generate(self, context: dict[str, Any], input: GeneratorInput) -> tuple[list[Case], list[str]]:
+        """Has cases made; on a terminal a line says so meanwhile."""
+        from runner.generators import generate
+
+        options, stdout, directory = self._options, self._environment.stdout, self._environment.directory
+        folder = absolute(options.outputs[0], directory).parent if options.dry_run and options.outputs else directory
+        shows = self._environment.terminal and not options.quiet
+        if shows:
+            stdout.write(f"Generating cases with {input.reference} ...")
+            stdout.flush()
+        try:
+            return self._agents().run(generate(input, self._setting(context), folder, options.lenient))
+        finally:
+            if shows:
+                stdout.write("\r\x1b[K")
 
     def _run_cases(self, sources: list[CaseSource], context: dict[str, Any], stream: Multiplexer) -> None:
         if self._options.dry_run:
@@ -131,11 +163,17 @@ class _Run:
                 stream.send(SuiteStart(source.suite.id, source.selected, source.total, names))
                 stream.send(SuiteEnd(source.suite.id))
             return
-        from runner.modes.base import Setting
         from runner.scheduler import Plan, run_cases
 
+        options = self._options
+        plan = Plan(self._setting(context), options.parallel or 1, options.fail_fast, options.before, options.after)
+        self._agents().run(run_cases(sources, plan, stream.send))
+
+    def _setting(self, context: dict[str, Any]) -> Setting:
+        from runner.modes.base import Setting
+
         options, service = self._options, self._agents()
-        setting = Setting(
+        return Setting(
             self._application,
             service.runtime,
             service.helpers,
@@ -147,8 +185,6 @@ class _Run:
             self._calls.snapshot_matcher,
             DEFAULT_THRESHOLD if options.threshold is None else options.threshold,
         )
-        plan = Plan(setting, options.parallel or 1, options.fail_fast, options.before, options.after)
-        service.run(run_cases(sources, plan, stream.send))
 
     def _agents(self) -> AgentService:
         if self._service is None:
@@ -171,7 +207,7 @@ class _Run:
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         return self._agents().answer(module, test, name, args)
 
-    def _reporters(self, sources: list[CaseSource]) -> list[Reporter]:
+    def _reporters(self, sources: list[CaseSource], outputs: tuple[str, ...]) -> list[Reporter]:
         """Console first; files are opened now, so that a path that cannot be written is said before the run."""
         options, environment = self._options, self._environment
         reporters: list[Reporter] = []
@@ -185,7 +221,7 @@ class _Run:
         reporters.append(Ordered(ConsoleReporter(options, environment, write)))
         if options.reporter and not options.outputs:
             raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")
-        paths = [absolute(output, environment.directory) for output in options.outputs]
+        paths = [absolute(output, environment.directory) for output in outputs]
         makers = [maker_by_id(options.reporter, path) if options.reporter else maker_for_file(path) for path in paths]
         if not paths and not options.dry_run:
             stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))

@@ -51,6 +51,11 @@ class Suite(NamedTuple):
         """Whether it is one message of the command line."""
         return self.id.startswith("message ")
 
+    @property
+    def is_generated(self) -> bool:
+        """Whether its cases were made for this run."""
+        return self.id.startswith(("agents:", "scripts:"))
+
 
 class TurnResult(NamedTuple):
     """One message to the agent and its answer, within a case."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from runner.application import Application, TestModule, find_root
 from runner.errors import ConfigurationError
@@ -14,6 +14,8 @@ from runner.options import RunOptions, absolute
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _REPORT = r"output-\d{14}\.jsonl"
 """Reports that earlier runs wrote beside the cases."""
+_GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
+"""`agents:id?name=value`; a text with a blank after the colon is a message."""
 
 
 class CaseInput(NamedTuple):
@@ -31,7 +33,20 @@ class CaseInput(NamedTuple):
         return str(self.path) if self.path else f"message {self.message}"
 
 
-Input = TestModule | CaseInput
+class GeneratorInput(NamedTuple):
+    """Cases that an agent or a script makes."""
+
+    agent: str
+    """Id of the agent that is to be tested."""
+    id: str
+    """As the user wrote it."""
+    reference: str
+    """`agents:workers.test.generator`, `scripts:tests.expense.generate`."""
+    parameters: dict[str, Any]
+    """What stands behind the `?`: texts, numbers, booleans."""
+
+
+Input = TestModule | CaseInput | GeneratorInput
 
 
 def resolve_application(options: RunOptions, directory: Path) -> Application:
@@ -68,6 +83,8 @@ def _resolve(input: str, options: RunOptions, application: Application, director
     path = _path(input, directory)
     if input.startswith("scripts."):
         yield from application.resolve(input)
+    elif generator := _GENERATOR.fullmatch(input):
+        yield _generator(input, generator[1], generator[2] or "", options, application)
     elif path is not None and path.is_dir():
         yield from _below(path, options, application)
     elif path is not None and path.is_file() and path.stem.endswith("_test") and path.suffix in (".ts", ".js"):
@@ -87,6 +104,24 @@ def _resolve(input: str, options: RunOptions, application: Application, director
                 "A message that looks like a path needs a blank in it",
             )
         yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"'), None, input)
+
+
+def _generator(input: str, reference: str, query: str, options: RunOptions, application: Application) -> GeneratorInput:
+    from runner.agents.assistant import Assistants
+    from runner.generators import parameters
+
+    if reference.endswith(":"):
+        raise ConfigurationError(
+            f"Cannot use -i {input}: it names no generator", "Such as agents:workers.test.generator"
+        )
+    if options.name is None:
+        raise ConfigurationError(
+            f"Cannot generate cases with {reference}: the agent to test is not named", "Name it with -n"
+        )
+    assistants = Assistants(application)
+    if reference.startswith("agents:"):
+        assistants.get(reference)
+    return GeneratorInput(assistants.get(options.name).id, input, reference, parameters(query, f"-i {input}"))
 
 
 def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:

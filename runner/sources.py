@@ -1,32 +1,45 @@
-"""From case inputs to the cases that run: files are checked whole before anything runs."""
+"""From inputs to the cases that run: files are checked whole before anything runs, or is generated."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from runner.agents.assistant import Assistants
+from runner.agents.assistant import Assistant, Assistants
 from runner.application import Application
 from runner.cases.model import Case
 from runner.cases.reader import CaseFile
-from runner.cases.select import chooser
+from runner.cases.select import Chosen, chooser
+from runner.dependencies import needs_of
 from runner.events import Suite
-from runner.inputs import CaseInput
+from runner.inputs import CaseInput, GeneratorInput
 from runner.options import RunOptions
 from runner.scheduler import CaseSource
 
+Generate = Callable[[GeneratorInput], tuple[list[Case], list[str]]]
+"""Has cases made, and answers them with warnings."""
+
 
 def open_sources(
-    inputs: list[CaseInput], options: RunOptions, application: Application, directory: Path
+    inputs: list[CaseInput | GeneratorInput],
+    options: RunOptions,
+    application: Application,
+    directory: Path,
+    generate: Generate,
 ) -> tuple[list[CaseSource], list[str]]:
-    """The cases of inputs, and warnings about them. Raises ConfigurationError with everything that is wrong with a
-    file."""
+    """The cases of inputs, in their order, and warnings about them. Blocks while cases are generated. Raises
+    ConfigurationError with everything that is wrong with a file."""
     assistants = Assistants(application)
     chosen = chooser(options.run) if options.run else None
     sources, warnings = [], []
-    for input in inputs:
+    for input in sorted(inputs, key=lambda input: isinstance(input, GeneratorInput)):
         assistant = assistants.get(input.agent)
+        if isinstance(input, GeneratorInput):
+            cases, said = generate(input)
+            sources.append(_generated(input, cases, chosen, assistant, options, directory))
+            warnings += said
+            continue
         if input.path is None:
             sources.append(_message(input, options, directory, assistants))
             continue
@@ -39,7 +52,24 @@ def open_sources(
         sources.append(
             CaseSource(suite, assistant, file.folder, file.count, file.total, partial(_cases, file), file.needs.ids)
         )
-    return sources, warnings
+    order = [input.id for input in inputs]
+    return sorted(sources, key=lambda source: order.index(source.suite.id)), warnings
+
+
+def _generated(
+    input: GeneratorInput,
+    cases: list[Case],
+    chosen: Chosen | None,
+    assistant: Assistant,
+    options: RunOptions,
+    directory: Path,
+) -> CaseSource:
+    left_out = frozenset(case.id for case in cases if chosen is not None and not chosen(case))
+    needs = needs_of({case.id: case.depends_on for case in cases}, left_out)
+    selected = [(0, case) for case in cases if case.id not in left_out or case.id in needs.added]
+    several_turns = any(type(case) is not Case for case in cases)
+    suite = Suite(input.id, "agent_test", input.id, "", assistant.id, options.connector or "", several_turns)
+    return CaseSource(suite, assistant, directory, len(selected), len(cases), lambda: selected, needs.ids)
 
 
 def _message(input: CaseInput, options: RunOptions, directory: Path, assistants: Assistants) -> CaseSource:

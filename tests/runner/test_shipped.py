@@ -101,7 +101,7 @@ def test_the_simulator_speaks_without_a_goal() -> None:
 
 @pytest.mark.parametrize(("count", "cases"), [*[(count, count) for count in range(1, 11)], (11, 10), (None, 5)])
 def test_the_generator_makes_as_many_cases_as_asked(count: int | None, cases: int) -> None:
-    payload = {"target_agent": {"id": "expense", "description": "Files expenses", "tools": []}, "focus": "edge-cases"}
+    payload: dict[str, Any] = {"target_agent": "expense", "target_description": "Files expenses", "target_tools": []}
     found = answer("workers.test.generator", payload | ({} if count is None else {"count": count}))["cases"]
     assert [case["id"] for case in found] == [f"G{number:03}" for number in range(1, cases + 1)]
     assert len({case["input"] for case in found}) == cases and all(case["name"] for case in found)
