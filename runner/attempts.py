@@ -37,13 +37,14 @@ async def attempt(trial: Trial) -> TestResult:
     data: Any = None
     prepared = False
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(seconds) as trial.deadline:
             if case.before:
                 data = await _hook(trial, case.before, "before", [case_record(case)])
             prepared = True
             await _mode_of(trial)(trial)
     except TimeoutError:
         trial.failures.append(Failure("timeout", f"timeout after {in_words(seconds)}"))
+        trial.end(status="failed", error=trial.failures[-1].message)
     except HookError as error:
         trial.failures.append(error.failure)
     except AgentError as error:

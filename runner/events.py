@@ -81,6 +81,8 @@ class TurnResult(NamedTuple):
     skip_reason: str | None = None
     note: str | None = None
     """What else to say: `Goal achieved: ...`."""
+    question: str | None = None
+    """What the agent had asked, where nobody answered."""
 
 
 class CheckpointResult(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, did_you_mean
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""
@@ -14,6 +14,8 @@ DEFAULT_CASE_TIMEOUT = 300.0
 """Seconds."""
 DEFAULT_THRESHOLD = 0.8
 """Score from which on a conversation passes."""
+ON_MISSING_INPUT = ("skip", "fail", "end")
+"""What may happen when an agent waits and nobody answers."""
 
 
 class RunOptions(NamedTuple):
@@ -34,6 +36,10 @@ class RunOptions(NamedTuple):
     parallel: int | None = None
     threshold: float | None = None
     """0 to 1."""
+    simulator: str | None = None
+    interactive: bool = False
+    skip_interactive: bool = False
+    on_missing_input: str | None = None
     before: str | None = None
     after: str | None = None
     lenient: bool = False
@@ -57,8 +63,11 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         values["parallel"] = _count(values["parallel"], "--parallel")
     if values["threshold"] is not None:
         values["threshold"] = _share(values["threshold"], "--threshold")
-    if values["quiet"] and values["verbose"]:
-        raise ConfigurationError("--quiet and --verbose exclude each other")
+    if values["on_missing_input"] is not None:
+        _one_of(values["on_missing_input"], ON_MISSING_INPUT, "--on-missing-input")
+    for first, second in (("quiet", "verbose"), ("interactive", "skip-interactive")):
+        if values[first] and values[second.replace("-", "_")]:
+            raise ConfigurationError(f"--{first} and --{second} exclude each other")
     return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)
 
 
@@ -98,6 +107,13 @@ def _share(text: str, where: str) -> float:
     if not re.fullmatch(r"\d*\.?\d+", text) or float(text) > 1:
         raise ConfigurationError(f'Cannot read {where} "{text}": it must be a number from 0 to 1, such as 0.8')
     return float(text)
+
+
+def _one_of(text: str, choices: tuple[str, ...], where: str) -> None:
+    if text not in choices:
+        *others, last = choices
+        hint = did_you_mean(text, choices) or f"Write {', '.join(others)} or {last}"
+        raise ConfigurationError(f'Cannot use {where} "{text}": there is no such choice', hint)
 
 
 def absolute(path: str, directory: Path) -> Path:

@@ -51,6 +51,7 @@ class CaseRun:
         trial.end(status="skipped", skip_reason=reason)
         if not trial.turns and not self._ended:
             return None
+        trial.end(status="skipped", skip_reason=reason)
         trial.failures.clear()
         trial.skip_reason, trial.score = reason, None
         result = ended(trial, "skipped", sum(turn.milliseconds for turn in trial.turns))

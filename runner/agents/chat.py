@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,6 +60,12 @@ class Chat:
         """What hooks and tools sent with `ctx.Send`."""
         self.logs: list[tuple[str, str]] = []
         """Captured lines: level and text."""
+
+    def variables(self) -> dict[str, Any]:
+        """What hooks and tools keep in `ctx.memory.chat`, by key, without what has expired."""
+        now = 0.0 if self.mocks.get("now") else time.time() * 1000
+        entries = self.stores.get(f"memory:chat:{self.id}", [])
+        return {key: json.loads(text) for key, text, expires in entries if expires is None or expires > now}
 
     @property
     def id(self) -> str:

@@ -1,4 +1,5 @@
-"""Agents that help to test: validators, which judge an answer (facts of the runtime, "Helper agents")."""
+"""Agents that help to test: validators, which judge an answer, and whoever else is asked with a payload (facts of the
+runtime, "Helper agents")."""
 
 from __future__ import annotations
 
@@ -52,14 +53,16 @@ class Helpers:
     async def ask(
         self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
     ) -> Answer:
-        """One call of a helper; the payload is its message and its metadata. Raises AgentError, ConfigurationError."""
+        """One call of a helper; the payload is its message and its metadata. `options` may also have `mode`, `search`
+        and `disable_global_prompts`. Raises AgentError, ConfigurationError."""
         agent = agent.removeprefix("agents:")
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
         assistant = self._runtime.assistants.get(agent)
         connector = options.get("connector")
         if not connector and not assistant.connector and not self._runtime.connectors.has_role("default"):
             connector = self._fallback or chat_connector(chat)
-        call = {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
+        call = {key: options[key] for key in ("mode", "search", "disable_global_prompts") if options.get(key)}
+        call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
         if connector:
             call["connector"] = connector
         own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.mocks)

@@ -1,6 +1,8 @@
 """`json_path` and `type`: what is at a path of the output.
 
 A path that leads nowhere leads to null, one that leads to several values to a list of them, as for `t.assert.JSONPath`.
+At the end of a conversation a path that leads nowhere in the last output is looked for in the variables that hooks and
+tools set, and then in the state of the conversation.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from runner.assertions.verdicts import decide, nothing_to_judge, show
 from runner.errors import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runner.assertions.base import Evidence, Judges, Verdict
     from runner.cases.model import Assertion
 
@@ -31,9 +35,9 @@ async def json_path(assertion: Assertion, evidence: Evidence, judges: Judges) ->
     """What is at the path equals the value, or one of the values if a list is given and no list is found."""
     path, expected = assertion.path or "$", assertion.value
     root = _json(evidence)
-    if root is None and evidence.output is not None:
+    if root is None and evidence.output is not None and not evidence.state:
         return _no_json(assertion, evidence, f"the path {path}")
-    place = _look(root, path)
+    place = _look(root, path, evidence.state)
     actual = place.value
     one_of = isinstance(expected, list) and not isinstance(actual, list)
     held = equal(actual, expected) or (one_of and any(equal(actual, item) for item in expected))
@@ -48,10 +52,10 @@ async def type_is(assertion: Assertion, evidence: Evidence, judges: Judges) -> V
     kind = kind_of(value)
     if assertion.path is not None:
         root = _json(evidence)
-        if root is None and value is not None:
+        if root is None and value is not None and not evidence.state:
             return _no_json(assertion, evidence, f"the path {assertion.path}")
         subject = assertion.path
-        value, missing = _look(root, subject)
+        value, missing = _look(root, subject, evidence.state)
         kind = kind_of(value)
         found = f"nothing there: {missing}" if missing else None
     elif isinstance(value, str) and expected != "string":
@@ -96,13 +100,14 @@ def _no_json(assertion: Assertion, evidence: Evidence, purpose: str) -> Verdict:
     return nothing_to_judge(assertion, assertion.value, evidence.output, message)
 
 
-def _look(root: Any, path: str) -> _Place:
+def _look(root: Any, path: str, state: Mapping[str, Any]) -> _Place:
     from bindings import json_path as library
 
     try:
-        found = library.find(root, path)
-        if found:
-            return _Place(found[0] if len(found) == 1 else found, "")
+        for place in (root, state.get("variables"), state) if state else (root,):
+            found = library.find(place, path)
+            if found:
+                return _Place(found[0] if len(found) == 1 else found, "")
         return _Place(None, _way(root, path))
     except library.JsonPathError as error:
         raise NotEvaluated(str(error)) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,12 +18,15 @@ from runner.options import DEFAULT_THRESHOLD
 from scripttest import Cause, Failure
 
 if TYPE_CHECKING:
+    import asyncio
+
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
     from runner.application import Application
     from runner.cases.model import Case
+    from runner.interactive import Person
 
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
@@ -47,6 +51,14 @@ class Setting(NamedTuple):
     """Suite id → how its snapshots are matched."""
     threshold: float = DEFAULT_THRESHOLD
     """`--threshold`, for conversations that name none."""
+    simulator: str = ""
+    """`--simulator`, for cases that name none."""
+    on_missing_input: str = "skip"
+    """`--on-missing-input`, for cases that say nothing of it."""
+    interactive: bool = False
+    """Whether a person is asked in all cases, not only in those that say so."""
+    person: Person | None = None
+    """Who is asked; None with `--skip-interactive`."""
 
 
 class Trial:
@@ -85,6 +97,10 @@ class Trial:
         """Who plays the user."""
         self.threshold: float | None = None
         """The score from which on a conversation passes."""
+        self._under_way: tuple[TurnResult, float] | None = None
+        """The turn that has not ended, and when it began."""
+        self.deadline: asyncio.Timeout | None = None
+        """Ends the attempt in time; time in which a person is asked does not count."""
         self.turn = 0
         """The turn that is under way, from 1."""
         self.on_turn: Callable[[int], None] | None = None
@@ -109,6 +125,24 @@ class Trial:
         self.turn += 1
         if self.on_turn is not None:
             self.on_turn(self.turn)
+
+    def begin(self, turn: TurnResult) -> None:
+        """Says what is known of a turn that begins, for the case that it is broken off."""
+        self._under_way = turn, time.monotonic()
+
+    def amend(self, **fields: Any) -> None:
+        """Adds what became known of the turn that is under way: fields of `TurnResult`."""
+        assert self._under_way is not None
+        turn, started = self._under_way
+        self._under_way = turn._replace(**fields), started
+
+    def end(self, **fields: Any) -> None:
+        """Ends the turn that is under way, if there is one, with the last fields of its result."""
+        if self._under_way is None:
+            return
+        turn, started = self._under_way
+        self._under_way = None
+        self.turns.append(turn._replace(**{"milliseconds": (time.monotonic() - started) * 1000, **fields}))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -148,10 +182,10 @@ class Trial:
         """Adds a failure that is no assertion."""
         self.failures.append(Failure(cause, message))
 
-    def judge(self, results: Sequence[AssertionResult]) -> None:
-        """Adds assertions, and a failure for each that did not hold."""
+    def judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
+        """Adds assertions, and a failure for each that did not hold; `phase` is where, such as `turn 2`."""
         self.assertions += results
-        self.failures += [failure_of(result) for result in results if not result.passed]
+        self.failures += [failure_of(result)._replace(phase=phase) for result in results if not result.passed]
 
     def result(self) -> CaseResult:
         """What reports say of it."""

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from runner.agents.answer import Answer
+from runner.agents.answer import AgentError, Answer
+from runner.assertions import check_all
 from runner.assertions.base import Evidence, ToolUse
+from runner.errors import RunnerError
+from runner.events import TurnResult
+from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import Trial
+from scripttest import ScriptError
+
+if TYPE_CHECKING:
+    from runner.cases.model import Assertion
+
+DEFAULT_MAX_TURNS = 20
+"""How many times the user may speak, in a case that says nothing of it."""
 
 
 class Exchange(NamedTuple):
@@ -58,6 +69,60 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
         case=trial.case.id,
     )
     return Exchange(answer, tools, milliseconds, evidence)
+
+
+class Spoken(NamedTuple):
+    """What the user says in a turn."""
+
+    message: Mapping[str, Any]
+    """In OpenAI's form."""
+    input: Any
+    """As the case has it, for reports."""
+    source: str
+    """`static`, `initial`, `simulated` or `human`."""
+    options: Mapping[str, Any]
+    """`context.Options` of the call."""
+    assertions: Sequence[Assertion] = ()
+    """What has to hold for the answer."""
+
+
+class TakenTurn(NamedTuple):
+    """A turn that has ended."""
+
+    exchange: Exchange
+    awaiting: Awaiting
+
+
+async def take_turn(trial: Trial, said: Spoken, input_tools: Sequence[str] | None = None) -> TakenTurn:
+    """Says something to the agent and judges the answer; the turn is in `trial.turns` when it has ended.
+
+    Args:
+        input_tools: names of tools that ask the user; None for the usual ones.
+
+    Raises:
+        AgentError, RunnerError, ScriptError: the agent could not answer; the turn has failed then.
+    """
+    number = len(trial.turns) + 1
+    trial.begin(TurnResult(number, said.input, said.source, "passed"))
+    try:
+        done = await exchange(trial, said.message, said.options)
+    except (AgentError, RunnerError, ScriptError) as error:
+        trial.end(status="failed", error=f"agent error: {error.message}")
+        raise
+    awaiting = detect(done.answer, done.tools, input_tools)
+    trial.amend(
+        output=done.answer.output,
+        response=done.answer.content,
+        awaiting_input=awaiting.awaiting,
+        awaiting_reason=awaiting.reason,
+        input_hint=awaiting.hint,
+        tools=done.tools,
+    )
+    results = await check_all(said.assertions, done.evidence, trial.judges)
+    trial.judge(results, f"turn {number}")
+    held = all(result.passed for result in results)
+    trial.end(status="passed" if held else "failed", assertions=results, milliseconds=done.milliseconds)
+    return TakenTurn(done, awaiting)
 
 
 def text_of(answer: Answer) -> str:

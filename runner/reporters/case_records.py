@@ -104,7 +104,7 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> dict[str, Any]:
 
 def _turn(turn: TurnResult) -> dict[str, Any]:
     """`{turn, input, input_source, status, output, response?, tool_calls?, awaiting_input, awaiting_reason?,
-    input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, duration_ms}`."""
+    input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, duration_ms}`."""
     record: dict[str, Any] = {
         "turn": turn.turn,
         "input": turn.input,
@@ -125,6 +125,7 @@ def _turn(turn: TurnResult) -> dict[str, Any]:
         "error": turn.error,
         "skip_reason": turn.skip_reason,
         "note": turn.note,
+        "question": turn.question,
     }
     record |= {key: value for key, value in more.items() if value}
     record["duration_ms"] = round(turn.milliseconds)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from runner.events import Event, RunEnd
@@ -24,6 +26,10 @@ class Progress:
         self._live: Live | None = None
         self._run = Execution()
         self._closed = False
+        self._due = False
+        """Whether the line is to be seen, unless it is paused."""
+        self._held: list[str] | None = None
+        """While paused: what is to be written afterwards."""
         self._timer = threading.Timer(DELAY, self._appear)
         self._timer.daemon = True
         self._timer.start()
@@ -31,13 +37,31 @@ class Progress:
     def write(self, text: str) -> None:
         """Writes text above the live line."""
         with self._lock:
-            if self._live is None:
+            if self._held is not None:
+                self._held.append(text)
+            elif self._live is None:
                 self._stream.write(text)
                 self._stream.flush()
             else:
                 from rich.text import Text
 
                 self._live.console.print(Text.from_ansi(text), end="", soft_wrap=True, highlight=False)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leaves the terminal to somebody else: the line is away, and what is written waits."""
+        with self._lock:
+            self._held = []
+            self._hide()
+        try:
+            yield
+        finally:
+            with self._lock:
+                texts, self._held = self._held, None
+                if self._due and not self._closed:
+                    self._show()
+            for text in texts:
+                self.write(text)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Remembers the state, which the display reads on its own clock; the end of the run takes the line away."""
@@ -50,20 +74,26 @@ class Progress:
         self._timer.cancel()
         with self._lock:
             self._closed = True
-            if self._live is not None:
-                self._live.stop()
-                self._live = None
+            self._hide()
 
     def _appear(self) -> None:
+        with self._lock:
+            self._due = True
+            if not self._closed and self._held is None:
+                self._show()
+
+    def _show(self) -> None:
         from rich.console import Console
         from rich.live import Live
 
-        with self._lock:
-            if self._closed:
-                return
-            console = Console(file=self._stream, force_terminal=True)
-            self._live = Live(get_renderable=self._line, console=console, refresh_per_second=8, transient=True)
-            self._live.start()
+        console = Console(file=self._stream, force_terminal=True)
+        self._live = Live(get_renderable=self._line, console=console, refresh_per_second=8, transient=True)
+        self._live.start()
+
+    def _hide(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
 
     def _line(self) -> str:
         run = self._run

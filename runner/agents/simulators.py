@@ -1,0 +1,208 @@
+"""Who plays the user: an agent or a script that says what the user says next (seeds 000 and 001, facts (g)).
+
+It is asked with one JSON object, as the message and as the metadata of the call; a script gets it as its argument:
+
+| field | |
+| --- | --- |
+| persona, goal | of the case's `simulator`, wherever they stand in it |
+| conversation | `{role, content}` of everything that user and agent said, as text |
+| last_response | what the agent said last |
+| turn_number, turn_count, max_turns | the turn that is to come, from 1; those that were; how many there may be |
+| checkpoints_reached, checkpoints_pending | ids, in dynamic mode |
+| tool_results | tool → its last result |
+| test_mode, test_id, session_id | `simulator`, the case, its chat |
+| extra | what else stands in the simulator's metadata; it is in the metadata of the call, too |
+
+It answers `{input, goal_achieved, reasoning}`, or a text, which is what the user says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runner.agents.answer import AgentError
+from runner.agents.references import ScriptReferenceError, find_function
+from runner.answers import read_simulation
+from runner.assertions.base import NotEvaluated
+from runner.errors import ConfigurationError, RunnerError
+from scripttest import ScriptError
+
+if TYPE_CHECKING:
+    from runner.application import Application
+    from runner.cases.conversations import Simulator
+    from runner.modes.base import Trial
+
+ROLES = ("Simulate",)
+"""The functions that a script reference means which names none."""
+NOT_NAMED = "no simulator is named. Name an agent or a script in simulator.use, or with --simulator"
+_OWN = ("persona", "goal", "max_turns")
+_SCRIPTS = ("scripts:", "scripts.")
+REPEATS = 3
+"""From how many times on saying the same is worth a word."""
+
+
+class Simulation(NamedTuple):
+    """What the user says next."""
+
+    input: str
+    achieved: bool
+    """Whether the goal is; the input is not sent then."""
+    reasoning: str
+
+
+class SimulatorError(Exception):
+    """The simulator could not be asked, or answered nothing; the message says why."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message + (f". {hint}" if hint else ""))
+
+
+class SimulatedUser:
+    """The simulator of one case."""
+
+    def __init__(self, trial: Trial, simulator: Simulator | None, reference: str) -> None:
+        """`reference` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
+        self._trial = trial
+        self.reference = reference
+        options = {} if simulator is None else simulator.options.model_dump(exclude_unset=True)
+        described = dict(options.pop("metadata", {}))
+        if simulator is not None:
+            described |= simulator.metadata
+            described |= {key: value for key in _OWN if (value := getattr(simulator, key)) is not None}
+        self._options = options
+        self._own = {key: described.pop(key) for key in _OWN if described.get(key) is not None}
+        self._extra = described
+        self._last = ""
+        self._times = 0
+
+    @property
+    def goal(self) -> Any:
+        """What the user wants; None when nothing is said of it."""
+        return self._own.get("goal")
+
+    @property
+    def max_turns(self) -> int | None:
+        """How many times the user may speak; None when nothing is said of it. Raises SimulatorError."""
+        value = self._own.get("max_turns")
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise SimulatorError(f"max_turns must be a whole number from 1 up, not {json.dumps(value)}")
+        return value
+
+    @property
+    def remark(self) -> str | None:
+        """That it says the same over and over; None when it does not."""
+        if self._times < REPEATS:
+            return None
+        return f"The simulator repeats itself: {json.dumps(self._last, ensure_ascii=False)}, {self._times} times"
+
+    async def find(self) -> None:
+        """Looks whether it is there. Raises SimulatorError."""
+        trial = self._trial
+        setting = trial.setting
+        try:
+            if not self.reference:
+                raise SimulatorError(NOT_NAMED)
+            if self.reference.startswith(_SCRIPTS):
+                folder, functions = trial.assistant.folder, setting.runtime.functions
+                await find_function(self.reference, ROLES, folder, setting.application, functions)
+            else:
+                setting.runtime.assistants.get(self.reference)
+        except (RunnerError, ScriptReferenceError) as error:
+            raise SimulatorError(error.message, error.hint) from error
+
+    async def speak(
+        self, max_turns: int, reached: Sequence[str] | None = None, pending: Sequence[str] | None = None
+    ) -> Simulation:
+        """What the user says to what was said so far. Raises SimulatorError.
+
+        Args:
+            reached: ids of checkpoints, in dynamic mode.
+            pending: the others.
+        """
+        payload = self._payload(max_turns)
+        if reached is not None:
+            payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}
+        answer = await self._ask(payload)
+        said = read_simulation(answer)
+        if said is None:
+            found = json.dumps(answer, ensure_ascii=False)[:200]
+            raise SimulatorError(f"{self.reference} answered nothing that the user could say: {found}")
+        simulation = Simulation(said["input"], said["goal_achieved"], said.get("reasoning", ""))
+        self._times = self._times + 1 if simulation.input == self._last else 1
+        self._last = simulation.input
+        return simulation
+
+    def _payload(self, max_turns: int) -> dict[str, Any]:
+        trial = self._trial
+        turns = len(trial.turns)
+        conversation = [
+            {"role": message["role"], "content": plain_text(message.get("content"))}
+            for message in trial.transcript
+            if message["role"] in ("user", "assistant")
+        ]
+        last = next((message for message in reversed(conversation) if message["role"] == "assistant"), None)
+        payload: dict[str, Any] = {key: self._own[key] for key in ("persona", "goal") if key in self._own}
+        payload |= {
+            "conversation": conversation,
+            "last_response": last["content"] if last else "",
+            "turn_number": turns + 1,
+            "turn_count": turns,
+            "max_turns": max_turns,
+            "tool_results": tool_results(trial),
+            "test_mode": "simulator",
+            "test_id": trial.case.id,
+            "session_id": trial.chat.id,
+        }
+        return {**payload, "extra": self._extra} if self._extra else payload
+
+    async def _ask(self, payload: dict[str, Any]) -> Any:
+        trial = self._trial
+        try:
+            if self.reference.startswith(_SCRIPTS):
+                return await trial.judges.call_script(self.reference, ROLES, [payload])
+            options = {**self._options, "metadata": self._extra}
+            answer = await trial.setting.helpers.ask(self.reference, "simulator", payload, options, trial.chat)
+            return answer.output
+        except NotEvaluated as error:
+            raise SimulatorError(str(error)) from error
+        except (AgentError, RunnerError, ScriptError) as error:
+            raise SimulatorError(error.message, error.hint) from error
+
+
+def check_reference(reference: str, application: Application) -> None:
+    """Raises ConfigurationError when `--simulator` names an agent that there is not."""
+    if reference.startswith(_SCRIPTS):
+        return
+    from runner.agents.assistant import Assistants
+
+    try:
+        Assistants(application).get(reference)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"Cannot use --simulator {reference}: {error.message}", error.hint) from error
+
+
+def tool_results(trial: Trial) -> dict[str, Any]:
+    """Tool → its last result in this case, JSON texts as values; `{error}` when it failed."""
+    return {use.name: {"error": use.error} if use.error is not None else _value(use.result) for use in trial.chat.uses}
+
+
+def plain_text(content: Any) -> str:
+    """The content of a message as text; what is none is named in brackets."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        return json.dumps(content, ensure_ascii=False)
+    return "\n".join(
+        str(part.get("text", f"[{part.get('type')}]")) if isinstance(part, Mapping) else str(part) for part in content
+    )
+
+
+def _value(result: Any) -> Any:
+    if isinstance(result, str) and result[:1] in ("{", "["):
+        try:
+            return json.loads(result)
+        except (ValueError, RecursionError):
+            return result
+    return result

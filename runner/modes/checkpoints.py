@@ -1,0 +1,118 @@
+"""Checkpoints of a dynamic case: which are reached, by which turn, and why the others are not (seed 001).
+
+After each answer every open checkpoint is tried whose `after` are reached, those that this answer reaches included, and
+each once. They look at everything that the answer says: Next's data, the text of the model, and each `message` in the
+result of a tool, one below the other, unless there is only one of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions import check_all
+from runner.assertions.base import AssertionResult, Evidence, Judges
+from runner.assertions.values import text_of
+from runner.events import CheckpointResult
+
+if TYPE_CHECKING:
+    from runner.agents.answer import Answer
+    from runner.assertions.base import ToolUse
+    from runner.cases.conversations import Checkpoint
+
+
+class Checkpoints:
+    """Those of one case."""
+
+    def __init__(self, checkpoints: Sequence[Checkpoint]) -> None:
+        self._checkpoints = checkpoints
+        self._reached: dict[str, int] = {}
+        """Id → turn."""
+        self._messages: dict[str, str] = {}
+        """Id → why it was not reached when it was last tried."""
+        self.broken: list[str] = []
+        """What is wrong with required ones that no judge could try on the last answer."""
+
+    @property
+    def reached(self) -> list[str]:
+        """Ids of those that are reached."""
+        return [checkpoint.id for checkpoint in self._checkpoints if checkpoint.id in self._reached]
+
+    @property
+    def pending(self) -> list[str]:
+        """Ids of the others."""
+        return [checkpoint.id for checkpoint in self._checkpoints if checkpoint.id not in self._reached]
+
+    @property
+    def missing(self) -> list[str]:
+        """Ids of those that are required and not reached."""
+        return [
+            checkpoint.id for checkpoint in self._checkpoints if checkpoint.required and checkpoint.id in self.pending
+        ]
+
+    @property
+    def any_required(self) -> bool:
+        """Whether the case needs one at all."""
+        return any(checkpoint.required for checkpoint in self._checkpoints)
+
+    async def look(self, turn: int, evidence: Evidence, judges: Judges) -> tuple[AssertionResult, ...]:
+        """Tries the open checkpoints on the answer of a turn; the assertions of those that it reached."""
+        tried: set[str] = set()
+        held: list[AssertionResult] = []
+        self.broken = []
+        while ready := [checkpoint for checkpoint in self._checkpoints if self._can_be(checkpoint, tried)]:
+            tried |= {checkpoint.id for checkpoint in ready}
+            found = await asyncio.gather(*[check_all(one.assertions, evidence, judges) for one in ready])
+            for checkpoint, results in zip(ready, found, strict=True):
+                failed = [result for result in results if not result.passed]
+                self._messages[checkpoint.id] = "; ".join(result.message for result in failed)
+                if not failed:
+                    self._reached[checkpoint.id] = turn
+                    held += results
+                elif checkpoint.required and any(map(_is_unjudged, failed)):
+                    self.broken.append(f"{checkpoint.id} failed: {self._messages[checkpoint.id]}")
+        return tuple(held)
+
+    def results(self) -> list[CheckpointResult]:
+        """How each stands, in the order of the case."""
+        return [
+            CheckpointResult(
+                checkpoint.id,
+                checkpoint.description,
+                checkpoint.required,
+                self._reached.get(checkpoint.id),
+                self._why_not(checkpoint),
+            )
+            for checkpoint in self._checkpoints
+        ]
+
+    def _can_be(self, checkpoint: Checkpoint, tried: set[str]) -> bool:
+        id = checkpoint.id
+        return id not in self._reached and id not in tried and all(other in self._reached for other in checkpoint.after)
+
+    def _why_not(self, checkpoint: Checkpoint) -> str:
+        waits = [other for other in checkpoint.after if other not in self._reached]
+        if waits:
+            return f"not tried: it comes after {', '.join(waits)}"
+        return self._messages.get(checkpoint.id, "")
+
+
+def _is_unjudged(result: AssertionResult) -> bool:
+    """Whether a validator or a script failed; other checks may have had nothing to look at yet."""
+    return (result.error and result.type in ("agent", "script")) or any(map(_is_unjudged, result.details))
+
+
+def combined(answer: Answer, tools: Sequence[ToolUse]) -> Any:
+    """Everything that an answer says: a text of several lines, or the one value that there is."""
+    said: list[Any] = [] if answer.next in (None, "", {}, []) else [answer.next]
+    if answer.content:
+        said.append(answer.content)
+    said += [
+        use.result["message"]
+        for use in tools
+        if isinstance(use.result, dict) and isinstance(use.result.get("message"), str) and use.result["message"]
+    ]
+    if not said:
+        return answer.output
+    return said[0] if len(said) == 1 else "\n".join(map(text_of, said))

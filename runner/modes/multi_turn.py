@@ -1,0 +1,279 @@
+"""Multi-turn mode: a conversation in one chat, whose next words are given, simulated, or typed (seeds 000 and 002).
+
+| who speaks next | when |
+| --- | --- |
+| the next of `turns` | there is one, whatever the agent answered |
+| the simulator | the agent waits, or nothing was said yet, or the simulator has a goal that is not achieved |
+| a person | the agent waits, there is no simulator, and people may be asked |
+| nobody | the agent waits: `on_missing_input` decides; else the conversation is complete |
+
+A failed assertion fails the case and not the conversation; an agent that cannot answer ends it. `max_turns` bounds what
+simulators and people say. When it is reached, the simulator is asked once more whether its goal is achieved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.agents.simulators import SimulatedUser, Simulation, SimulatorError, tool_results
+from runner.assertions import check_all
+from runner.assertions.base import Evidence
+from runner.cases.conversations import MultiTurnCase, Turn
+from runner.cases.messages import message_of, messages_of
+from runner.cases.model import Assertion, Message
+from runner.events import TurnResult
+from runner.interactive import NoAnswerError, Question
+from runner.modes.awaiting import question_in
+from runner.modes.base import Trial
+from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
+from runner.options import duration
+
+NOBODY = "no next turn defined"
+
+
+async def run(trial: Trial) -> None:
+    """Holds the conversation and judges it. Raises AgentError."""
+    assert isinstance(trial.case, MultiTurnCase)
+    await _Conversation(trial, trial.case).hold()
+
+
+class _Conversation:
+    def __init__(self, trial: Trial, case: MultiTurnCase) -> None:
+        self._trial = trial
+        self._case = case
+        self._last: TakenTurn | None = None
+        self._milliseconds = 0.0
+        self._tokens = 0
+        self._costs: list[float] = []
+        reference = (case.simulator.use if case.simulator else None) or trial.setting.simulator
+        self._user = SimulatedUser(trial, case.simulator, reference) if case.simulator or reference else None
+        self._missing = case.on_missing_input or trial.setting.on_missing_input
+        person = trial.setting.person
+        self._person = person if case.interactive.enabled or trial.setting.interactive else None
+        self._limit = DEFAULT_MAX_TURNS
+
+    async def hold(self) -> None:
+        """All of it."""
+        trial, user = self._trial, self._user
+        try:
+            if user is not None:
+                await user.find()
+                trial.simulator = user.reference.removeprefix("agents:")
+            self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
+        except SimulatorError as error:
+            trial.fail("setup", f"simulator error: {error}")
+            return
+        for said in self._given():
+            await self._say(said)
+        while (following := await self._next()) is not None:
+            await self._say(following)
+        if self._broken_off:
+            return
+        if self._last is None:
+            trial.fail("setup", "no initial input")
+        else:
+            await self._conclude()
+
+    @property
+    def _broken_off(self) -> bool:
+        """Whether the conversation ended before its end."""
+        return self._trial.skip_reason is not None or any(not failure.type for failure in self._trial.failures)
+
+    async def _say(self, said: Spoken) -> None:
+        self._last = await take_turn(self._trial, said, self._case.input_tools)
+        evidence = self._last.exchange.evidence
+        self._milliseconds += evidence.milliseconds
+        self._tokens += evidence.tokens
+        self._costs += [] if evidence.cost is None else [evidence.cost]
+
+    # what is said
+
+    def _given(self) -> list[Spoken]:
+        """The static turns, else the case's own input. What comes before it is in the transcript then."""
+        trial, case = self._trial, self._case
+        if case.turns:
+            if case.messages is not None or isinstance(case.input, list):
+                trial.transcript += messages_of(case.model_copy(update={"attachments": []}), trial.folder)
+            elif case.input is not None:
+                trial.chat.logs.append(("warn", '"input" is not said: the conversation begins with turns[0]'))
+            first, *others = case.turns
+            if case.attachments:
+                first = first.model_copy(update={"attachments": [*first.attachments, *case.attachments]})
+            return [self._static(turn) for turn in (first, *others)]
+        messages = messages_of(case, trial.folder)
+        spoken = bool(messages) and messages[-1]["role"] == "user"
+        trial.transcript += messages[:-1] if spoken else messages
+        if not spoken:
+            return []
+        written = case.messages if case.messages is not None else case.input
+        last = written[-1] if isinstance(written, list) else written
+        return [Spoken(messages[-1], _as_written(last), "initial", trial.options)]
+
+    def _static(self, turn: Turn) -> Spoken:
+        message = message_of(turn, self._trial.folder)
+        return Spoken(message, _as_written(turn.input), "static", self._options(turn), turn.assertions or ())
+
+    def _options(self, turn: Turn) -> dict[str, Any]:
+        """Those of the turn over those of the case; `--connector` wins."""
+        options = self._trial.options
+        if turn.options is None:
+            return options
+        own = turn.options.model_dump(exclude_unset=True)
+        for key in ("metadata", "skip"):
+            if isinstance(own.get(key), Mapping) and isinstance(options.get(key), Mapping):
+                own[key] = {**options[key], **own[key]}
+        connector = self._trial.setting.connector
+        return {**options, **own, **({"connector": connector} if connector else {})}
+
+    async def _next(self) -> Spoken | None:
+        """What is said next; None when the conversation is over, for whatever reason."""
+        if self._case.type == "single_turn":
+            return None
+        awaiting = self._last is None or self._last.awaiting.awaiting
+        if self._user is not None and (awaiting or self._user.goal is not None):
+            text = await self._simulated(self._user)
+            return None if text is None else self._typed(text, "simulated")
+        if self._last is None or not awaiting:
+            return None
+        if self._person is None:
+            self._nobody(NOBODY)
+        elif len(self._trial.turns) >= self._limit:
+            self._exceeded()
+        else:
+            try:
+                return self._typed(await self._asked(), "human")
+            except NoAnswerError as error:
+                self._nobody(str(error), skip=error.skip)
+        return None
+
+    def _typed(self, text: str, source: str) -> Spoken:
+        return Spoken({"role": "user", "content": text}, text, source, self._trial.options)
+
+    async def _simulated(self, user: SimulatedUser) -> str | None:
+        """What the simulator says; None when it has nothing to say, or may not."""
+        trial = self._trial
+        full = len(trial.turns) >= self._limit
+        try:
+            said = await user.speak(self._limit)
+        except SimulatorError as error:
+            if full:
+                self._exceeded()
+            else:
+                self._without_simulator(str(error))
+            return None
+        if said.achieved:
+            self._achieved(said)
+        elif full:
+            self._exceeded()
+        else:
+            return said.input
+        return None
+
+    async def _asked(self) -> str:
+        """What a person types. The time it takes is not the agent's. Raises NoAnswerError."""
+        import asyncio
+
+        trial = self._trial
+        assert self._person is not None and self._last is not None
+        exchange, awaiting = self._last
+        question = Question(
+            trial.case.id,
+            len(trial.turns) + 1,
+            exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
+            awaiting.hint,
+        )
+        seconds = duration(self._case.interactive.timeout, "interactive.timeout")
+        deadline, left = trial.deadline, 0.0
+        loop = asyncio.get_running_loop()
+        if deadline is not None and (end := deadline.when()) is not None:
+            left = end - loop.time()
+            deadline.reschedule(None)
+        try:
+            return await self._person.ask(question, seconds)
+        finally:
+            if deadline is not None and left:
+                deadline.reschedule(loop.time() + left)
+
+    # how it ends
+
+    def _achieved(self, said: Simulation) -> None:
+        trial = self._trial
+        if not trial.turns:
+            trial.fail("setup", "no initial input: the simulator takes its goal for achieved at once")
+            return
+        note = f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved"
+        trial.turns[-1] = trial.turns[-1]._replace(note=note)
+
+    def _exceeded(self) -> None:
+        trial = self._trial
+        trial.fail("assertion", f"max turns ({self._limit}) exceeded")
+        if self._user is not None and self._user.remark:
+            trial.turns[-1] = trial.turns[-1]._replace(note=self._user.remark)
+
+    def _without_simulator(self, why: str) -> None:
+        trial = self._trial
+        turn = TurnResult(len(trial.turns) + 1, None, "", "skipped", error=why, skip_reason="simulator error")
+        trial.turns.append(turn)
+        if self._missing == "fail":
+            trial.fail("error", f"simulator error: {why}")
+        else:
+            trial.skip_reason = f"simulator error: {why}"
+
+    def _nobody(self, why: str, skip: bool = False) -> None:
+        """The agent waits, and nobody answers. `skip` overrules what the case says."""
+        trial = self._trial
+        assert self._last is not None
+        exchange = self._last.exchange
+        question = question_in(exchange.answer, exchange.tools, self._case.input_tools)
+        reason = f"Agent awaiting input, {why}"
+        if self._missing == "end" and not skip:
+            return
+        turn = TurnResult(len(trial.turns) + 1, None, "", "skipped", skip_reason=reason, question=question or None)
+        if self._missing == "fail" and not skip:
+            trial.turns.append(turn._replace(status="failed", skip_reason=None, error=reason))
+            trial.fail("assertion", reason + (f": {question}" if question else ""))
+        else:
+            trial.turns.append(turn)
+            trial.skip_reason = reason
+
+    # what has to hold at the end
+
+    async def _conclude(self) -> None:
+        trial, case = self._trial, self._case
+        assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
+        if case.assertions is None and case.expected is not None:
+            assertions.insert(0, Assertion(type="equals", value=case.expected))
+        if not assertions:
+            return
+        results = await check_all(assertions, self._evidence(), trial.judges)
+        trial.final_assertions = results
+        trial.judge(results, "final assertions")
+
+    def _evidence(self) -> Evidence:
+        trial = self._trial
+        assert self._last is not None
+        turns = [turn.input for turn in trial.turns]
+        return self._last.exchange.evidence._replace(
+            input=turns,
+            expected=self._case.expected,
+            tools=tuple(trial.chat.uses),
+            milliseconds=self._milliseconds,
+            tokens=self._tokens,
+            cost=sum(self._costs) if self._costs else None,
+            messages=tuple(trial.transcript),
+            state={
+                "session_id": trial.chat.id,
+                "messages": trial.transcript,
+                "tool_results": tool_results(trial),
+                "variables": trial.chat.variables(),
+                "turn_count": len(turns),
+            },
+        )
+
+
+def _as_written(said: Any) -> Any:
+    """What the user says, as a JSON value."""
+    if isinstance(said, list):
+        return [part.model_dump(exclude_unset=True) for part in said]
+    return said.model_dump(exclude_unset=True) if isinstance(said, Message) else said
