@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from bindings import Policy
     from runner.agents.service import AgentService
     from runner.cases.model import Case
+    from runner.interactive import Person
     from runner.modes.base import Setting
     from runner.reporters.base import Reporter
+    from runner.reporters.progress import Progress
     from runner.scheduler import CaseSource
     from scripttest import Processes
 
@@ -52,6 +54,7 @@ class _Run:
         self._application = resolve_application(options, environment.directory)
         self._calls = HostCalls(self._application.root, self._policy, self._application.script)
         self._service: AgentService | None = None
+        self._progress: Progress | None = None
 
     def run(self) -> int:
         options, environment, calls = self._options, self._environment, self._calls
@@ -127,6 +130,10 @@ class _Run:
     ) -> tuple[list[CaseSource], list[str]]:
         if not inputs:
             return [], []
+        if self._options.simulator:
+            from runner.agents.simulators import check_reference
+
+            check_reference(self._options.simulator, self._application)
         from runner.sources import open_sources
 
         if self._options.simulator:
@@ -184,7 +191,19 @@ class _Run:
             options.timeout or DEFAULT_CASE_TIMEOUT,
             self._calls.snapshot_matcher,
             DEFAULT_THRESHOLD if options.threshold is None else options.threshold,
+            options.simulator or "",
+            options.on_missing_input or "skip",
+            options.interactive,
+            self._person(),
         )
+
+    def _person(self) -> Person | None:
+        """Who is asked at the terminal; nobody with `--skip-interactive`."""
+        if self._options.skip_interactive:
+            return None
+        from runner.interactive import Person
+
+        return Person(self._environment.ci, self._progress.paused) if self._progress else Person(self._environment.ci)
 
     def _agents(self) -> AgentService:
         if self._service is None:
@@ -215,9 +234,9 @@ class _Run:
         if environment.terminal and not options.quiet:
             from runner.reporters.progress import Progress
 
-            progress = Progress(environment.stdout)
-            reporters.append(progress)
-            write = progress.write
+            self._progress = Progress(environment.stdout)
+            reporters.append(self._progress)
+            write = self._progress.write
         reporters.append(Ordered(ConsoleReporter(options, environment, write)))
         if options.reporter and not options.outputs:
             raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")

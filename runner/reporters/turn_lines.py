@@ -201,7 +201,7 @@ def _reason(turn: TurnResult, before: TurnResult | None, case: CaseResult) -> li
     lines = [f"Reason: {turn.skip_reason}"]
     if turn.input is None and before is not None and before.awaiting_input:
         question = turn.question or before.input_hint or _SENTENCE_END.split(before.response.strip())[-1]
-        lines.append(f'Agent asked: "{one_line(question)}"')
+        lines.append(f'Agent asked: "{one_line(question).removesuffix(".")}"')
         if not case.simulator:
             lines.append(f"Hint: {NO_NEXT_TURN}")
     return lines
