@@ -38,7 +38,6 @@ def findings_of_turns(case: Case, folder: Path) -> Iterator[Finding]:
 
 
 def _of_multi_turn(case: MultiTurnCase, folder: Path) -> Iterator[Finding]:
-    yield from _of_whole(case, "multi-turn case", 'What has to hold is in its turns and in "final_assertions"')
     if case.type == "single_turn" and len(case.turns) > 1:
         hint = "Several turns are a multi-turn case"
         yield Finding(("type",), f'"type" is "single_turn", but there are {len(case.turns)} turns', hint)
@@ -48,11 +47,14 @@ def _of_multi_turn(case: MultiTurnCase, folder: Path) -> Iterator[Finding]:
     if case.simulator:
         yield from _of_simulator(case.simulator)
     yield from findings_of_duration(case.interactive.timeout, ("interactive", "timeout"))
-    yield from findings_of_assertions(case.final_assertions or (), ("final_assertions",))
+    has_expected = case.expected is not None
+    yield from findings_of_assertions(case.assertions or (), ("assert",), has_expected=has_expected)
+    yield from findings_of_assertions(case.final_assertions or (), ("final_assertions",), has_expected=has_expected)
 
 
 def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
-    yield from _of_whole(case, "dynamic case", "What has to hold is in its checkpoints")
+    hint = "What has to hold is in its checkpoints"
+    yield from _without(case, "a dynamic case", assertions=hint, expected=hint, type="Its other fields say what it is")
     yield from _of_simulator(case.simulator)
     numbers: dict[str, int] = {}
     for index, checkpoint in enumerate(case.checkpoints):
@@ -70,9 +72,8 @@ def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
 
 
 def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
-    if case.expected is not None:
-        hint = '"expected_output" in a turn is a reference for its answer'
-        yield Finding(("expected",), 'a conversation has no "expected" of its own', hint)
+    hint = '"expected_output" in a turn is a reference for its answer'
+    yield from _without(case, "a conversation", expected=hint)
     for index, turn in enumerate(case.turns):
         yield from _of_turn(turn, index, folder)
         has_expected = turn.expected_output is not None
@@ -82,10 +83,12 @@ def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
         yield Finding(("grader",), '"grader" must not be empty', 'It is an agent, such as "workers.test.validator"')
 
 
-def _of_whole(case: Case, what: str, hint: str) -> Iterator[Finding]:
-    for place, given in (("assert", case.assertions), ("expected", case.expected)):
-        if given is not None:
-            yield Finding((place,), f'a {what} has no "{place}" of its own', hint)
+def _without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
+    """Fields of standard cases that others do not have, each with what to do instead."""
+    for name, hint in hints.items():
+        if getattr(case, name) is not None:
+            place = "assert" if name == "assertions" else name
+            yield Finding((place,), f'{what} has no "{name}" of its own', hint)
 
 
 def _of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:

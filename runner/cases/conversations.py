@@ -167,6 +167,8 @@ class ConversationCase(Case):
 
     mode: Literal["conversation"]
     """`conversation`."""
+    type: Literal["multi_turn"] | None = None  # type: ignore[assignment]
+    """`multi_turn`, which it is anyway."""
     input: Annotated[
         str | Message | list[Message] | None, Field(union_mode="left_to_right"), BeforeValidator(_one_of_two)
     ] = None

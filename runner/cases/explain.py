@@ -89,7 +89,8 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     actual = at(value, path)
     if complaint.misfit:
         shapes = " or ".join([", ".join(wanted[:-1]), wanted[-1]]) if len(wanted) > 1 else wanted[0]
-        return Finding(path, f"{written(path)} must be {shapes}, not {_KINDS.get(type(actual), 'null')}")
+        found = f"{actual:g}" if isinstance(actual, float) else _KINDS.get(type(actual), "null")
+        return Finding(path, f"{written(path)} must be {shapes}, not {found}")
     if kind == "extra_forbidden":
         return _unknown(path, value, model, case)
     if kind == "missing":
@@ -124,9 +125,11 @@ def _no_choice(path: Path, actual: str, inside: type[BaseModel] | None, model: t
     assert owner is not None
     what = f'unknown {_OWNERS.get(owner.__name__, "")}{field} "{actual}"'
     known = _choices(owner, field)
+    if owner is Case and field == "type":
+        known += ("multi_turn",)
     if owner is Assertion and (actual == "rubrics" or " " in actual):
         return Finding(path, what, f"Criteria in words need {CONVERSATION_MODE}")
-    return Finding(path, what, _closest(actual, known) or f"It is one of {', '.join(known)}")
+    return Finding(path, what, _closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}")
 
 
 def at(value: Any, path: Path) -> Any:

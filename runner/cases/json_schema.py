@@ -1,14 +1,20 @@
-"""The JSON Schema of a case, for editors: what pydantic makes of the models, with what the models leave to
-`runner.cases.fields` and `runner.cases.checks`."""
+"""The JSON Schema of cases of all modes, for editors: what pydantic makes of the models, with what the models leave to
+`runner.cases.fields`, `runner.cases.checks` and `runner.cases.conversation_checks`. The fields of a case decide which
+mode's schema holds for it."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+from itertools import combinations
 from typing import Any
 
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
 from runner.assertions import TYPES
-from runner.cases import model
+from runner.cases import conversations, model
+from runner.cases.fields import same_fields, spellings_of
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
 NEEDED = {
@@ -26,44 +32,29 @@ NEEDED = {
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
 _GIVEN = {"not": {"type": "null"}}
+_ENTRIES = ("Case", "MultiTurnCase", "DynamicCase", "ConversationCase")
+_REFUSED = {
+    "DynamicCase": ("assert", "assertions", "expected", "type"),
+    "ConversationCase": ("expected",),
+}
+"""Model → fields of a standard case that its cases do not have."""
+_RUBRICS = {
+    "propertyNames": {
+        "anyOf": [{"enum": ["type", "criteria", "weight", "required", "options", "message"]}, {"pattern": "^x-"}]
+    },
+    "properties": {"criteria": {"minItems": 1, "minLength": 1, "not": {"type": "null"}}},
+    "required": ["criteria"],
+}
 
 
 def case_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of one entry of a case file."""
-    schema = model.Case.model_json_schema(mode="validation")
-    definitions = schema.setdefault("$defs", {})
-    for name, part in [("Case", schema), *definitions.items()]:
-        descriptions = _descriptions(name)
-        for field, rules in part.get("properties", {}).items():
-            rules.pop("title", None)
-            if field in descriptions:
-                rules["description"] = descriptions[field]
-        if part.get("additionalProperties") is False:
-            part["patternProperties"] = _FREE
-    fields = schema["properties"]
-    fields["assert"]["description"] = _descriptions("Case")["assertions"]
-    fields["assertions"] = {**fields["assert"], "description": "The same as `assert`."}
-    fields["timeout"]["anyOf"][0]["pattern"] = DURATION
-    for field in ("input", "messages"):
-        lists = [shape for shape in fields[field]["anyOf"] if shape.get("type") == "array"]
-        lists[0]["minItems"] = 1
-    schema["not"] = {"required": ["assert", "assertions"]}
-    definitions["Assertion"]["allOf"] = [_of_type(name) for name in TYPES]
-    many, _, bare, _ = fields["assert"]["anyOf"]
-    bare["enum"] = many["items"]["anyOf"][1]["enum"] = [name for name in TYPES if name not in NEEDED]
-    schema["anyOf"] = [{"required": [field], "properties": {field: _GIVEN}} for field in ("input", "messages")]
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **schema,
-        "title": "Case of a yao-test case file",
-    }
+    return {"$schema": _DIALECT, "title": "Case of a yao-test case file", **_any_mode(), "$defs": _definitions()}
 
 
 def file_schema() -> dict[str, Any]:
     """JSON Schema of a YAML or JSON case file: a case, a list of cases, or the list below `tests` or `cases`."""
-    case = case_schema()
-    definitions = {**case.pop("$defs"), "Case": {key: value for key, value in case.items() if key != "$schema"}}
-    cases = {"type": "array", "items": {"$ref": "#/$defs/Case"}, "minItems": 1}
+    cases = {"type": "array", "items": {"$ref": "#/$defs/Entry"}, "minItems": 1}
     listed = [
         {
             "type": "object",
@@ -75,41 +66,151 @@ def file_schema() -> dict[str, Any]:
         for name in ("tests", "cases")
     ]
     return {
-        "$schema": case["$schema"],
+        "$schema": _DIALECT,
         "title": "Case file of yao-test",
-        "description": inspect.getdoc(model.Case),
-        "anyOf": [{"$ref": "#/$defs/Case"}, cases, *listed],
-        "$defs": definitions,
+        "anyOf": [{"$ref": "#/$defs/Entry"}, cases, *listed],
+        "$defs": {**_definitions(), "Entry": _any_mode()},
     }
 
 
-def _of_type(name: str) -> dict[str, Any]:
-    """What an assertion of a type takes and needs."""
-    taken = ["type", "message", "negate", *TYPES[name].fields]
+def _any_mode() -> dict[str, Any]:
+    """An entry, by the rules of `runner.cases.kinds`."""
+    multi_turn = {"anyOf": [_has("turns"), _has("type", {"const": "multi_turn"})]}
+    rules: dict[str, Any] = {"$ref": "#/$defs/Case"}
+    for condition, name in (
+        (_has("simulator"), "MultiTurnCase"),
+        (_has("checkpoints"), "DynamicCase"),
+        (multi_turn, "MultiTurnCase"),
+        (_has("mode", _GIVEN), "ConversationCase"),
+    ):
+        rules = {"if": condition, "then": {"$ref": f"#/$defs/{name}"}, "else": rules}
+    deciding = {
+        "mode": ("ConversationCase", {"const": "conversation"}),
+        "turns": ("MultiTurnCase", {}),
+        "simulator": ("MultiTurnCase", {}),
+        "checkpoints": ("DynamicCase", {}),
+    }
+    properties = {
+        field: {"description": _descriptions(getattr(conversations, owner))[field], **rule}
+        for field, (owner, rule) in deciding.items()
+    }
+    return {"type": "object", "properties": properties, **rules}
+
+
+def _definitions() -> dict[str, dict[str, Any]]:
+    """The schemas of all models, by name."""
+    models = _models()
+    _, schema = models_json_schema([(models[name], "validation") for name in _ENTRIES])
+    definitions: dict[str, dict[str, Any]] = schema["$defs"]
+    for name, part in definitions.items():
+        _described(part, models[name])
+        if part.get("additionalProperties") is False:
+            part["patternProperties"] = _FREE
+        for field, rules in part["properties"].items():
+            if field == "timeout":
+                next(shape for shape in _shapes(rules) if shape.get("type") == "string")["pattern"] = DURATION
+            if field in ("input", "messages"):
+                for shape in _shapes(rules):
+                    shape.update({"minItems": 1} if shape.get("type") == "array" else {})
+            for shape in _with_bare_names(rules):
+                shape["enum"] = [name for name in TYPES if name not in NEEDED]
+        _spelt(part, models[name])
+    case = definitions["Case"]
+    case["anyOf"] = [{"required": [field], "properties": {field: _GIVEN}} for field in ("input", "messages")]
+    for name in ("Turn", "ConversationTurn"):
+        _says_something(definitions[name])
+    for name, refused in _REFUSED.items():
+        for field in refused:
+            del definitions[name]["properties"][field]
+    definitions["Assertion"]["allOf"] = [_of_type(name) for name in TYPES]
+    definitions["Grader"]["allOf"] = [
+        *[_of_type(name, "weight", "required") for name in TYPES],
+        _when("rubrics", _RUBRICS),
+    ]
+    return definitions
+
+
+def _models() -> dict[str, type[BaseModel]]:
+    found = [*vars(model).values(), *vars(conversations).values()]
+    return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseModel)}
+
+
+def _described(part: dict[str, Any], cls: type[BaseModel]) -> None:
+    descriptions = _descriptions(cls)
+    names = {spellings_of(name, field)[0]: name for name, field in cls.model_fields.items()}
+    for field, rules in part["properties"].items():
+        rules.pop("title", None)
+        if names[field] in descriptions:
+            rules["description"] = descriptions[names[field]]
+
+
+def _spelt(part: dict[str, Any], cls: type[BaseModel]) -> None:
+    """Adds the other spellings of fields; an object has one of them."""
+    fields, needed = part["properties"], part.get("required", [])
+    for field in list(fields):
+        others = same_fields(cls, field)
+        for other in others:
+            fields[other] = {**fields[field], "description": f"The same as `{field}`."}
+        if others and part.get("additionalProperties") is False:
+            every = [{"required": [name]} for name in (field, *others)]
+            part["required"] = [name for name in needed if name != field]
+            several = [{"required": list(pair)} for pair in combinations((field, *others), 2)]
+            rules = {"not": {"anyOf": several}, **({"anyOf": every} if field in needed else {})}
+            part.setdefault("allOf", []).append(rules)
+
+
+def _says_something(turn: dict[str, Any]) -> None:
+    text, message, _ = turn["properties"]["input"]["anyOf"]
+    text["pattern"] = r"\S"
+    content = [{"type": "string", "pattern": r"\S"}, {"type": "array", "minItems": 1}, {"type": "object"}]
+    said = [{"properties": {name: {"anyOf": content}}, "required": [name]} for name in ("content", "input")]
+    message["allOf"] = [{"properties": {"role": {"const": "user"}}, "anyOf": said}]
+
+
+def _shapes(rules: dict[str, Any]) -> list[dict[str, Any]]:
+    shapes: list[dict[str, Any]] = rules.get("anyOf", [rules])
+    return shapes
+
+
+def _with_bare_names(rules: dict[str, Any]) -> list[dict[str, Any]]:
+    """The shapes of a field that are names of assertion types standing for assertions."""
+    shapes = [inner for shape in _shapes(rules) for inner in (shape, *_shapes(shape.get("items", {})))]
+    return [shape for shape in shapes if "enum" in shape and {"$ref": "#/$defs/Assertion"} in shapes]
+
+
+def _has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"required": [field], **({"properties": {field: rule}} if rule else {})}
+
+
+def _of_type(name: str, *more: str) -> dict[str, Any]:
+    """What an assertion of a type takes, beside further fields, and what it needs."""
+    taken = ["type", "message", "negate", *more, *TYPES[name].fields]
     rules: dict[str, Any] = {"propertyNames": {"anyOf": [{"enum": taken}, {"pattern": "^x-"}]}}
     if name in NEEDED:
         rules["anyOf"] = [{"required": [field]} for field in NEEDED[name]]
     if name == "agent":
-        rules["properties"] = {"use": {"pattern": "^agents:."}}
+        rules["properties"] = {"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}}
     if name in ("any_of", "all_of"):
         rules["properties"] = {"value": {"type": "array", "items": {"$ref": "#/$defs/Assertion"}}}
+    return _when(name, rules)
+
+
+def _when(name: str, rules: dict[str, Any]) -> dict[str, Any]:
     condition: dict[str, Any] = {"properties": {"type": {"const": name}}}
     return {"if": condition if name == "equals" else {**condition, "required": ["type"]}, "then": rules}
 
 
-def _descriptions(name: str) -> dict[str, str]:
-    """The strings beneath the fields of a model."""
-    cls = getattr(model, name, None)
-    if cls is None:
-        return {}
-    body = ast.parse(inspect.getsource(cls)).body[0]
-    assert isinstance(body, ast.ClassDef)
-    return {
-        field.target.id: text.value.value
-        for field, text in zip(body.body, body.body[1:], strict=False)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-        and isinstance(text.value.value, str)
-    }
+def _descriptions(cls: type[BaseModel]) -> dict[str, str]:
+    """The strings beneath the fields of a model, its base's too."""
+    found: dict[str, str] = {}
+    for owner in reversed(cls.__mro__):
+        if not owner.__module__.startswith("runner.cases."):
+            continue
+        body = ast.parse(inspect.getsource(owner)).body[0]
+        assert isinstance(body, ast.ClassDef)
+        for field, text in zip(body.body, body.body[1:], strict=False):
+            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+                continue
+            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[field.target.id] = str(text.value.value)
+    return found

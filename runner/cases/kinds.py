@@ -60,7 +60,7 @@ def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Findin
         return None
     if len(path) != 1:
         return None
-    if name == "expected_output":
+    if name == "expected_output" and "turns" in entry:
         return Finding(path, '"expected_output" is a field of turns, not of the whole case', "Move it into its turn")
     if name == "checkpoints" and "turns" in entry and model is not Case:
         text = '"turns" and "checkpoints" exclude each other'
