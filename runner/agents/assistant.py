@@ -54,6 +54,7 @@ class Assistants:
         self._shipped = Application(SHIPPED)
         self._known: dict[str, Assistant] = {}
         self._presets: dict[tuple[Path, str], tuple[dict[str, Any], ...] | None] = {}
+        self._localized: dict[tuple[Path, str], Assistant] = {}
 
     def get(self, id: str) -> Assistant:
         """An agent by id; `assistants.` or `agents:` before it is fine. Raises ConfigurationError."""
@@ -78,6 +79,21 @@ class Assistants:
         if key not in self._presets:
             self._presets[key] = _preset(assistant.folder, name)
         return self._presets[key]
+
+    def localized(self, assistant: Assistant, locale: str) -> Assistant:
+        """An assistant whose name and description are in the language of a locale. Raises ConfigurationError."""
+        if "{{" not in assistant.name + assistant.description:
+            return assistant
+        key = (assistant.folder, locale)
+        if key not in self._localized:
+            from runner.agents.locales import read_tables, translate
+
+            places = (assistant.folder, self._application.root / "agent")
+            tables = read_tables([place / "locales" for place in places], locale)
+            self._localized[key] = assistant._replace(
+                name=translate(assistant.name, tables), description=translate(assistant.description, tables)
+            )
+        return self._localized[key]
 
     def global_prompts(self) -> tuple[dict[str, Any], ...]:
         """The prompts of `agent/prompts.yml`, which come before an assistant's own. Raises ConfigurationError."""

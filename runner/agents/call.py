@@ -223,7 +223,9 @@ class Call:
                 ("warn", f"{assistant.id} has no prompt preset {preset}; the default prompts are used")
             )
         prompts += assistant.prompts if own is None else own
-        messages = fill(prompts, assistant, self._scope.context, runtime.variables, runtime.now())
+        context = self._scope.context
+        named = runtime.assistants.localized(assistant, str(context.get("locale") or ""))
+        messages = fill(prompts, named, context, runtime.variables, runtime.now())
         samples = box.samples_message() if box else None
         return [*messages, {"role": "system", "content": samples}] if samples else messages
 

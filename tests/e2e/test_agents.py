@@ -69,6 +69,32 @@ def test_the_time_in_prompts_is_now(app: MakeApplication) -> None:
     assert record["metadata"]["started_at"][:2] == date[:2]
 
 
+def test_name_and_description_are_in_the_language_of_the_locale(app: MakeApplication) -> None:
+    locales = ("en-us", "de-at", "fr-fr")
+    cases = [{"id": locale, "input": "x", "metadata": {"locale": locale}} for locale in locales]
+    application = app(
+        {
+            **agent(
+                package={"name": "{{ name }}", "description": "{{texts.about}} {{ texts.none }}"},
+                prompts="- content: '$CTX.ASSISTANT_NAME: $CTX.ASSISTANT_DESCRIPTION'",
+                hooks="function Create(ctx) { return { locale: ctx.metadata.locale }; }",
+                replies="- reply: '{{ system }}'",
+                cases=cases,
+            ),
+            "/assistants/demo/locales/en.yml": "name: Desk\ntexts: { about: Opens tickets }\n",
+            "/assistants/demo/locales/de.yml": "name: Schalter\ntexts: { about: Öffnet Vorgänge }\n",
+            "/assistants/demo/locales/de-AT.yml": "name: Pult\n",
+            "/agent/locales/fr.yml": "name: Guichet\n",
+        }
+    )
+
+    assert outputs(application) == {
+        "en-us": "Desk: Opens tickets {{ texts.none }}",
+        "de-at": "Pult: Öffnet Vorgänge {{ texts.none }}",
+        "fr-fr": "Guichet: {{texts.about}} {{ texts.none }}",
+    }
+
+
 OWN = "global for test-user\nown: en-us// plan="
 CREATED: dict[str, tuple[Any, Record]] = {
     "null": (None, {}),
