@@ -130,10 +130,6 @@ class _Run:
     ) -> tuple[list[CaseSource], list[str]]:
         if not inputs:
             return [], []
-        if self._options.simulator:
-            from runner.agents.simulators import check_reference
-
-            check_reference(self._options.simulator, self._application)
         from runner.sources import open_sources
 
         if self._options.simulator:
