@@ -89,9 +89,9 @@ def read_simulation(value: Any) -> dict[str, Any] | None:
     return simulation
 
 
-def read_cases(value: Any) -> list[dict[str, Any]] | None:
-    """A generator's answer as a list of cases as written, from a list, `{cases}`, `{test_cases}`, one case, or a text
-    that holds one of these, or one case after another."""
+def read_cases(value: Any) -> list[Any] | None:
+    """A generator's answer as a list of values, some of which are cases, as written: from a list, `{cases}`,
+    `{test_cases}`, one case, or a text that holds one of these, or one case after another."""
     found = extract_json(value) if isinstance(value, str) else value
     if isinstance(found, dict):
         listed = found.get("cases", found.get("test_cases"))
@@ -99,7 +99,7 @@ def read_cases(value: Any) -> list[dict[str, Any]] | None:
             several = [case for case in _values(value) if _is_case(case)] if isinstance(value, str) else []
             listed = several if len(several) > 1 else [found]
         found = listed
-    if not isinstance(found, list) or not all(isinstance(case, dict) for case in found):
+    if not isinstance(found, list) or (found and not any(isinstance(case, dict) for case in found)):
         return None
     return found
 

@@ -85,7 +85,7 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> dict[str, Any]:
         record["checkpoints"] = [_checkpoint(checkpoint) for checkpoint in case.checkpoints]
     if case.final_assertions is not None:
         record["final_assertions"] = _assertions(case.final_assertions)
-    record["total_turns"] = sum(turn.status != "skipped" for turn in case.turns)
+    record["total_turns"] = sum(turn.status != "skipped" and turn.input is not None for turn in case.turns)
     if case.mode == "conversation":
         broken = any(failure.cause != "assertion" for failure in outcome.failures)
         record |= {
@@ -124,8 +124,8 @@ def _turn(turn: TurnResult) -> dict[str, Any]:
         "assertion_errors": [result.message for result in turn.assertions if not result.passed],
         "error": turn.error,
         "skip_reason": turn.skip_reason,
-        "note": turn.note,
         "question": turn.question,
+        "note": turn.note,
     }
     record |= {key: value for key, value in more.items() if value}
     record["duration_ms"] = round(turn.milliseconds)

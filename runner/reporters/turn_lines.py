@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.events import (
@@ -23,11 +22,13 @@ if TYPE_CHECKING:
 
 WHOLE_TEXT_LIMIT = 4000
 """Characters of an answer that are shown with `-v`."""
-NO_NEXT_TURN = "Add more turns, use --interactive, or configure simulator"
+NO_NEXT_TURN = "no next turn defined"
+"""Ends the reason of a turn that nobody could say anything in."""
+MORE_TURNS = "Add more turns, use --interactive, or configure simulator"
+"""What helps then."""
 
 _SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Human] "}
 _COLORS = {"passed": "green", "failed": "red", "skipped": "yellow", "pass": "green", "fail": "red", "skip": "yellow"}
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
 class _Branch(NamedTuple):
@@ -61,10 +62,9 @@ class TurnLines:
         shows_all = bool(self._verbose) or not case.simulator or result.outcome.status == "failed"
         scores = {score.name: score for score in case.scores}
         branches = []
-        for index, turn in enumerate(case.turns):
-            before = case.turns[index - 1] if index else None
+        for turn in case.turns:
             score = scores.pop(f"turn-{turn.turn}", None)
-            branches.append(self._turn(turn, before, score, case, shows_all))
+            branches.append(self._turn(turn, score, shows_all))
         if case.checkpoints:
             branches.append(self._checkpoints(case.checkpoints))
         branches += [self._score(score) for score in scores.values()]
@@ -88,22 +88,24 @@ class TurnLines:
             lines.append("  │")
         return "\n".join(lines) + "\n"
 
-    def _turn(
-        self, turn: TurnResult, before: TurnResult | None, score: ScoreResult | None, case: CaseResult, shows_all: bool
-    ) -> _Branch:
+    def _turn(self, turn: TurnResult, score: ScoreResult | None, shows_all: bool) -> _Branch:
         said = "" if turn.input is None else f'"{one_line(text_of(turn.input))}" → '
         head = f"Turn {turn.turn}: {_SOURCES.get(turn.source, '')}{said}{self._status(turn.status)}"
-        if turn.status != "skipped":
+        if turn.input is not None and turn.status != "skipped":
             head += f" ({in_milliseconds(turn.milliseconds)})"
         details = self._answer(turn) if shows_all else []
         if score is None:
             details += self._checked(turn.assertions, shows_all)
         elif score.assertions or score.verdict == "fail":
             details += [self._graded(score), *map(self._criterion, score.assertions)]
+        if turn.skip_reason:
+            details.append(f"Reason: {turn.skip_reason}")
         if turn.error and score is None:
             details.append(self._style.paint(f"Error: {turn.error}", "red"))
-        if turn.skip_reason:
-            details += _reason(turn, before, case)
+        if turn.question:
+            details.append(f'Agent asked: "{one_line(turn.question).removesuffix(".")}"')
+        if (turn.skip_reason or turn.error or "").endswith(NO_NEXT_TURN):
+            details.append(f"Hint: {MORE_TURNS}")
         if turn.note:
             details.append(turn.note)
         return _Branch(head, details, 10)
@@ -192,19 +194,8 @@ class TurnLines:
 
 
 def spoken(case: CaseResult) -> int:
-    """How many turns of a case there were, without those that were skipped."""
-    return sum(turn.status != "skipped" for turn in case.turns)
-
-
-def _reason(turn: TurnResult, before: TurnResult | None, case: CaseResult) -> list[str]:
-    """Why a turn was skipped, and what would help."""
-    lines = [f"Reason: {turn.skip_reason}"]
-    if turn.input is None and before is not None and before.awaiting_input:
-        question = turn.question or before.input_hint or _SENTENCE_END.split(before.response.strip())[-1]
-        lines.append(f'Agent asked: "{one_line(question).removesuffix(".")}"')
-        if not case.simulator:
-            lines.append(f"Hint: {NO_NEXT_TURN}")
-    return lines
+    """How many turns of a case there were, without those in which nobody spoke."""
+    return sum(turn.status != "skipped" and turn.input is not None for turn in case.turns)
 
 
 def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:

@@ -156,7 +156,7 @@ CASES: list[tuple[Any, Any]] = [
     ('```jsonl\n{"id": "1", "input": "a"}\n{"id": "2", "input": "b"}\n```', [ONE, TWO]),
     ("no cases today", None),
     ({"cases": "none"}, None),
-    ({"cases": [ONE, 5]}, None),
+    ({"cases": [ONE, 5]}, [ONE, 5]),
     *[(rubbish, None) for rubbish in (None, 1, True, "", {}, {"a": 1}, [1], ["a"])],
 ]
 
