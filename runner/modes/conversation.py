@@ -21,7 +21,7 @@ from runner.events import ScoreResult, TurnResult
 from runner.modes.base import Trial
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
-from runner.modes.turns import Exchange, exchange
+from runner.modes.turns import exchange
 
 WHOLE = "assertions"
 """Name of the score of the whole conversation."""
@@ -88,8 +88,12 @@ class _Conversation:
         for task in self._tasks.values():
             task.cancel()
         self._grading.close()
-        names = [f"turn-{number}" for number in range(1, len(self._case.turns) + 1)] + [WHOLE] * bool(self._whole)
-        trial.scores = [self._score(name) for name in names]
+        asked = len(self._starts)
+        trial.scores = [
+            self._score(f"turn-{number}", number <= asked) for number in range(1, len(self._case.turns) + 1)
+        ]
+        if self._whole:
+            trial.scores.append(self._score(WHOLE, WHOLE in self._tasks))
         trial.score = AGGREGATIONS[self._case.aggregation]([entry.score for entry in trial.scores])
 
     def conclude(self) -> None:
@@ -107,13 +111,15 @@ class _Conversation:
     async def _ask(self, number: int, turn: ConversationTurn) -> None:
         trial = self._trial
         self._starts.append(len(trial.transcript))
+        trial.begin(TurnResult(number, _written(turn), "static", "passed"))
         try:
             said = await exchange(trial, self._message(number, turn), trial.options)
         except (AgentError, RunnerError) as error:
-            trial.turns.append(TurnResult(number, _written(turn), "static", "failed", error=error.message))
+            trial.end(status="failed", error=f"agent error: {error.message}")
             raise
         self._said.append(said.evidence)
-        trial.turns.append(_asked(number, turn, said))
+        answer = said.answer
+        trial.end(output=answer.output, response=answer.content, tools=said.tools, milliseconds=said.milliseconds)
 
     def _message(self, number: int, turn: ConversationTurn) -> dict[str, Any]:
         written = turn.input if isinstance(turn.input, Message) else Message(role="user", content=turn.input)
@@ -169,25 +175,11 @@ class _Conversation:
             messages=tuple(trial.transcript),
         )
 
-    def _score(self, name: str) -> ScoreResult:
+    def _score(self, name: str, begun: bool) -> ScoreResult:
         task = self._tasks.get(name)
         if task is not None and task.done() and not task.cancelled() and task.exception() is None:
             return task.result().score
-        asked = any(f"turn-{turn.turn}" == name and turn.status == "failed" for turn in self._trial.turns)
-        return ScoreResult(name, RUBRICS, 0.0, "fail" if asked else "skip")
-
-
-def _asked(number: int, turn: ConversationTurn, said: Exchange) -> TurnResult:
-    return TurnResult(
-        number,
-        _written(turn),
-        "static",
-        "passed",
-        said.answer.output,
-        said.answer.content,
-        tools=said.tools,
-        milliseconds=said.milliseconds,
-    )
+        return ScoreResult(name, RUBRICS, 0.0, "fail" if begun else "skip")
 
 
 def _written(turn: ConversationTurn) -> Any:

@@ -385,7 +385,7 @@ def test_an_agent_error_ends_the_conversation_and_keeps_the_grades_so_far(app: M
     ]
     assert [(turn.status, turn.error) for turn in case.turns] == [
         ("passed", None),
-        ("failed", "The model scripted failed: 400 Bad Request: out of order"),
+        ("failed", "agent error: The model scripted failed: 400 Bad Request: out of order"),
     ]
 
 
@@ -394,8 +394,11 @@ def test_a_timeout_keeps_the_turns_so_far(app: MakeApplication) -> None:
     result, case = one_result(app(agent(replies=replies)), conversation(GOOD, "slow", GOOD, timeout="500ms"))
 
     assert failures(result) == [("timeout", "timeout after 500ms")]
-    assert [(turn.turn, turn.response) for turn in case.turns] == [(1, "You said: Tea")]
-    assert verdicts(case)[1:] == [("turn-2", 0, "skip"), ("turn-3", 0, "skip")]
+    assert [(turn.turn, turn.response, turn.status, turn.error) for turn in case.turns] == [
+        (1, "You said: Tea", "passed", None),
+        (2, "", "failed", "timeout after 500ms"),
+    ]
+    assert verdicts(case) == [("turn-1", 1, "pass"), ("turn-2", 0, "fail"), ("turn-3", 0, "skip")]
 
 
 def test_a_turn_may_have_parts_and_attachments(app: MakeApplication) -> None:

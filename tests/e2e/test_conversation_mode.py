@@ -1,0 +1,376 @@
+"""Conversation mode by the real command: files, reports, flags, trials, interrupts, and the example of the design
+document where it is at hand."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_files import agent, case_file, run_cases
+from command import Application, MakeApplication, Record, eventually
+from model_server import Exchange, ModelServer, says, silence
+
+SEED = Path(__file__).parents[3] / "shared/seeds/003_30dd260c748b1a3c.txt"
+
+GARDEN = """\
+tests:
+  - id: garden
+    mode: conversation
+    criteria: Keeps the garden in mind
+    aggregation: mean
+    input:
+      - role: system
+        content: You help gardeners.
+    turns:
+      - input: What grows on a shady balcony?
+        # a reference, never said
+        expected_output: |-
+          Ferns and mint do well
+          without sun.
+        assertions:
+          - Names plants such as "mint"
+          - Takes the "shade" into account
+      - input: I have little time.
+        assertions:
+          - Recommends "ferns"
+          - Does not suggest "roses"
+          - Refers to the "balcony"
+      - input: And the costs?
+        assertions:
+          - Stays below "40"
+          - type: contains
+            value: euros
+          - type: rubrics
+            criteria:
+              - id: no-tools
+                outcome: Needs no "shovel"
+                weight: 2
+                required: true
+    assertions:
+      - Remembers the "balcony"
+      - Builds on "ferns"
+"""
+GARDENER = """\
+- when: { turn: 1 }
+  reply: Mint and ferns, since they live in shade.
+- when: { turn: 2 }
+  reply: Then ferns; you water them once a week.
+- when: { turn: 3 }
+  reply: Three ferns for the balcony take 40 euros, and no shovel.
+"""
+
+
+def garden(app: MakeApplication, cases: str = GARDEN) -> Application:
+    """An application with these cases in YAML."""
+    return app({**agent(replies=GARDENER), "/assistants/demo/tests/talks.yaml": cases})
+
+
+FILE = "assistants/demo/tests/talks.yaml"
+
+
+def scored(record: Record) -> Any:
+    """The entries of a record, criteria as text and outcome."""
+    return [
+        (
+            entry["name"],
+            entry["type"],
+            round(entry["score"], 2),
+            entry["verdict"],
+            [(item["text"], item["passed"]) for item in entry["assertions"]],
+        )
+        for entry in record["scores"]
+    ]
+
+
+def test_a_conversation_in_yaml_is_graded_turn_by_turn_and_as_a_whole(app: MakeApplication) -> None:
+    (record,) = run_cases(garden(app), "-i", FILE, code=0).values()
+
+    assert scored(record) == [
+        (
+            "turn-1",
+            "rubrics",
+            1,
+            "pass",
+            [
+                ('Names plants such as "mint"', True),
+                ('Takes the "shade" into account', True),
+                ("Means the same as expected_output", True),
+            ],
+        ),
+        (
+            "turn-2",
+            "rubrics",
+            0.33,
+            "fail",
+            [('Recommends "ferns"', True), ('Does not suggest "roses"', False), ('Refers to the "balcony"', False)],
+        ),
+        (
+            "turn-3",
+            "rubrics",
+            1,
+            "pass",
+            [('Stays below "40"', True), ('contains "euros"', True), ('Needs no "shovel"', True)],
+        ),
+        ("assertions", "rubrics", 1, "pass", [('Remembers the "balcony"', True), ('Builds on "ferns"', True)]),
+    ]
+    assert (record["test_id"], record["execution_status"], record["status"]) == ("garden", "ok", "passed")
+    assert record["score"] == pytest.approx((1 + 1 / 3 + 1 + 1) / 4)
+    assert [message["role"] for message in record["output"] if message["role"] != "system"] == ["user", "assistant"] * 3
+    assert record["response"] == "Three ferns for the balcony take 40 euros, and no shovel."
+    assert record["scores"][2]["assertions"][2]["id"] == "no-tools"
+
+
+def test_a_conversation_in_jsonl_is_the_same(app: MakeApplication) -> None:
+    case = {
+        "id": "garden",
+        "mode": "conversation",
+        "turns": [{"input": "What grows?", "assertions": ['Names "mint"', {"type": "contains", "value": "ferns"}]}],
+    }
+    (record,) = run_cases(app(agent(replies=GARDENER, cases=[case])), code=0).values()
+
+    assert scored(record) == [("turn-1", "rubrics", 1, "pass", [('Names "mint"', True), ('contains "ferns"', True)])]
+
+
+def test_a_threshold_of_the_command_line_decides(app: MakeApplication) -> None:
+    application = garden(app)
+
+    (record,) = run_cases(application, "-i", FILE, "--threshold", "0.9", code=1).values()
+
+    assert record["error"].startswith("score 0.83 is below the threshold 0.9 (turn-2: ")
+    assert record["execution_status"] == "ok"
+
+
+@pytest.mark.parametrize("value", ["1.1", "-1", "high", "80%", "nan", ""])
+def test_a_threshold_is_a_number_from_0_to_1(app: MakeApplication, value: str) -> None:
+    run = garden(app).run("-i", FILE, f"--threshold={value}")
+
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr == f'Error: Cannot read --threshold "{value}": it must be a number from 0 to 1, such as 0.8\n'
+
+
+@pytest.mark.parametrize("value", ["0", "1", "0.75", ".5", "1.0"])
+def test_a_threshold_may_be_written_in_several_ways(app: MakeApplication, value: str) -> None:
+    assert garden(app).run("-i", FILE, f"--threshold={value}").code == int(float(value) > 0.84)
+
+
+CHECKS = """\
+export function Validate(output, input, expected, metadata) {
+  return { pass: input.length === 3 && output === "Then ferns; you water them once a week." && expected === "ferns",
+    message: JSON.stringify([output, input, expected]) };
+}
+"""
+
+
+def test_a_script_grades_a_turn_with_the_conversation_as_its_input(app: MakeApplication) -> None:
+    script = {"type": "script", "use": "scripts:tests", "value": "ferns"}
+    turns = [{"input": "Shade?"}, {"input": "Time?", "assertions": [script]}]
+    cases = [{"id": "garden", "mode": "conversation", "turns": turns}]
+    application = app({**agent(replies=GARDENER, cases=cases), "tests.ts": CHECKS})
+
+    (record,) = run_cases(application, code=0).values()
+
+    assert scored(record)[1] == ("turn-2", "script", 1, "pass", [('script "ferns"', True)])
+
+
+def test_a_snapshot_of_each_turn_is_its_own(app: MakeApplication) -> None:
+    turns = [{"input": text, "assertions": [{"type": "snapshot"}]} for text in ("One", "Two")]
+    application = app(agent(replies=GARDENER, cases=[{"id": "garden", "mode": "conversation", "turns": turns}]))
+
+    for _ in range(2):
+        (record,) = run_cases(application, code=0).values()
+        assert record["score"] == 1
+
+
+MEMORY = """\
+function Create(ctx, messages) {
+  const times = (ctx.memory.chat.Get("times") || 0) + 1;
+  ctx.memory.chat.Set("times", times);
+  ctx.memory.user.Set("times", (ctx.memory.user.Get("times") || 0) + 1);
+  return { messages: [{ role: "user", content: `${ctx.chat_id} ${times}` }] };
+}
+"""
+
+
+def test_trials_hold_the_whole_conversation_again_in_a_new_chat(app: MakeApplication) -> None:
+    turns = [{"input": "Shade?"}, {"input": "Time?", "assertions": ['Is the "2"nd']}]
+    cases = [{"id": "garden", "mode": "conversation", "turns": turns, "trials": 3}]
+    application = app(agent(replies='- reply: "{{ input }}"', hooks=MEMORY, cases=cases))
+
+    (record,) = run_cases(application, code=0).values()
+
+    assert [(trial["trial"], trial["score"], trial["status"]) for trial in record["trials"]] == [
+        (1, 1, "passed"),
+        (2, 1, "passed"),
+        (3, 1, "passed"),
+    ]
+    assert [message["content"] for message in record["output"]] == [
+        "Shade?",
+        "agent-test-garden-1 1",
+        "Time?",
+        "agent-test-garden-1 2",
+    ]
+    assert record["model_calls"] == 3 * 3
+
+
+def trials(app: MakeApplication, verdicts: list[Any], **more: Any) -> Record:
+    """A case with as many trials as verdicts: the text of the answer, or None for an agent that fails."""
+    said = [
+        f"- when: {{ metadata.trial: '{number}' }}\n  reply: "
+        + ("{ error: { status: 400, message: out of order } }" if said is None else json.dumps(said))
+        for number, said in enumerate(verdicts, 1)
+    ]
+    hooks = "function Create(ctx) { return { metadata: { trial: ctx.chat_id.split('-').pop() } }; }"
+    turn = {"input": "Shade?", "assertions": ['Says "yes"', 'Says "so"']}
+    cases = [{"id": "garden", "mode": "conversation", "turns": [turn], "trials": len(verdicts), **more}]
+    application = app(agent(replies="\n".join(said), hooks=hooks, cases=cases))
+    (record,) = run_cases(application).values()
+    return record
+
+
+def test_the_score_of_trials_is_their_mean_and_has_to_reach_the_threshold(app: MakeApplication) -> None:
+    record = trials(app, ["yes so", "yes", "yes so", "yes so"])
+
+    assert (record["status"], record["score"]) == ("passed", pytest.approx(0.875))
+    assert [trial["score"] for trial in record["trials"]] == [1, 0.5, 1, 1]
+    assert record["response"] == "yes"
+
+
+def test_trials_fail_together_when_their_mean_is_too_low(app: MakeApplication) -> None:
+    record = trials(app, ["yes", "yes so"])
+
+    assert (record["status"], record["score"]) == ("failed", pytest.approx(0.75))
+    assert record["error"] == "score 0.75 is below the threshold 0.8 (trials: 0.50, 1.00)"
+
+
+def test_an_error_in_any_trial_fails_the_case(app: MakeApplication) -> None:
+    record = trials(app, ["yes so", None, "yes so"], threshold=0.5)
+
+    assert (record["status"], record["execution_status"]) == ("failed", "error")
+    assert record["error"].startswith("trial 2: agent error: The model scripted failed: 400 Bad Request: out of order")
+    assert [(trial["score"], trial["status"]) for trial in record["trials"]] == [
+        (1, "passed"),
+        (0, "failed"),
+        (1, "passed"),
+    ]
+
+
+def test_a_case_that_is_skipped_is_not_held_at_all(app: MakeApplication) -> None:
+    record = trials(app, ["yes", "yes"], skip="not now")
+
+    assert (record["status"], record["skip_reason"], record["turns"]) == ("skipped", "not now", [])
+
+
+def test_hooks_around_a_case_get_criteria_as_they_are_written(app: MakeApplication) -> None:
+    hooks = {
+        "env_test.ts": "export function Before(ctx, test) { ctx.memory.chat.Set('all', JSON.stringify(test.assert)); }",
+        "index.ts": "function Create(ctx) { return { messages: [{ role: 'user', content: ctx.memory.chat.Get('all') }] }; }",
+    }
+    case = {
+        "id": "garden",
+        "mode": "conversation",
+        "turns": [{"input": "Shade?"}],
+        "assertions": ["Is kind", {"type": "contains", "value": "kind"}],
+        "before": "env_test.Before",
+    }
+    (record,) = run_cases(app({**agent(replies='- reply: "{{ input }}"', cases=[case]), **hooks}), code=0).values()
+
+    assert json.loads(record["response"]) == ["Is kind", {"type": "contains", "value": "kind"}]
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+def test_an_interrupt_reports_the_turns_so_far(app: MakeApplication, tmp_path: Path, trials: int) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await (silence() if exchange.request.last_text == "slow" else says("done"))(exchange)
+
+    done = {"type": "contains", "value": "done"}
+    talk = {
+        "id": "talk",
+        "mode": "conversation",
+        "turns": [{"input": "One", "assertions": [done]}, {"input": "slow"}, {"input": "Three"}],
+        "trials": trials,
+    }
+    report = tmp_path / "r.json"
+    with ModelServer(answer) as server:
+        options = {"host": server.url, "model": "m", "key": "k"}
+        files = agent(package={"connector": "local"}, cases=[talk, {"id": "single", "input": "slow"}])
+        files["/connectors/local.conn.yao"] = json.dumps({"type": "openai", "options": options})
+        application = app(files)
+        process = application.start("-i", case_file(), "--parallel", "2", "-o", str(report))
+        eventually(lambda: len(server.requests) == 3, "the second turn begins")
+        process.send_signal(signal.SIGINT)
+        run = application.finish(process)
+
+    assert run.code == 130, run
+    (record,) = json.loads(report.read_text())["results"]
+    assert (record["id"], record["status"], record["skip_reason"]) == ("talk", "skipped", "interrupted")
+    assert [(turn["input"], turn["status"]) for turn in record["turns"]] == [("One", "passed"), ("slow", "skipped")]
+
+
+# The design document
+
+TRAVEL_REPLIES = """\
+- when: { turn: 1, system: travel planning }
+  reply: Kyoto and the Kumano Kodo, when the cherries bloom.
+- when: { turn: 2 }
+  reply: Koyasan and Shirakawa-go then.
+- when: { turn: 3 }
+  reply: With $3000, stay in guesthouses.
+- when: { turn: 4 }
+  reply: "Days 1 to 14: temples and trails."
+"""
+TRAVEL_VALIDATOR = """\
+- when: { input.criteria: ["References or builds on regions mentioned in previous turn", "Includes specific locations discussed in earlier turns", "Each turn builds on prior context rather than starting fresh"] }
+  reply: { json: { passed: false, reason: It does not } }
+- reply: { json: { passed: true } }
+"""
+LEVELS = {"tests:": 0, "- id:": 2, "mode:": 4, "criteria:": 4, "aggregation:": 4, "input:": 4, "turns:": 4}
+"""What lines of the example begin with → how far they are indented, at the level of the case."""
+
+
+def example() -> str:
+    """The first example of the document, its indentation restored."""
+    lines = SEED.read_text("utf-8").splitlines()
+    lines = lines[lines.index("tests:") : lines.index("Mixing shorthand with structured assertions")]
+    found: list[str] = []
+    inside, item = "case", 4
+    for line in lines:
+        if line.startswith("#"):
+            inside = "case" if "level" in line else inside
+            continue
+        level = next((level for start, level in LEVELS.items() if line.startswith(start)), None)
+        if line.startswith("- input:") and inside == "turns":
+            level, item = 6, 10
+        elif line.startswith(("expected_output:", "assertions:")):
+            level = 4 if inside == "case" else 8
+            item = level + 2
+        elif level is None:
+            level = item
+        if line in ("turns:", "input:"):
+            inside, item = ("turns" if line == "turns:" else inside), 6
+        found.append(" " * level + line)
+    return "\n".join(found) + "\n"
+
+
+@pytest.mark.skipif(not SEED.exists(), reason="the design document is not at hand")
+def test_the_example_of_the_design_document_runs_as_it_stands(app: MakeApplication) -> None:
+    files = {
+        **agent(replies=TRAVEL_REPLIES),
+        **agent("workers.test.validator", replies=TRAVEL_VALIDATOR),
+        "/assistants/demo/tests/talks.yaml": example(),
+    }
+
+    (record,) = run_cases(app(files), "-i", FILE, code=0).values()
+
+    assert [(name, score, verdict) for name, _, score, verdict, _ in scored(record)] == [
+        ("turn-1", 1, "pass"),
+        ("turn-2", 0.75, "fail"),
+        ("turn-3", 1, "pass"),
+        ("turn-4", 0.75, "fail"),
+        ("assertions", 0.67, "fail"),
+    ]
+    assert [len(entry["assertions"]) for entry in record["scores"]] == [3, 4, 3, 4, 3]
+    assert (record["test_id"], record["execution_status"]) == ("travel-planning", "ok")
+    assert [message["role"] for message in record["output"] if message["role"] != "system"] == ["user", "assistant"] * 4
