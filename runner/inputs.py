@@ -81,6 +81,8 @@ def _path(input: str, directory: Path) -> Path | None:
 
 def _resolve(input: str, options: RunOptions, application: Application, directory: Path) -> Iterator[Input]:
     path = _path(input, directory)
+    if not input.strip():
+        raise ConfigurationError("Cannot use -i: it is empty", "Name a script, a folder, a case file, or a message")
     if input.startswith("scripts."):
         yield from application.resolve(input)
     elif generator := _GENERATOR.fullmatch(input):

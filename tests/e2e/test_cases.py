@@ -806,6 +806,7 @@ def session_members(leader: int) -> list[str]:
 BAD: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "no such case file": ({}, ("-i", "assistants/demo/tests/none.jsonl"), "Error: Cannot read case file <app>/assistants/demo/tests/none.jsonl: there is no such file\n"),
     "no such folder": ({}, ("-i", "assistants/dmeo/tests"), "Error: Cannot use -i assistants/dmeo/tests: there is no such file or folder\n"),
+    "an empty input": ({}, ("-i", "", "-n", "demo"), "Error: Cannot use -i: it is empty\n"),
     "unknown agent": ({}, ("-i", "Hello there", "-n", "dmeo"), 'Hint: Did you mean "demo"?\n'),
     "unknown part of an agent": ({}, ("-i", "Hello there", "-n", "demo.other"), 'Error: Cannot find agent "demo.other": demo has no agent other in it\n'),
     "broken package": ({"/assistants/demo/package.yao": '{\n  "name": "Demo",\n  "connector" "x"\n}'}, ("-i", case_file()), "Error: Cannot read package <app>/assistants/demo/package.yao:3:15: Expecting ':' delimiter\n"),
