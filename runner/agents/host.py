@@ -99,8 +99,13 @@ class AgentHost:
     async def _load_store(self, scope: Scope, args: Args) -> Any:
         return scope.chat.stores.get(args[0], [])
 
-    async def _save_store(self, scope: Scope, args: Args) -> Any:
-        scope.chat.stores[args[0]] = args[1]
+    async def _save_store(self, scope: Scope, args: Args) -> bool:
+        """Whether the store was still as the script has read it, and is now as the script wants it."""
+        id, before, after = args
+        if scope.chat.stores.get(id, []) != before:
+            return False
+        scope.chat.stores[id] = after
+        return True
 
     async def _call_agent(self, scope: Scope, args: Args) -> Any:
         order = args[0] if args and isinstance(args[0], dict) else {}

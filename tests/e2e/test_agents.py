@@ -391,6 +391,21 @@ function Next(ctx) {
     assert found == {str(number): [1, 1, 1, 1, 1] for number in range(4)}
 
 
+def test_tools_that_run_side_by_side_lose_nothing_in_memory(app: MakeApplication) -> None:
+    count = "function Count(args, ctx) { for (let i = 0; i < 25; i++) ctx.memory.chat.Incr('count'); }"
+    replies = "- reply: { tool_calls: [count, count, count, count] }"
+    hooks = "function Next(ctx) { return { data: ctx.memory.chat.Get('count') }; }"
+    application = app(
+        {
+            **agent(package={"mcp": {"servers": ["s"]}}, replies=replies, hooks=hooks, cases=[{"id": "a", "input": "x"}]),
+            **server("s", {"count": "scripts.count.Count"}),
+            "/scripts/count.ts": count,
+        }
+    )
+
+    assert outputs(application) == {"a": 100}
+
+
 def test_what_hooks_and_agents_send_is_in_the_result(app: MakeApplication) -> None:
     hooks = """\
 function Create(ctx) {

@@ -180,13 +180,16 @@ export default function (kernel: Kernel) {
   const keyless = ["keys", "len", "clear"];
 
   /** Works on the host's copy of a store: what a hook keeps, the next one finds. */
+  /** Works on a copy of what the host keeps, again when somebody else has changed that meanwhile. */
   function onHost(id: string, work: (store: Map<string, Entry>) => unknown): unknown {
-    const before = kernel.host("store.Load", [id]) as [string, string, number | null][];
-    const store = new Map(before.map(([key, text, expires]) => [key, { text, expires: expires ?? Infinity }]));
-    const result = work(store);
-    const after = [...store].map(([key, { text, expires }]) => [key, text, expires]);
-    if (JSON.stringify(after) !== JSON.stringify(before)) kernel.host("store.Save", [id, after]);
-    return result;
+    for (;;) {
+      const before = kernel.host("store.Load", [id]) as [string, string, number | null][];
+      const store = new Map(before.map(([key, text, expires]) => [key, { text, expires: expires ?? Infinity }]));
+      const result = work(store);
+      const after = [...store].map(([key, { text, expires }]) => [key, text, expires]);
+      if (JSON.stringify(after) === JSON.stringify(before)) return result;
+      if (kernel.host("store.Save", [id, before, after])) return result;
+    }
   }
 
   /**
