@@ -137,8 +137,9 @@ class FunctionPool:
         key = str(script)
         future = self._compiled.get(key)
         if future is None:
+            compiler = self._compile()
             future = self._compiled[key] = asyncio.get_running_loop().create_future()
-            self._compile().add([Source(key, script, module)])
+            compiler.add([Source(key, script, module)])
         return await asyncio.shield(future)
 
     async def declared(self, script: Path, module: Path | None = None) -> frozenset[str]:

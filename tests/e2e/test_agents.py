@@ -467,6 +467,11 @@ HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
         "agent error: Next of listing must return an object or null, not [1]",
         None,
     ),
+    "circular": (
+        "function Create() { const a = {}; a.a = a; return a; }",
+        "agent error: Create of circular: what it returned is not JSON: circular reference",
+        None,
+    ),
     "lost": (
         "function Next() { return { delegate: { messages: [] } }; }",
         "agent error: Next of lost delegates without an agent_id",

@@ -47,13 +47,21 @@ export default function (core: Core) {
     return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined } });
   }
 
+  function jsonOf(value: unknown): Raw {
+    try {
+      return new Raw(std.stringify(value) ?? "null");
+    } catch (error) {
+      throw new Error("what it returned is not JSON: " + (error as Error).message);
+    }
+  }
+
   function returned(value: unknown): string {
     if (value instanceof Uint8Array) {
       value = core.part<{ toBase64(bytes: Uint8Array): string }>("bytes").toBase64(value);
     }
     const used = senders.some((name) => "value" in (Object.getOwnPropertyDescriptor(ctx, name) ?? {}));
     const sent = used ? new Raw(std.stringify(ctx.sent) ?? "[]") : undefined;
-    return encode(std, { ok: new Raw(std.stringify(value) ?? "null"), sent });
+    return encode(std, { ok: jsonOf(value), sent });
   }
 
   return {
