@@ -64,6 +64,7 @@ class MultiTurnCase(Case):
     simulator: Simulator | None = None
     """Speaks when there are no turns left."""
     interactive: Interactive = Field(default_factory=Interactive)
+    """Whether a person may answer when there is no simulator."""
     on_missing_input: OnMissingInput | None = None
     """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
     final_assertions: Assertions | None = None

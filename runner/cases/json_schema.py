@@ -109,7 +109,7 @@ def _definitions() -> dict[str, dict[str, Any]]:
         for field, rules in part["properties"].items():
             if field == "timeout":
                 next(shape for shape in _shapes(rules) if shape.get("type") == "string")["pattern"] = DURATION
-            if field in ("input", "messages"):
+            if field in ("input", "messages", "assertion"):
                 for shape in _shapes(rules):
                     shape.update({"minItems": 1} if shape.get("type") == "array" else {})
             for shape in _with_bare_names(rules):
@@ -117,6 +117,8 @@ def _definitions() -> dict[str, dict[str, Any]]:
         _spelt(part, models[name])
     case = definitions["Case"]
     case["anyOf"] = [{"required": [field], "properties": {field: _GIVEN}} for field in ("input", "messages")]
+    one = {"if": _has("type", {"const": "single_turn"}), "then": {"properties": {"turns": {"maxItems": 1}}}}
+    definitions["MultiTurnCase"]["allOf"].append(one)
     for name in ("Turn", "ConversationTurn"):
         _says_something(definitions[name])
     for name, refused in _REFUSED.items():

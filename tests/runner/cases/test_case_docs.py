@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from runner.cases.json_schema import case_schema
-from runner.cases.messages import messages_of
+from runner.cases.messages import message_of, messages_of
+from runner.cases.model import Case
 from runner.cases.reader import CaseFile
 from runner.errors import ConfigurationError
 
@@ -28,14 +30,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_page_has_examples() -> None:
-    assert len(FILES) == 7
+    assert len(FILES) == 9
 
 
 @pytest.mark.parametrize("name", sorted(FILES.keys() - {BROKEN}))
 def test_the_examples_are_read_and_can_be_said(folder: Path, name: str) -> None:
     file = CaseFile.check(folder / name, name=name)
-    assert file.total == FILES[name].count('"id"') + FILES[name].count("id: ")
-    assert [len(messages_of(located.case, file.folder)) > 0 for located in file] == [True] * file.total
+    assert file.total == len(re.findall(r'^(?:\{"id"|  "id"| *- id: )', FILES[name], re.M))
+    assert [len(said(located.case, file.folder)) > 0 for located in file] == [True] * file.total
+
+
+def said(case: Case, folder: Path) -> list[Any]:
+    turns = [message_of(turn, folder) for turn in getattr(case, "turns", [])]
+    return messages_of(case, folder) + turns + getattr(case, "checkpoints", [])
 
 
 def test_the_error_message_is_what_is_printed(folder: Path) -> None:
@@ -46,7 +53,24 @@ def test_the_error_message_is_what_is_printed(folder: Path) -> None:
     assert shown == printed
 
 
-def test_the_table_has_every_field() -> None:
-    (table,) = re.findall(r"\| field \| shape \| meaning \|\n(.*?)\n\n", PAGE, re.DOTALL)
+SECTIONS = {
+    "Fields": ("Case", None),
+    "Multi-turn cases": ("MultiTurnCase", "Case"),
+    "Simulators": ("Simulator", None),
+    "Dynamic cases": ("DynamicCase", "Case"),
+    "Graded conversations": ("ConversationCase", "Case"),
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_the_tables_have_every_field(section: str) -> None:
+    text = re.split(rf"^##+ {section}\n", PAGE, flags=re.M)[1]
+    (table,) = re.findall(
+        r"\| field \| shape \| meaning \|\n(.*?)\n\n", re.split(r"^##", text, flags=re.M)[0], re.DOTALL
+    )
     named = [name for row in table.splitlines()[1:] for name in re.findall(r"`(\w+)`", row.split("|")[1])]
-    assert sorted(named) == sorted(case_schema()["properties"])
+    definitions = case_schema()["$defs"]
+    model, base = SECTIONS[section]
+    inherited = definitions[base]["properties"] if base else {}
+    own = {name for name, rules in definitions[model]["properties"].items() if rules != inherited.get(name)}
+    assert sorted(named) == sorted(own)

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import test_conversation_refusals
 from case_files import refusal
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from runner.assertions import TYPES, problem
 from runner.cases.json_schema import NEEDED, case_schema, file_schema
-from runner.cases.model import Assertion, Case
+from runner.cases.model import Assertion
 from runner.commands.schema import schema
 from runner.environment import Environment
 
@@ -35,6 +36,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "free fields": {**HI, "x-a": 1, "options": {"x-b": 1}, "assert": {"value": 1, "x-c": 1}},
     "options": {**HI, "options": {"connector": "c", "skip": {"history": True}, "search": {"a": 1}}},
     "skip": {**HI, "skip": "later", "tags": ["a"], "timeout": "1m30s", "user": "u", "team": "t"},
+    "type and order": {**HI, "type": "single_turn", "depends_on": []},
     "mocks": {**HI, "mocks": {"process": {"a.b": 1}, "http": {"GET https://h": {}}, "now": "2026-01-01T00:00:00Z"}},
 }
 REFUSED: dict[str, dict[str, Any]] = {
@@ -63,6 +65,70 @@ REFUSED: dict[str, dict[str, Any]] = {
     "text as tags": {**HI, "tags": "a"},
     "number as skip": {**HI, "skip": 1},
 }
+SIMULATOR = {"use": "sim", "metadata": {"goal": "g"}, "options": {"metadata": {"persona": "p"}}, "max_turns": 3}
+CONTAINS = {"type": "contains", "value": "a"}
+TURNS: dict[str, dict[str, Any]] = {
+    "turns": {"id": "M", "turns": [{"input": "a", "assertions": [CONTAINS]}, {"input": "b", "assert": "snapshot"}]},
+    "forms of turns": {
+        "id": "M",
+        "turns": [{"input": {"content": "a"}}, {"input": {"input": "a"}}, {"input": [{"type": "text", "text": "a"}]}],
+    },
+    "everything of multi-turn": {
+        "id": "M",
+        "type": "multi_turn",
+        "input": [{"role": "system", "content": "a"}],
+        "turns": [{"input": "a", "options": {"connector": "c"}, "attachments": [{"type": "text", "text": "a"}]}],
+        "simulator": SIMULATOR,
+        "interactive": {"enabled": True, "timeout": "1m"},
+        "on_missing_input": "end",
+        "assert": CONTAINS,
+        "final_assertions": [CONTAINS],
+        "max_turns": 4,
+        "input_tools": ["ask"],
+    },
+    "one turn": {"id": "M", "type": "single_turn", "turns": [{"input": "a"}]},
+    "simulator alone": {"id": "M", "simulator": {"use": "scripts:sim"}},
+    "dynamic": {
+        "id": "D",
+        "simulator": SIMULATOR,
+        "checkpoints": [
+            {"id": "a", "assertion": CONTAINS, "description": "b"},
+            {"id": "b", "assert": [CONTAINS], "after": ["a"], "required": False, "x-a": 1},
+        ],
+        "max_turns": 4,
+    },
+    "checkpoints alone": {"id": "D", "checkpoints": [{"id": "a", "assertions": "snapshot"}]},
+    "conversation": {
+        "id": "C",
+        "mode": "conversation",
+        "criteria": "a",
+        "input": [{"role": "system", "input": "a"}],
+        "turns": [
+            {"input": "a", "expected_output": "b", "assertions": ["c", {**CONTAINS, "weight": 2, "required": True}]},
+            {"input": "a", "assert": {"type": "rubrics", "criteria": ["a", {"id": "b", "outcome": "c", "weight": 2}]}},
+        ],
+        "assertions": ["a", {"type": "agent", "use": "agents:v", "criteria": "c", "x-a": 1}],
+        "aggregation": "min",
+        "on_turn_failure": "stop",
+        "window_size": 1,
+        "threshold": 1,
+        "trials": 2,
+        "grader": "judge",
+    },
+}
+BEYOND_SCHEMAS = {
+    "missing attachment of a turn",
+    "missing file in the input of a turn",
+    "checkpoint ids",
+    "unknown after",
+    "after itself",
+    "circle of checkpoints",
+    "simulator without a name",
+    "turns in the metadata of a simulator",
+    "turns in the options of a simulator",
+    "grader without a name",
+}
+"""What the reader refuses and no schema can, or need not."""
 VALIDATOR = Draft202012Validator(case_schema())
 
 
@@ -71,7 +137,7 @@ def test_the_schemas_are_valid() -> None:
     Draft202012Validator.check_schema(file_schema())
 
 
-@pytest.mark.parametrize("record", ACCEPTED.values(), ids=ACCEPTED.keys())
+@pytest.mark.parametrize("record", [*ACCEPTED.values(), *TURNS.values()], ids=[*ACCEPTED, *TURNS])
 def test_the_schema_accepts_what_the_reader_accepts(tmp_path: Path, record: dict[str, Any]) -> None:
     assert refusal(tmp_path, json.dumps(record)) == "accepted"
     assert [error.message for error in VALIDATOR.iter_errors(record)] == []
@@ -83,6 +149,11 @@ def test_the_schema_refuses_what_the_reader_refuses(tmp_path: Path, record: dict
     assert not VALIDATOR.is_valid(record)
 
 
+@pytest.mark.parametrize("name", sorted(test_conversation_refusals.REFUSED.keys() - BEYOND_SCHEMAS))
+def test_the_schema_refuses_what_the_reader_refuses_of_several_turns(name: str) -> None:
+    assert not VALIDATOR.is_valid(json.loads(test_conversation_refusals.REFUSED[name][0]))
+
+
 @pytest.mark.parametrize(
     ("value", "valid"),
     [
@@ -90,6 +161,9 @@ def test_the_schema_refuses_what_the_reader_refuses(tmp_path: Path, record: dict
         ([HI], True),
         ({"tests": [HI], "x-a": 1}, True),
         ({"cases": [HI]}, True),
+        (TURNS["dynamic"], True),
+        ({"tests": list(TURNS.values())}, True),
+        ({"tests": [HI, {"id": "M", "turns": [{}]}]}, False),
         ([], False),
         ({"tests": [HI], "title": "a"}, False),
         ([{"id": "A"}], False),
@@ -104,10 +178,20 @@ def test_the_schema_knows_which_assertions_need_a_field(name: str) -> None:
     assert (problem(Assertion.model_validate({"type": name})) is not None) == (name in NEEDED)
 
 
-def test_every_field_of_a_case_is_described() -> None:
-    fields = case_schema()["properties"]
-    assert {"assert", "assertions", *Case.model_fields} == set(fields)
-    assert [name for name, rules in fields.items() if not rules.get("description")] == []
+def test_every_field_is_described() -> None:
+    definitions = case_schema()["$defs"]
+    bare = [
+        f"{name}.{field}"
+        for name, part in definitions.items()
+        for field, rules in part["properties"].items()
+        if not rules.get("description") and name != "SkipOptions"
+    ]
+    assert bare == []
+
+
+@pytest.mark.parametrize("field", ["mode", "turns", "simulator", "checkpoints"])
+def test_editors_are_told_of_the_fields_that_decide_the_mode(field: str) -> None:
+    assert case_schema()["properties"][field]["description"]
 
 
 def test_the_command_prints_the_schema_or_writes_it(tmp_path: Path) -> None:
