@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from agent_files import agent, case_file, errors, outputs, run_cases, server
 from command import MakeApplication, Record, eventually
+from model_server import ModelServer, status
 
 SHOWS_CONTEXT = """\
 function Next(ctx) {
@@ -865,15 +866,19 @@ def test_a_connector_that_cannot_be_used_fails_the_case_with_the_reason(app: Mak
 
 
 def test_a_key_is_never_written(app: MakeApplication, tmp_path: Path) -> None:
-    application = app(
-        {
-            **agent(package={"connector": "model"}, cases=[{"id": "a", "input": "x", "timeout": "20s"}]),
-            "/connectors/model.conn.yao": '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "gpt-4o", "key": "$ENV.DEMO_KEY"}}',
-            "/.env": "DEMO_KEY=sk-very-secret-1234567890\n",
-        }
-    )
-
-    run = application.run("-i", case_file(), "-v", "-v", "--timeout", "500ms", "-o", str(tmp_path / "r.json"))
+    key = "sk-very-secret-1234567890"
+    with ModelServer(status(401, f"Incorrect API key provided: {key}")) as models:
+        options = {"host": models.url, "model": "gpt-4o", "key": "$ENV.DEMO_KEY"}
+        application = app(
+            {
+                **agent(package={"connector": "model"}, cases=[{"id": "a", "input": "x"}]),
+                "/connectors/model.conn.yao": json.dumps({"type": "openai", "options": options}),
+                "/.env": f"DEMO_KEY={key}\n",
+            }
+        )
+        run = application.run("-i", case_file(), "-v", "-v", "-o", str(tmp_path / "r.json"))
 
     assert run.code == 1
-    assert "sk-very-secret" not in run.stdout + run.stderr + (tmp_path / "r.json").read_text()
+    assert models.requests[0].headers["authorization"] == f"Bearer {key}"
+    written = run.stdout + run.stderr + (tmp_path / "r.json").read_text()
+    assert "401" in written and "sk-very-secret" not in written
