@@ -96,10 +96,13 @@ class Progress:
             self._live = None
 
     def _line(self) -> str:
+        from rich.markup import escape
+
         run = self._run
         counts = run.counts
         listed = sum(start.selected for start in list(run.listed.values()))
-        running = list(run.running.values())
-        names = ", ".join(running[:3]) + (" ..." if len(running) > 3 else "")
+        turns = dict(run.turns)
+        running = [name + (f" turn {turns[key]}" if key in turns else "") for key, name in list(run.running.items())]
+        names = escape(", ".join(running[:3])) + (" ..." if len(running) > 3 else "")
         failed = f", [red]{counts.failed} failed[/red]" if counts.failed else ""
         return f"{counts.total} of {listed} done{failed}  [dim]{names}[/dim]"

@@ -1,0 +1,73 @@
+"""The live line, on a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import time
+
+import pytest
+from agent_files import agent, case_file
+from command import MakeApplication, make_application
+
+PATIENCE = 30
+TURNS = [{"input": "one"}, {"input": "two"}, {"input": "three"}]
+SLOW = "- reply: { text: done, delay: 600ms }"
+
+
+@pytest.fixture
+def app(tmp_path_factory: pytest.TempPathFactory) -> MakeApplication:
+    return lambda files: make_application(tmp_path_factory.mktemp("live"), files)
+
+
+def seen(application: MakeApplication, files: dict[str, str], *arguments: str) -> str:
+    """What a terminal of 100 columns gets of a run."""
+    here = application(files)
+    leader, follower = pty.openpty()
+    environment = {**here.environment, "TERM": "xterm", "COLUMNS": "100"}
+    process = here.start(*arguments, stdout=follower, stderr=follower, env=environment)
+    os.close(follower)
+    output = b""
+    end = time.monotonic() + PATIENCE
+    try:
+        while time.monotonic() < end:
+            if not select.select([leader], [], [], 0.1)[0]:
+                continue
+            try:
+                piece = os.read(leader, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            output += piece
+    finally:
+        os.close(leader)
+        process.kill()
+        process.wait()
+    return output.decode()
+
+
+def test_the_line_shows_the_turn_that_a_long_case_is_in(app: MakeApplication) -> None:
+    files = agent(replies=SLOW, cases=[{"id": "T[003]", "turns": TURNS}, {"id": "T004", "input": "Hi"}])
+
+    shown = seen(app, files, "-i", case_file())
+
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    lines = list(dict.fromkeys(re.findall(r"\d of \d done  T[^\x1b\r\n]+", plain)))
+    first = "0 of 2 done  T[003] turn 1"  # may be over before the line appears
+    assert [line for line in lines if line != first] == [
+        "0 of 2 done  T[003] turn 2",
+        "0 of 2 done  T[003] turn 3",
+        "1 of 2 done  T004",
+    ]
+
+
+def test_a_terminal_says_that_cases_are_generated_and_forgets_it(app: MakeApplication) -> None:
+    files = agent() | agent("maker", replies='- reply: { json: [{ id: G1, input: "Hi" }], delay: 50ms }')
+
+    shown = seen(app, files, "-i", "agents:maker?count=1", "-n", "demo")
+
+    assert shown.startswith("Generating cases with agents:maker ...\r\x1b[K")
+    assert "ℹ Input: agents:maker?count=1 (1 test case)" in shown

@@ -1,0 +1,245 @@
+"""Cases of several turns on the console."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
+
+from runner import events
+from runner.environment import Environment
+from runner.execution import Execution
+from runner.options import RunOptions
+from runner.reporters.console import ConsoleReporter
+from runner.reporters.text import Style
+from runner.reporters.turn_lines import TurnLines
+
+THREE = """\
+═══════════════════════════════════════════════════════════════════════════════
+  Agent Test (Multi-Turn)
+═══════════════════════════════════════════════════════════════════════════════
+ℹ Agent: hotel
+ℹ Input: tests/trips.jsonl (3 test cases)
+
+───────────────────────────────────────────────────────────────────────────────
+  Running Tests
+───────────────────────────────────────────────────────────────────────────────
+
+► [B01] Room in three turns (3 turns)
+  ├─ Turn 1: "I need a room" → PASSED (2.10s)
+  │          Agent: "Which town shall it be?"
+  │          ✓ contains "which town"
+  │
+  ├─ Turn 2: "Basel, two nights" → PASSED (3.20s)
+  │          Agent: [tool: book_room({nights: 2, kind: "double", "guest-name": ["Ada"]})]
+  │          ✓ tool_called "book_room"
+  │
+  ├─ Turn 3: "Yes" → PASSED (1.80s)
+  │          Agent: "Booked as R-7"
+  │
+  └─ Final Assertions: PASSED
+     ✓ $.room.status = "booked"
+
+► [B02] Too many guests
+  ├─ Turn 1: "A room for forty" → PASSED (2.00s)
+  │          Agent: "A manager has to agree. Please give me a reference number."
+  │
+  ├─ Turn 2: SKIPPED
+  │          Reason: Agent awaiting input, no next turn defined
+  │          Agent asked: "Please give me a reference number"
+  │          Hint: Add more turns, use --interactive, or configure simulator
+  │
+  └─ Result: SKIPPED
+
+► [B03] Whatever the guest says (simulator: workers.test.guest)
+  ├─ Turn 1: [Initial] "Help me with a room" → PASSED (2.10s)
+  ├─ Turn 2: [Simulated] "In Basel" → PASSED (800ms)
+  ├─ Turn 3: [Human] "Now" → PASSED (2.20s)
+  │          Goal achieved: a room is booked
+  │
+  └─ Final Assertions: PASSED
+
+───────────────────────────────────────────────────────────────────────────────
+  Summary
+───────────────────────────────────────────────────────────────────────────────
+  Total:   3 tests
+  Passed:  2
+  Failed:  0
+  Skipped: 1
+
+  Total turns: 7
+  Avg turns/test: 2.3
+  Total time: 14.20s
+"""
+TREES: dict[str, tuple[events.TestResult, int, str]] = {
+    "what failed": (
+        BROKEN,
+        0,
+        """\
+► [B04] (2 turns)
+  ├─ Turn 1: "This one [image]" → FAILED (20ms)
+  │          Agent: "{"id": "R-7"}"
+  │          ✓ contains "which town"
+  │          ✗ contains "R-8"
+  │            Expected the output to contain "R-8"
+  │
+  ├─ Turn 2: "And now?" → FAILED (5ms)
+  │          Error: agent error: no model
+  │
+  ├─ Final Assertions: FAILED
+  │  ✗ contains "R-8"
+  │    Expected the output to contain "R-8"
+  │
+  └─ Result: FAILED
+     └─ max turns (2) exceeded
+""",
+    ),
+    "checkpoints": (
+        DYNAMIC,
+        0,
+        """\
+► [D01] (simulator: workers.test.guest)
+  ├─ Turn 1: [Simulated] "A room, please" → PASSED (100ms)
+  │          Agent: "Booked"
+  │
+  ├─ Checkpoints: 1 of 3 reached
+  │  ✓ ask_town: reached at turn 1 - Asks for the town
+  │  ✗ confirm: missing
+  │    Expected the output to contain "sure"
+  │  ○ offer: missing (optional) - Offers breakfast
+  │
+  └─ Result: FAILED
+     └─ missing checkpoints: confirm
+""",
+    ),
+    "scores": (
+        CONVERSATION,
+        0,
+        """\
+► [C01] (2 turns)
+  ├─ Turn 1: "Plan a trip" → PASSED (100ms)
+  │          Agent: "Where to?"
+  │          Score: 1.00 → PASS
+  │          ✓ Asks back
+  │
+  ├─ Turn 2: "Peru" → FAILED (100ms)
+  │          Agent: "Sure"
+  │          Score: 0.50 → FAIL
+  │          ✓ Is polite (weight 2, score 0.90)
+  │          ✗ Names towns (required)
+  │            There is none
+  │
+  ├─ Turn 3: "When?" → SKIPPED
+  │          Reason: an earlier turn failed, and on_turn_failure is stop
+  │
+  ├─ Conversation: Score: 0.50 → FAIL
+  │  ✗ Stays in Peru
+  │
+  ├─ Trials: 1 of 2 passed
+  │  ✓ Trial 1: score 0.90 (100ms)
+  │  ✗ Trial 2: score 0.50 (200ms)
+  │
+  └─ Score: 0.50 (threshold 0.80) → FAILED
+     └─ score 0.50 is below the threshold 0.8
+""",
+    ),
+    "all that a simulated case said": (
+        SIMULATED,
+        1,
+        """\
+► [B03] Whatever the guest says (simulator: workers.test.guest)
+  ├─ Turn 1: [Initial] "Help me with a room" → PASSED (2.10s)
+  │          Agent: "Where?"
+  │          Awaiting input: agent_declared, hint: a town
+  │
+  ├─ Turn 2: [Simulated] "In Basel" → PASSED (800ms)
+  │          Agent: "When?"
+  │          Awaiting input: agent_declared, hint: a town
+  │
+  ├─ Turn 3: [Human] "Now" → PASSED (2.20s)
+  │          Agent: "Done"
+  │          Goal achieved: a room is booked
+  │
+  └─ Final Assertions: PASSED
+""",
+    ),
+}
+
+
+def declared(result: events.TestResult) -> events.TestResult:
+    """The same, with turns that say why the agent waits."""
+    assert result.case is not None
+    turns = (
+        turn._replace(awaiting_reason="agent_declared", input_hint="a town") if turn.awaiting_input else turn
+        for turn in result.case.turns
+    )
+    return result._replace(case=result.case._replace(turns=tuple(turns)))
+
+
+@pytest.mark.parametrize(("result", "verbose", "lines"), TREES.values(), ids=TREES)
+def test_a_case_is_a_tree(result: events.TestResult, verbose: int, lines: str) -> None:
+    trees = TurnLines(Style(False), verbose)
+
+    shown = declared(result) if verbose else result
+    assert trees.title(shown) + trees.tree(shown) == lines
+
+
+def console(options: RunOptions, suites: tuple[events.Suite, ...], *results: events.TestResult) -> str:
+    """What the console prints of a run with these results, all of the first suite."""
+    stdout = io.StringIO()
+    reporter = ConsoleReporter(options, Environment(Path("/app"), {}, stdout, stdout, 1), stdout.write)
+    run = Execution()
+    stream: list[events.Event] = [
+        events.RunStart("2026-01-01T00:00:00Z", "1", suites, {"user_id": "u", "team_id": "t"})
+    ]
+    stream += [
+        events.SuiteStart(suites[0].id, len(results), len(results)),
+        *map(events.TestEnd, results),
+        events.SuiteEnd(suites[0].id),
+    ]
+    for suite in suites[1:]:
+        stream += [events.SuiteStart(suite.id, 1, 1), events.SuiteEnd(suite.id)]
+    failed = any(result.outcome.status == "failed" for result in results)
+    stream.append(events.RunEnd("failed" if failed else "passed", 14.2, "2026-01-01T00:00:14Z"))
+    for event in stream:
+        run.add(event)
+        reporter.on_event(event, run)
+    return stdout.getvalue()
+
+
+TRIPS = events.Suite("trips", "agent_test", "tests/trips.jsonl", "/app/tests/trips.jsonl", "hotel", "", True)
+OTHERS = events.Suite("others", "agent_test", "tests/others.jsonl", "/app/tests/others.jsonl", "hotel")
+
+
+def test_a_run_of_conversations_has_the_layout_of_the_design() -> None:
+    assert console(RunOptions(()), (TRIPS,), STATIC, WITHOUT_ANSWER, SIMULATED) == THREE
+
+
+def test_a_run_of_many_inputs_shows_the_turns_of_failing_cases_at_its_end() -> None:
+    shown = console(RunOptions((), name="hotel"), (TRIPS, OTHERS), STATIC, BROKEN)
+
+    tree = TREES["what failed"][2].partition("\n")[2]
+    assert shown == (
+        "✗ tests/trips.jsonl  1 passed, 1 failed (8.10s)\n"
+        "═══════════════════════════════════════════════════════════════════════════════\n"
+        "  Failures\n"
+        "═══════════════════════════════════════════════════════════════════════════════\n"
+        "✗ tests/trips.jsonl › B04\n"
+        f"{tree}"
+        "  Run it again: yao-test -i tests/trips.jsonl --run '^B04$' --name hotel\n\n"
+        "═══════════════════════════════════════════════════════════════════════════════\n"
+        "  Summary: 1 passed, 1 failed, 0 skipped (14.20s) in 2 inputs\n"
+        "═══════════════════════════════════════════════════════════════════════════════\n"
+    )
+
+
+def test_colours_change_nothing_but_the_colours() -> None:
+    import re
+
+    for result, _, lines in list(TREES.values())[:3]:
+        trees = TurnLines(Style(True), 0)
+        colored = trees.title(result) + trees.tree(result)
+        assert "\x1b[31m" in colored
+        assert re.sub(r"\x1b\[\d+m", "", colored) == lines
