@@ -14,14 +14,15 @@ from typing import Any
 from runner.agents.answer import AgentError
 from runner.assertions.base import Evidence
 from runner.cases.conversations import ConversationCase, ConversationTurn
-from runner.cases.messages import messages_of
-from runner.cases.model import Case, Message
+from runner.cases.messages import message_of, messages_of
+from runner.cases.model import Message
 from runner.errors import RunnerError
 from runner.events import ScoreResult, TurnResult
 from runner.modes.base import Trial
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
+from scripttest import ScriptError
 
 WHOLE = "assertions"
 """Name of the score of the whole conversation."""
@@ -65,8 +66,7 @@ class _Conversation:
     async def hold(self) -> None:
         """Asks all turns, and has them and the whole graded."""
         trial, case = self._trial, self._case
-        if case.input is not None or case.messages is not None:
-            trial.transcript += messages_of(case.model_copy(update={"attachments": []}), trial.folder)
+        trial.transcript += messages_of(case.model_copy(update={"attachments": []}), trial.folder)
         stopped = False
         for number, turn in enumerate(case.turns, 1):
             if stopped:
@@ -109,23 +109,19 @@ class _Conversation:
             trial.fail("assertion", said)
 
     async def _ask(self, number: int, turn: ConversationTurn) -> None:
-        trial = self._trial
+        trial, case = self._trial, self._case
+        if number == 1:
+            turn = turn.model_copy(update={"attachments": [*turn.attachments, *case.attachments]})
         self._starts.append(len(trial.transcript))
         trial.begin(TurnResult(number, _written(turn), "static", "passed"))
         try:
-            said = await exchange(trial, self._message(number, turn), trial.options)
-        except (AgentError, RunnerError) as error:
+            said = await exchange(trial, message_of(turn, trial.folder), trial.options)
+        except (AgentError, RunnerError, ScriptError) as error:
             trial.end(status="failed", error=f"agent error: {error.message}")
             raise
         self._said.append(said.evidence)
         answer = said.answer
         trial.end(output=answer.output, response=answer.content, tools=said.tools, milliseconds=said.milliseconds)
-
-    def _message(self, number: int, turn: ConversationTurn) -> dict[str, Any]:
-        written = turn.input if isinstance(turn.input, Message) else Message(role="user", content=turn.input)
-        attachments = [*turn.attachments, *(self._case.attachments if number == 1 else ())]
-        message, *_ = messages_of(Case(id=self._case.id, input=written, attachments=attachments), self._trial.folder)
-        return message
 
     def _start(self, name: str, grading: Coroutine[Any, Any, Grade]) -> asyncio.Task[Grade]:
         task = self._tasks[name] = asyncio.create_task(grading)

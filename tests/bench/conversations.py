@@ -52,6 +52,7 @@ def application(folder: Path, url: str, turns: int, graders: int) -> Path:
         {"id": how, "mode": "conversation", "on_turn_failure": how, "turns": said, "assertions": criteria}
         for how in ("continue", "stop")
     ]
+    cases.insert(0, {"id": "warm", "input": "So that all is loaded"})
     files: dict[str, Any] = {
         f"connectors/{id}.conn.yao": json.dumps(
             {"type": "openai", "options": {"host": url, "model": id, "key": "none"}}
@@ -80,7 +81,7 @@ def run(turns: int, graders: int) -> dict[str, float]:
         report = folder / "report.json"
         command = [*YAO_TEST, "-i", str(cases), "-o", str(report), "-q"]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        expected = 2 * (turns + (turns + 1) * graders)
+        expected = 1 + 2 * (turns + (turns + 1) * graders)
         if len(server.requests) != expected:
             raise SystemExit(f"{len(server.requests)} model calls were made, not {expected}")
         return {record["id"]: record["duration_ms"] for record in json.loads(report.read_text())["results"]}
