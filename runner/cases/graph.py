@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from runner.errors import did_you_mean
 
 SHOWN = 10
 """Names of a circle that are told."""
+CIRCLES = 20
+"""Circles that are told."""
 
 Waits = Mapping[str, Sequence[str]]
 """Name → the names that it waits for."""
@@ -34,7 +37,7 @@ def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[Fault]:
                 yield Fault(name, index, f'the {what} "{name}" waits for itself')
             elif other not in known:
                 yield Fault(name, index, f'there is no {what} "{other}"', did_you_mean(other, known))
-    for circle in _circles(waits):
+    for circle in islice(_circles(waits), CIRCLES):
         text = f"{what}s that wait for each other: {_written(circle)}"
         yield Fault(circle[0], waits[circle[0]].index(circle[1]), text, "Take one of them out of the circle")
 
