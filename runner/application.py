@@ -115,6 +115,10 @@ class Application:
             raise ConfigurationError(f'Cannot find agent "{id}": {agent} has no agent {".".join(rest)} in it', hint)
         return agent, folder
 
+    def agent_of_script(self, id: str) -> str:
+        """Id of the agent that a `scripts.<agent>.<module>` belongs to. Raises ConfigurationError."""
+        return self._agent(id.split(".")[1:], id)[0]
+
     def agent_of(self, place: Path) -> tuple[str, Path] | None:
         """The agent that a file or folder belongs to, or None."""
         for folder in (place, *place.parents):

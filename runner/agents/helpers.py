@@ -60,7 +60,7 @@ class Helpers:
         assistant = self._runtime.assistants.get(agent)
         connector = options.get("connector")
         if not connector and not assistant.connector and not self._runtime.connectors.has_role("default"):
-            connector = self._fallback or chat_connector(chat)
+            connector = self._fallback or chat_connector(chat) or self._tested(chat)
         call = {key: options[key] for key in ("mode", "search", "disable_global_prompts") if options.get(key)}
         call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
         if connector:
@@ -70,6 +70,11 @@ class Helpers:
         answer = await self._runtime.call(agent, messages, call, own)
         chat.model_calls += own.model_calls
         return answer
+
+    def _tested(self, chat: Chat) -> str:
+        """The connector of the agent that the chat belongs to; empty when it has none."""
+        id = chat.context.get("assistant_id")
+        return self._runtime.assistants.get(id).connector if id else ""
 
 
 def chat_connector(chat: Chat) -> str:

@@ -49,6 +49,7 @@ class AgentService:
             connector: for helper agents that have none.
             timeout: seconds that a call from a script test may take.
         """
+        self._application = application
         self._calls = calls
         self._timeout = timeout
         self._chats: dict[tuple[str, str], Chat] = {}
@@ -92,6 +93,7 @@ class AgentService:
         chat = self._chats.get(key)
         if chat is None:
             context = {**self._calls.context, "chat_id": f"script-test-{test}"}
+            context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(module)
             chat = self._chats.setdefault(key, Chat(context))
         scope = Scope(chat, None, chat.context, 0)
 
