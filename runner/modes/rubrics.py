@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from runner.assertions.verdicts import show
+from runner.assertions.verdicts import shorten, show
 from runner.cases.conversations import Criterion as Rubric
 from runner.cases.conversations import Grader
 
@@ -68,6 +68,7 @@ def _rubric(item: Any) -> Rubric:
 def _text(grader: Grader) -> str:
     """An assertion in short: `contains "CSS"`."""
     said = next((value for value in (grader.criteria, grader.value, grader.pattern, grader.name) if value), None)
-    parts = [grader.type, grader.path, None if said is None else show(said, SHOWN)]
+    shown = f'"{shorten(" ".join(said.split()), SHOWN)}"' if isinstance(said, str) else show(said, SHOWN)
+    parts = [grader.type, grader.path, None if said is None else shown]
     text = " ".join(part for part in parts if part)
     return f"not {text}" if grader.negate else text

@@ -2,7 +2,8 @@
 
 In an application made for a page, from the top of the page downward:
 
-- a block whose first line is a comment with a path (`// assistants/a/src/b.ts`) is written there;
+- a block whose first line is a comment with a path (`// assistants/a/src/b.ts`, `# assistants/a/prompts.yml`) is written
+  there;
 - a `typescript` block with test functions must pass, unless the console block after it shows how it does;
 - a `console` block is a command behind `$` and its whole output; durations may differ, and a line `...` stands for any
   lines.
@@ -53,7 +54,7 @@ class Block(NamedTuple):
     @property
     def path(self) -> str | None:
         """Where its first line says it belongs."""
-        match = re.match(r"// (\S+/\S+\.(?:ts|js|json|yao))\n", self.text)
+        match = re.match(r"(?://|#) (\S+/\S+\.(?:ts|js|json|yao|ya?ml|jsonl))\n", self.text)
         return match[1] if match else None
 
     @property
