@@ -4,87 +4,108 @@ file; for several of them, one such document each in `reports`."""
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
+from collections import Counter
 from typing import Any
 
-from runner.events import Event, RunEnd, Suite, TestEnd
-from runner.execution import Execution
-from runner.reporters.case_records import case_record
-from runner.reporters.records import metadata_record, result_record, summary_record
+from runner.reporters.document import DocumentReporter, Record, Report
+
+OF_LINES = ("type", "suite", "position", "script")
+"""Keys that results have as lines of JSONL only."""
 
 
-class JsonReporter:
+class JsonReporter(DocumentReporter):
     """Keeps every result and writes the document once, at the end."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._results: dict[str, dict[int, dict[str, Any]]] = {}
-
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Collects results; writes at the end of the run."""
-        if isinstance(event, TestEnd):
-            result = event.result
-            record = result_record(result) if result.case is None else case_record(result)
-            self._results.setdefault(result.suite, {})[result.position] = record
-        elif isinstance(event, RunEnd):
-            text = json.dumps(self.document(so_far), indent=2, ensure_ascii=False)
-            write_whole(self._path, text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") + "\n")
-
-    def close(self) -> None:
-        """Nothing is left to do."""
-
-    def document(self, run: Execution) -> dict[str, Any]:
-        """The report as a JSON value."""
-        assert run.start is not None
-        start, end = run.start, run.end
-        milliseconds = end.seconds * 1000 if end else 0
-        reports = [self._part(suite, run) for suite in start.suites]
-        errors = {"errors": [problem.message for problem in run.errors]} if run.errors else {}
-        if len(reports) == 1:
-            return {**reports[0], **errors}
-        return {
-            "type": "test_run",
-            "summary": summary_record(run.counts, milliseconds),
-            "environment": start.environment,
-            "reports": reports,
-            **errors,
-            "metadata": metadata_record(start, end),
-        }
-
-    def _part(self, suite: Suite, run: Execution) -> dict[str, Any]:
-        """The document of one suite."""
-        assert run.start is not None
-        counts = run.of_suite[suite.id]
-        results = [record for _, record in sorted(self._results.get(suite.id, {}).items())]
-        summary: dict[str, Any] = dict(summary_record(counts, counts.milliseconds))
-        if suite.kind == "agent_test":
-            judged = counts.passed + counts.failed
-            summary |= {
-                "agent_id": suite.agent,
-                "connector": suite.connector or next((r["connector"] for r in results if r.get("connector")), ""),
-                "runs_per_case": 1,
-                "overall_pass_rate": round(100 * counts.passed / judged, 1) if judged else 0,
-            }
-            what = {"input": suite.label}
-        else:
-            what = {"script": suite.id, "script_path": suite.label}
-        return {
-            "type": suite.kind,
-            **what,
-            "summary": summary,
-            "environment": run.start.environment,
-            "results": results,
-            "metadata": metadata_record(run.start, run.end),
-        }
+    def render(self, report: Report) -> str:
+        """The document as text."""
+        return json.dumps(json_document(report), indent=2, ensure_ascii=False) + "\n"
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that a reader never sees half of it. Raises OSError."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text, "utf-8")
-        os.replace(part, path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+def json_document(report: Report) -> Record:
+    """The report as one JSON value."""
+    parts = [_part(report, suite, results) for suite, results in report.by_suite()]
+    errors = {"errors": report.errors} if report.errors else {}
+    if len(parts) == 1:
+        return {**parts[0], **errors}
+    return {
+        "type": "test_run",
+        "summary": _counts(report.summary),
+        "environment": report.start["environment"],
+        "reports": parts,
+        **errors,
+        "metadata": _metadata(report),
+    }
+
+
+def custom_report(report: Report) -> Record:
+    """The "Custom Report" document of seed 004 for the whole run, which reporter agents get: `{summary, environment,
+    results, errors?, metadata}`; results of several suites say theirs."""
+    several = len(report.suites) > 1
+    results = [
+        {**({"suite": suite["id"]} if several else {}), **_result(suite, record)}
+        for suite, records in report.by_suite()
+        for record in records
+    ]
+    agents = ",".join(sorted({suite["agent"] for suite in report.suites}))
+    connectors = ",".join(sorted({_connector(*part) for part in report.by_suite()} - {""}))
+    return {
+        "summary": {**_counts(report.summary), **_agent_summary(report.summary, agents, connectors)},
+        "environment": report.start["environment"],
+        "results": results,
+        **({"errors": report.errors} if report.errors else {}),
+        "metadata": _metadata(report),
+    }
+
+
+def _part(report: Report, suite: Record, results: list[Record]) -> Record:
+    """The document of one suite."""
+    statuses = Counter(record["status"] for record in results)
+    summary: Record = {
+        "total": len(results),
+        **{status: statuses[status] for status in ("passed", "failed", "skipped")},
+        "duration_ms": sum(record["duration_ms"] for record in results),
+    }
+    if suite["kind"] == "agent_test":
+        what = {"input": suite["label"]}
+        summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))
+    else:
+        what = {"script": suite["id"], "script_path": suite["label"]}
+    return {
+        "type": suite["kind"],
+        **what,
+        "summary": summary,
+        "environment": report.start["environment"],
+        "results": [_result(suite, record) for record in results],
+        "metadata": _metadata(report),
+    }
+
+
+def _result(suite: Record, record: Record) -> Record:
+    """A result without what only lines need; script tests have a name in the place of an id."""
+    rest = {key: value for key, value in record.items() if key not in OF_LINES}
+    return rest if suite["kind"] == "agent_test" else {"name": rest.pop("id"), **rest}
+
+
+def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
+    return {"agent_id": agent, "connector": connector, "runs_per_case": 1, "overall_pass_rate": pass_rate(counts)}
+
+
+def _connector(suite: Record, results: list[Record]) -> str:
+    found: str = suite["connector"] or next((record["connector"] for record in results if record.get("connector")), "")
+    return found
+
+
+def pass_rate(counts: Record) -> float:
+    """Percent of the tests that were judged; 0 when none was."""
+    judged = counts["passed"] + counts["failed"]
+    return round(100 * counts["passed"] / judged, 1) if judged else 0
+
+
+def _counts(summary: Record) -> Record:
+    return {key: summary[key] for key in ("total", "passed", "failed", "skipped", "duration_ms")}
+
+
+def _metadata(report: Report) -> dict[str, Any]:
+    start = report.start
+    completed = report.summary.get("completed_at")
+    return {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"]}

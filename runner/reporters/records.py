@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.events import RunEnd, RunStart, TestResult
+from runner.events import TestResult
 from runner.execution import Counts
 from scripttest import Failure, Outcome, StackFrame
 
@@ -84,9 +84,3 @@ def summary_record(counts: Counts, milliseconds: float) -> dict[str, int]:
         "skipped": counts.skipped,
         "duration_ms": round(milliseconds),
     }
-
-
-def metadata_record(start: RunStart, end: RunEnd | None) -> dict[str, Any]:
-    """`{started_at, completed_at, version}`."""
-    completed = end.completed_at if end else None
-    return {"started_at": start.started_at, "completed_at": completed, "version": start.version}

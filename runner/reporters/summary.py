@@ -1,31 +1,29 @@
-"""`report.summary`: a few lines of text."""
+"""`report.summary`, `.txt`: a few lines of text."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from runner.events import Event, RunEnd, TestEnd
-from runner.execution import Execution
-from runner.reporters.json_report import write_whole
-from runner.reporters.records import error_text
+from runner.reporters.document import DocumentReporter, Record, Report
 
 
-class SummaryReporter:
-    """Writes counts and the failed tests, at the end."""
+class SummaryReporter(DocumentReporter):
+    """Writes counts, the failed tests, and what broke outside them."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._failed: list[str] = []
+    def keep(self, record: Record) -> Record | None:
+        """Failed tests only."""
+        kept = ("suite", "position", "id", "status", "error")
+        return {key: record.get(key) for key in kept} if record["status"] == "failed" else None
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Collects failures; writes at the end of the run."""
-        if isinstance(event, TestEnd) and event.result.outcome.failures:
-            result = event.result
-            self._failed.append(f"FAILED {result.suite} {result.name}: {error_text(result.outcome.failures[0])}")
-        elif isinstance(event, RunEnd):
-            counts = so_far.counts
-            line = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped in {event.seconds:.2f}s"
-            write_whole(self._path, "\n".join([line, *self._failed]) + "\n")
-
-    def close(self) -> None:
-        """Nothing is left to do."""
+    def render(self, report: Report) -> str:
+        """The lines."""
+        summary = report.summary
+        interrupted = "interrupted: " if summary["status"] == "interrupted" else ""
+        lines = [
+            f"{interrupted}{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
+            f" in {summary['duration_ms'] / 1000:.2f}s"
+        ]
+        lines += [
+            f"FAILED {record['suite']} {record['id']}: {record.get('error') or 'it failed'}"
+            for record in report.results
+            if record["status"] == "failed"
+        ]
+        return "\n".join([*lines, *(f"ERROR {error}" for error in report.errors)]) + "\n"

@@ -623,6 +623,16 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
         "total_cases": 2,
         "scripts": [],
         "inputs": ["assistants/demo/tests/cases.jsonl"],
+        "suites": [
+            {
+                "id": "assistants/demo/tests/cases.jsonl",
+                "kind": "agent_test",
+                "label": "assistants/demo/tests/cases.jsonl",
+                "file": str(application.root / case_file()),
+                "agent": "demo",
+                "connector": "",
+            }
+        ],
         "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
     }
     assert {
@@ -639,6 +649,7 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
         "assertions": [],
     }
     assert isinstance(first["duration_ms"], int) and "name" not in second
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", summary.pop("completed_at"))
     assert summary | {"duration_ms": 0} == {
         "type": "summary",
         "total": 2,

@@ -111,19 +111,40 @@ def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
             "total_cases": None,
             "scripts": ["scripts.demo.setup"],
             "inputs": [],
+            "suites": [
+                {
+                    "id": "scripts.demo.setup",
+                    "kind": "script_test",
+                    "label": "demo/src/setup_test.ts",
+                    "file": f"{AT}setup_test.ts",
+                    "agent": "demo",
+                    "connector": "",
+                }
+            ],
             "environment": ENVIRONMENT,
             "version": "V",
         },
         *(
             {
                 "type": "result",
+                "suite": "scripts.demo.setup",
+                "position": position,
                 "id": record["name"],
                 "script": "scripts.demo.setup",
                 **{k: v for k, v in record.items() if k != "name"},
             }
-            for record in RESULTS
+            for position, record in enumerate(RESULTS)
         ),
-        {"type": "summary", "total": 5, "passed": 2, "failed": 2, "skipped": 1, "duration_ms": "N", "status": "failed"},
+        {
+            "type": "summary",
+            "total": 5,
+            "passed": 2,
+            "failed": 2,
+            "skipped": 1,
+            "duration_ms": "N",
+            "status": "failed",
+            "completed_at": "T",
+        },
     ]
 
 

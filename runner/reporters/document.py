@@ -1,0 +1,169 @@
+"""The report of a whole run as one value, which every document (JSON, Markdown, HTML, JUnit ...) is made from, whether
+the run has just ended or was saved in a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, Warned
+from runner.execution import Execution
+from runner.reporters.case_records import case_record
+from runner.reporters.records import result_record, summary_record
+
+Record = dict[str, Any]
+
+
+class Report(NamedTuple):
+    """A run and its results, as JSON values.
+
+    | field | shape |
+    | --- | --- |
+    | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...]}` |
+    | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
+    | `errors`, `warnings` | texts |
+    | `summary` | `{total, passed, failed, skipped, duration_ms, status, completed_at}` |
+
+    A suite is `{id, kind, label, file, agent, connector}`; results name it by its `id`.
+    """
+
+    start: Record
+    results: list[Record]
+    errors: list[str]
+    warnings: list[str]
+    summary: Record
+
+    @property
+    def suites(self) -> list[Record]:
+        """The sources of the tests, in their order."""
+        found: list[Record] = self.start["suites"]
+        return found
+
+    def by_suite(self) -> list[tuple[Record, list[Record]]]:
+        """Each suite with its results, also those that have none."""
+        found: dict[str, list[Record]] = {suite["id"]: [] for suite in self.suites}
+        for record in self.results:
+            found[record["suite"]].append(record)
+        return [(suite, found[suite["id"]]) for suite in self.suites]
+
+
+class DocumentReporter:
+    """A reporter that writes one document when the run has ended; a subclass says how it reads in `render`."""
+
+    def __init__(self, target: Path | TextIO) -> None:
+        """`target` is a file, which is replaced whole, or a stream."""
+        self._target = target
+        self._start: Record = {}
+        self._results: list[Record] = []
+        self._warnings: list[str] = []
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Collects results; writes at the end of the run. Raises OSError."""
+        if isinstance(event, TestEnd):
+            record = self.keep(result_line(event.result, so_far.suites[event.result.suite]))
+            if record is not None:
+                self._results.append(record)
+        elif isinstance(event, RunStart):
+            self._start = start_record(event)
+        elif isinstance(event, Warned):
+            self._warnings.append(event.message)
+        elif isinstance(event, RunEnd):
+            errors = [problem.message for problem in so_far.errors]
+            results = in_order(self._start["suites"], self._results)
+            self.write(Report(self._start, results, errors, self._warnings, end_record(so_far)))
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def keep(self, record: Record) -> Record | None:
+        """What the document needs of a result; None when it needs nothing. The record belongs to others too."""
+        return record
+
+    def render(self, report: Report) -> str:
+        """The document."""
+        raise NotImplementedError
+
+    def write(self, report: Report) -> None:
+        """Writes the document of a report. Raises OSError."""
+        text = self.render(report)
+        if isinstance(self._target, Path):
+            write_whole(self._target, text)
+        else:
+            self._target.write(text.encode("utf-8", "replace").decode())
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file so that a reader never sees half of it; lone surrogates become `?`. Raises OSError."""
+    if path.exists() and not path.is_file():  # a device or a pipe
+        with path.open("w", encoding="utf-8", errors="replace") as stream:
+            stream.write(text)
+        return
+    part = path.with_name(f".yao-test.{os.getpid()}")
+    try:
+        part.write_text(text, "utf-8", "replace")
+        os.replace(part, path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def suite_record(suite: Suite) -> Record:
+    """`{id, kind, label, file, agent, connector}`; the id of a case file is its label, so that reports of several
+    machines agree."""
+    return {
+        "id": suite_id(suite),
+        "kind": suite.kind,
+        "label": suite.label,
+        "file": suite.file,
+        "agent": suite.agent,
+        "connector": suite.connector,
+    }
+
+
+def suite_id(suite: Suite) -> str:
+    """How a report names a suite."""
+    return suite.label if suite.kind == "agent_test" else suite.id
+
+
+def start_record(start: RunStart) -> Record:
+    """`Report.start`."""
+    return {
+        "timestamp": start.started_at,
+        "version": start.version,
+        "environment": start.environment,
+        "suites": [suite_record(suite) for suite in start.suites],
+    }
+
+
+def end_record(run: Execution) -> Record:
+    """`Report.summary`."""
+    end = run.end
+    assert end is not None
+    summary = summary_record(run.counts, end.seconds * 1000)
+    return {**summary, "status": end.status, "completed_at": end.completed_at}
+
+
+_last: tuple[TestResult | None, Record] = (None, {})
+
+
+def result_line(result: TestResult, suite: Suite) -> Record:
+    """The `result` line of a result: `{type, suite, position, id, ...}`. Reporters that ask for the same one in turn
+    share the record, and must not change it."""
+    global _last
+    known, record = _last
+    if known is not result:
+        record = {"type": "result", "suite": suite_id(suite), "position": result.position}
+        if result.case is not None:
+            record |= case_record(result)
+        else:
+            script = result_record(result)
+            record |= {"id": script.pop("name"), "script": result.suite, **script}
+        _last = (result, record)
+    return record
+
+
+def in_order(suites: list[Record], results: list[Record]) -> list[Record]:
+    """Results in the order of the suites and of the tests in them; those that do not say their place, as they are."""
+    places = {suite["id"]: place for place, suite in enumerate(suites)}
+    return sorted(results, key=lambda record: (places[record["suite"]], record.get("position", 0)))
