@@ -3,6 +3,7 @@ document where it is at hand."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 from pathlib import Path
@@ -280,33 +281,69 @@ def test_hooks_around_a_case_get_criteria_as_they_are_written(app: MakeApplicati
     assert json.loads(record["response"]) == ["Is kind", {"type": "contains", "value": "kind"}]
 
 
-@pytest.mark.parametrize("trials", [1, 2])
-def test_an_interrupt_reports_the_turns_so_far(app: MakeApplication, tmp_path: Path, trials: int) -> None:
+INTERRUPTED: dict[str, tuple[int, int, list[Any]]] = {
+    "in the only trial": (1, 1, []),
+    "in the first trial": (2, 1, []),
+    "in the second trial": (2, 4, [(1, 1, "passed"), (2, None, "skipped")]),
+}
+"""Trials, turns that are answered before, and what is said of the trials."""
+
+
+@pytest.mark.parametrize(("trials", "answered", "held"), INTERRUPTED.values(), ids=INTERRUPTED)
+def test_an_interrupt_reports_the_turns_so_far(
+    app: MakeApplication, tmp_path: Path, trials: int, answered: int, held: list[Any]
+) -> None:
     async def answer(exchange: Exchange) -> None:
-        await (silence() if exchange.request.last_text == "slow" else says("done"))(exchange)
+        slow = exchange.request.last_text == "slow" or len(server.requests) > answered + 1
+        await (silence() if slow else says("done"))(exchange)
 
     done = {"type": "contains", "value": "done"}
-    talk = {
-        "id": "talk",
-        "mode": "conversation",
-        "turns": [{"input": "One", "assertions": [done]}, {"input": "slow"}, {"input": "Three"}],
-        "trials": trials,
-    }
+    turns = [{"input": "One", "assertions": [done]}, {"input": "Two"}, {"input": "Three"}]
+    talk = {"id": "talk", "mode": "conversation", "turns": turns, "trials": trials}
     report = tmp_path / "r.json"
     with ModelServer(answer) as server:
         options = {"host": server.url, "model": "m", "key": "k"}
-        files = agent(package={"connector": "local"}, cases=[talk, {"id": "single", "input": "slow"}])
+        files = agent(package={"connector": "local"}, cases=[{"id": "single", "input": "slow"}, talk])
         files["/connectors/local.conn.yao"] = json.dumps({"type": "openai", "options": options})
-        application = app(files)
-        process = application.start("-i", case_file(), "--parallel", "2", "-o", str(report))
-        eventually(lambda: len(server.requests) == 3, "the second turn begins")
+        process = app(files).start("-i", case_file(), "--parallel", "2", "-o", str(report))
+        eventually(lambda: len(server.requests) == answered + 2, "the turn begins")
         process.send_signal(signal.SIGINT)
-        run = application.finish(process)
+        stdout, stderr = process.communicate(timeout=60)
 
-    assert run.code == 130, run
+    assert process.returncode == 130, stdout + stderr
     (record,) = json.loads(report.read_text())["results"]
     assert (record["id"], record["status"], record["skip_reason"]) == ("talk", "skipped", "interrupted")
-    assert [(turn["input"], turn["status"]) for turn in record["turns"]] == [("One", "passed"), ("slow", "skipped")]
+    assert [(turn["input"], turn["status"]) for turn in record["turns"]] == [("One", "passed"), ("Two", "skipped")]
+    found = [(trial["trial"], trial["score"], trial["status"]) for trial in record.get("trials", [])]
+    assert found == held
+
+
+def test_a_conversation_that_fail_fast_gives_up_is_reported_as_far_as_it_came(
+    app: MakeApplication, tmp_path: Path
+) -> None:
+    reached = asyncio.Event()
+
+    async def answer(exchange: Exchange) -> None:
+        said = exchange.request.last_text
+        if said == "slow":
+            reached.set()
+            return await silence()(exchange)
+        if said == "bad":
+            await asyncio.wait_for(reached.wait(), 20)
+        await says("done")(exchange)
+
+    talk = {"id": "talk", "mode": "conversation", "turns": [{"input": "One"}, {"input": "slow"}]}
+    with ModelServer(answer) as server:
+        options = {"host": server.url, "model": "m", "key": "k"}
+        files = agent(package={"connector": "local"}, cases=[talk, {"id": "bad", "input": "bad", "expected": "good"}])
+        files["/connectors/local.conn.yao"] = json.dumps({"type": "openai", "options": options})
+        records = run_cases(app(files), "--parallel", "2", "--fail-fast", code=1)
+
+    assert {id: (record["status"], record.get("skip_reason")) for id, record in records.items()} == {
+        "bad": ("failed", None),
+        "talk": ("skipped", "given up by --fail-fast"),
+    }
+    assert [turn["status"] for turn in records["talk"]["turns"]] == ["passed", "skipped"]
 
 
 # The design document
