@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from statistics import fmean
 from typing import Any
 
 from runner.agents.answer import AgentError
@@ -26,7 +25,11 @@ from scripttest import ScriptError
 
 WHOLE = "assertions"
 """Name of the score of the whole conversation."""
-AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "min": min, "max": max}
+AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
+    "mean": lambda scores: sum(scores) / len(scores),
+    "min": min,
+    "max": max,
+}
 STOPPED = "an earlier turn failed, and on_turn_failure is stop"
 
 

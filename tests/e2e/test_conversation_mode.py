@@ -411,3 +411,42 @@ def test_the_example_of_the_design_document_runs_as_it_stands(app: MakeApplicati
     assert [len(entry["assertions"]) for entry in record["scores"]] == [3, 4, 3, 4, 3]
     assert (record["test_id"], record["execution_status"]) == ("travel-planning", "ok")
     assert [message["role"] for message in record["output"] if message["role"] != "system"] == ["user", "assistant"] * 4
+    for entry in record["scores"]:
+        assert {"name", "type", "score", "verdict", "assertions"} <= entry.keys()
+        assert all({"text", "passed"} <= item.keys() for item in entry["assertions"])
+
+
+def mixed() -> str:
+    """The second example of the document, a turn, in a case."""
+    lines = SEED.read_text("utf-8").splitlines()
+    start = lines.index("- input: Queue")
+    lines = lines[start : lines.index("How it works")]
+    level, found = 6, ["- id: queue", "  mode: conversation", "  turns:"]
+    for line in lines:
+        level = {"- input": 4, "assertions:": 6, "- id": 12}.get(line.partition(": ")[0], level)
+        if line.startswith("- ") and level not in (4, 12):
+            level = 8
+        elif not line.startswith("- ") and line != "assertions:":
+            level = 14 if level in (12, 14) else 10
+        found.append(" " * level + line)
+    return "\n".join(found) + "\n"
+
+
+@pytest.mark.skipif(not SEED.exists(), reason="the design document is not at hand")
+def test_the_example_with_structured_assertions_runs_as_it_stands(app: MakeApplication) -> None:
+    files = {
+        **agent(replies="- reply: Which tags, RTR or RTK? And is it CSS?"),
+        "/assistants/demo/tests/talks.yaml": mixed(),
+    }
+
+    (record,) = run_cases(app(files), "-i", FILE, code=0).values()
+
+    (entry,) = record["scores"]
+    shown = [
+        (item["text"], item["weight"], item.get("required", False), item.get("id")) for item in entry["assertions"]
+    ]
+    assert shown == [
+        ("Asks about required tags (RTR, RTK, WFC, etc.)", 1, False, None),
+        ('contains "CSS"', 1, False, None),
+        ("Does not jump to a solution before gathering information", 2, True, "no-premature-diagnosis"),
+    ]
