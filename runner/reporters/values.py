@@ -17,7 +17,10 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 def written(result: AssertionResult) -> str:
     """An assertion in a few words: `contains "x"`, `$.status = "open"`."""
-    expected = "" if result.expected is None else f" {one_line(_literal(result.expected))}"
+    value = result.expected
+    expected = (
+        "" if value is None else f' "{one_line(value)}"' if isinstance(value, str) else f" {one_line(_literal(value))}"
+    )
     score = "" if result.score is None else f" (score {result.score:g})"
     if result.type == "json_path":
         return f"{result.path or '$'} ={expected or ' null'}{score}"
