@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from typing import Any
 
 import pytest
 from agent_files import agent, case_file, lines, run_cases, server
-from command import Application, MakeApplication
+from command import Application, MakeApplication, eventually
 
 from runner.errors import ConfigurationError
 from runner.generators import parameters, with_ids
@@ -26,6 +28,9 @@ DESK = {
 }
 SAID = '- reply: "{{ messages.-1.content }}"'
 """An agent that repeats what it is told."""
+
+
+ASKED = 'function Create() { new FS("data").WriteFile("/asked", "yes"); }'
 
 
 def maker(answer: Any, **more: Any) -> dict[str, str]:
@@ -416,3 +421,15 @@ def test_a_bad_file_is_said_before_anything_is_generated(app: MakeApplication) -
 
     assert run.code == 2
     assert run.stderr.startswith(f"Error: Cannot read cases from {case_file()}:1:1")
+
+
+def test_an_interrupt_ends_a_generator(app: MakeApplication) -> None:
+    files = agent(replies=SAID) | agent("maker", replies="- reply: { text: late, delay: 20s }")
+    application = app({**files, "/assistants/maker/src/index.ts": ASKED})
+
+    with application.start("-i", "agents:maker", "-n", "demo") as process:
+        eventually((application.root / "data/asked").exists, "the generator is asked")
+        os.killpg(process.pid, signal.SIGINT)
+        run = application.finish(process)
+
+    assert (run.code, run.stdout, run.stderr) == (130, "", "")
