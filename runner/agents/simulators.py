@@ -27,6 +27,7 @@ from runner.agents.references import ScriptReferenceError, find_function
 from runner.answers import read_simulation
 from runner.assertions.base import NotEvaluated
 from runner.errors import ConfigurationError, RunnerError
+from runner.modes.awaiting import text_in
 from scripttest import ScriptError
 
 if TYPE_CHECKING:
@@ -137,11 +138,7 @@ class SimulatedUser:
     def _payload(self, max_turns: int) -> dict[str, Any]:
         trial = self._trial
         turns = len(trial.turns)
-        conversation = [
-            {"role": message["role"], "content": plain_text(message.get("content"))}
-            for message in trial.transcript
-            if message["role"] in ("user", "assistant")
-        ]
+        conversation = self._conversation()
         last = next((message for message in reversed(conversation) if message["role"] == "assistant"), None)
         payload: dict[str, Any] = {key: self._own[key] for key in ("persona", "goal") if key in self._own}
         payload |= {
@@ -156,6 +153,17 @@ class SimulatedUser:
             "session_id": trial.chat.id,
         }
         return {**payload, "extra": self._extra} if self._extra else payload
+
+    def _conversation(self) -> list[dict[str, str]]:
+        """What user and agent said, as the user hears it: the text in Next's data rather than that of the model."""
+        trial = self._trial
+        said = [message for message in trial.transcript if message["role"] in ("user", "assistant")]
+        answers = [turn for turn in trial.turns if turn.status != "skipped" and turn.error is None]
+        heard = [{"role": message["role"], "content": plain_text(message.get("content"))} for message in said]
+        of_agent = [message for message in heard if message["role"] == "assistant"]
+        for message, turn in zip(reversed(of_agent), reversed(answers), strict=False):
+            message["content"] = text_in(turn.output) or message["content"]
+        return heard
 
     async def _ask(self, payload: dict[str, Any]) -> Any:
         trial = self._trial

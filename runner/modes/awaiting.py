@@ -104,7 +104,7 @@ def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] 
 def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> str:
     """What the agent asks the user: what its tool asks, else the last sentence that asks, else all that it said."""
     use = _asking_tool(answer, tools, input_tools)
-    asked = _text_of(use.arguments) if use is not None else ""
+    asked = text_in(use.arguments) if use is not None else ""
     text = asked or said_in(answer)
     sentences = _sentences(text)
     asking = [sentence for sentence in sentences if _asks(sentence)]
@@ -114,9 +114,9 @@ def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[
 def said_in(answer: Answer) -> str:
     """What the agent says to the user: the text in Next's data or in a JSON answer, else the completion."""
     if _has_next(answer):
-        return _text_of(answer.next)
+        return text_in(answer.next)
     parsed = _object_in(answer.content)
-    return _text_of(parsed) if parsed is not None else answer.content
+    return text_in(parsed) if parsed is not None else answer.content
 
 
 def looks_like_question(text: str) -> bool:
@@ -192,7 +192,8 @@ def _object_in(text: str) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _text_of(value: Any) -> str:
+def text_in(value: Any) -> str:
+    """What a value says to the user: a text, or the one in an object; empty when there is none."""
     if isinstance(value, Mapping):
         return next((said for key in _TEXTS if isinstance(said := value.get(key), str) and said.strip()), "")
     return value if isinstance(value, str) else ""

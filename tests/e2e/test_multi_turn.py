@@ -424,6 +424,24 @@ def test_a_simulator_is_told_everything_in_its_message_and_in_its_metadata(app: 
     assert metadata == {**payload, "mood": "calm"}
 
 
+def test_a_simulator_hears_what_the_next_hook_says(app: MakeApplication) -> None:
+    says = "function Next(ctx, payload) { return { data: { message: `Said ${payload.messages.length}` } }; }"
+    play = """\
+export function Simulate({ conversation, turn_number }) {
+  if (turn_number < 3) return "More";
+  return { goal_achieved: true, reasoning: conversation.map(({ content }) => content).join(", ") };
+}
+"""
+    case = {
+        "id": "a",
+        "messages": [{"content": "Hi"}, {"role": "assistant", "content": "Hello"}, {"content": "Well"}],
+        "simulator": {"use": "scripts:play", "goal": "x"},
+    }
+    record = ran(app(clerk(case, hooks=says, **{"/scripts/play.ts": play})), code=0)
+
+    assert record["turns"][-1]["note"] == "Goal achieved: Hi, Hello, Well, Said 3, More, Said 5"
+
+
 def test_prose_of_a_simulator_is_what_the_user_says(app: MakeApplication) -> None:
     case = {"id": "a", "input": "Help me", "simulator": {**PLAYER, "metadata": {"does": "prose"}, "max_turns": 2}}
     record = ran(app(clerk(case)), code=1)
