@@ -35,7 +35,7 @@ class Flag(NamedTuple):
 
 
 FLAGS = (
-    Flag("input", "scripts.<agent>.<module>, a case file, folder, agents:<id> or message. Repeatable.", "i", "repeated"),
+    Flag("input", "scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable.", "i", "repeated"),
     Flag("name", "Agent to test. Default: found from the tests or the working directory.", "n", metavar="ID"),
     Flag("output", "Report file; .json or .jsonl decides the format. Repeatable.", "o", "repeated", "FILE"),
     Flag("connector", "Connector that the tested agent uses in the place of its own.", "c", metavar="ID"),
