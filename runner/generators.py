@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, Origin
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.answers import read_cases
@@ -156,7 +156,7 @@ class _Generation:
         """What the generator answers, as a JSON value."""
         payload = await self._payload()
         context = {**self._setting.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
-        chat = Chat(context)
+        chat = Chat(context, origin=Origin(self._input.id, "@generate"))
         if self._input.reference.startswith("agents:"):
             return await self._of_agent(payload, chat)
         return await self._of_script(payload, chat)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, Origin
 from runner.dependencies import Progress
 from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart, TurnStart, Warned
 from runner.hooks import Hook, HookError, case_record
@@ -81,7 +81,8 @@ class _SuiteRun:
         self.source = source
         self.left = source.selected
         self.progress = Progress(source.waited)
-        self.chat = Chat({**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"})
+        context = {**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
+        self.chat = Chat(context, origin=Origin(source.suite.id, "@hooks"))
         """Of the hooks around all cases."""
         self.prepared: asyncio.Task[Any] | None = None
         self.results: list[dict[str, Any]] = []

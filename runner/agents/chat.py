@@ -27,6 +27,17 @@ def read_messages(value: Any) -> Messages | None:
     return messages
 
 
+class Origin(NamedTuple):
+    """The case, or script test, that something happens for; recordings of model calls are kept by it."""
+
+    suite: str = ""
+    """Id of the suite; empty outside of runs."""
+    case: str = ""
+    """Id of the case or name of the test; `@hooks` and `@generate` for what belongs to a whole suite."""
+    run: int = 1
+    """Which run of the case, from 1."""
+
+
 class ModelCall(NamedTuple):
     """One finished call of a model."""
 
@@ -41,7 +52,10 @@ class ModelCall(NamedTuple):
 class Chat:
     """Lives for one case, or one script test. Other chats never see what it keeps."""
 
-    def __init__(self, context: Mapping[str, Any], mocks: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, context: Mapping[str, Any], mocks: Mapping[str, Any] | None = None, origin: Origin | None = None
+    ) -> None:
+        self.origin = origin or Origin()
         self.context = dict(context)
         """The fields of `ContextData` in `bindings/src/kernel.ts`."""
         self.mocks = dict(mocks or {})

@@ -65,7 +65,7 @@ class Helpers:
         call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
         if connector:
             call["connector"] = connector
-        own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.mocks)
+        own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.mocks, chat.origin)
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
         answer = await self._runtime.call(agent, messages, call, own)
         chat.model_calls += own.model_calls

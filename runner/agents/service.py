@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from bindings import SCRIPT_GLOBALS, HostCalls, ProcessError
 from runner.agents.assistant import Assistants
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, Origin
 from runner.agents.helpers import Helpers
 from runner.agents.host import AgentHost
 from runner.agents.runtime import Runtime, Scope
@@ -94,7 +94,7 @@ class AgentService:
         if chat is None:
             context = {**self._calls.context, "chat_id": f"script-test-{test}"}
             context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(module)
-            chat = self._chats.setdefault(key, Chat(context))
+            chat = self._chats.setdefault(key, Chat(context, origin=Origin(module, test)))
         scope = Scope(chat, None, chat.context, 0)
 
         async def work() -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from runner.agents.chat import Chat
+from runner.agents.chat import Chat, Origin
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence
 from runner.cases.messages import input_of
@@ -76,7 +76,7 @@ class Trial:
         self.position = position
         self.line = line
         mocks = case.mocks.model_dump() if case.mocks else None
-        self.chat = Chat(self._context(), mocks)
+        self.chat = Chat(self._context(), mocks, Origin(suite, case.id))
         self.judges = CaseJudges(
             setting.application, setting.runtime, setting.helpers, assistant, self.chat, setting.snapshot(suite)
         )

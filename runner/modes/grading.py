@@ -63,7 +63,7 @@ class Grading:
         """Judges that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
         trial, setting = self._trial, self._trial.setting
         own = trial.chat
-        chat = Chat(own.context, own.mocks)
+        chat = Chat(own.context, own.mocks, own.origin)
         chat.stores, chat.session, chat.logs = own.stores, own.session, own.logs
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
