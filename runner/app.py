@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from bindings import SCRIPT_GLOBALS, HostCalls
 from runner import exit_codes
 from runner.application import TestModule
 from runner.context import build_context
 from runner.environment import Environment
-from runner.errors import ConfigurationError
 from runner.events import RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, Warned
 from runner.execution import Execution
 from runner.inputs import CaseInput, GeneratorInput, resolve_application, resolve_inputs
 from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
-from runner.reporters import maker_by_id, maker_for_file
+from runner.reporters import BUILT_IN, maker_by_id, maker_for_file
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
 from runner.reporters.ordered import Ordered
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.interactive import Person
     from runner.modes.base import Setting
+    from runner.reporters import Maker
     from runner.reporters.base import Reporter
     from runner.reporters.progress import Progress
     from runner.scheduler import CaseSource
@@ -94,7 +94,7 @@ class _Run:
         for group in AGENT_GROUPS:
             calls.groups[group] = self._answer
         sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
-        stream = Multiplexer(self._reporters(sources, () if writes_cases else options.outputs))
+        stream = Multiplexer(self._reporters(sources, () if writes_cases else options.outputs, context))
         calls.snapshot_files = {module.id: module.test for module in modules}
         calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
         calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
@@ -222,27 +222,48 @@ class _Run:
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         return self._agents().answer(module, test, name, args)
 
-    def _reporters(self, sources: list[CaseSource], outputs: tuple[str, ...]) -> list[Reporter]:
-        """Console first; files are opened now, so that a path that cannot be written is said before the run."""
+    def _reporters(
+        self, sources: list[CaseSource], outputs: tuple[str, ...], context: dict[str, Any]
+    ) -> list[Reporter]:
+        """Console first; files are opened now, so that a path that cannot be written is said before the run. A reporter
+        without a file writes to standard output, and the console to standard error."""
         options, environment = self._options, self._environment
+        takes_stdout = bool(options.reporter and not options.outputs and not options.dry_run)
+        console = environment.stderr if takes_stdout else environment.stdout
         reporters: list[Reporter] = []
-        write: Callable[[str], Any] = environment.stdout.write
-        if environment.terminal and not options.quiet:
+        write: Callable[[str], Any] = console.write
+        if environment.terminal and not options.quiet and not takes_stdout:
             from runner.reporters.progress import Progress
 
             self._progress = Progress(environment.stdout)
             reporters.append(self._progress)
             write = self._progress.write
         reporters.append(Ordered(ConsoleReporter(options, environment, write)))
-        if options.reporter and not options.outputs:
-            raise ConfigurationError("--reporter needs a file to write to", "Name it with -o")
         paths = [absolute(output, environment.directory) for output in outputs]
-        makers = [maker_by_id(options.reporter, path) if options.reporter else maker_for_file(path) for path in paths]
-        if not paths and not options.dry_run:
+        makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
+        if not options.outputs and not options.dry_run:
             stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
             folders = {source.folder for source in sources if source.suite.file}
             makers += [maker_for_file(folder / f"output-{stamp}.jsonl") for folder in sorted(folders)[:1]]
-        return reporters + [make() for make in makers]
+        if options.reporter and (paths or takes_stdout):
+            makers.append(self._chosen(options.reporter, paths[0] if paths else environment.stdout, context))
+        reporters += [make() for make in makers]
+        if environment.variables.get("GITHUB_ACTIONS") == "true" and not options.dry_run:
+            from runner.reporters.github import GithubReporter
+
+            reporters.append(GithubReporter(write, environment.variables))
+        return reporters
+
+    def _chosen(self, id: str, target: Path | TextIO, context: dict[str, Any]) -> Maker:
+        """The reporter of `--reporter`: a built-in one, or an agent of the application."""
+        is_agent = any(known == id for known, _ in self._application.agents())
+        if id in BUILT_IN or (id.startswith("report.") and not is_agent):
+            return maker_by_id(id, target)
+        from runner.reporters.agent import agent_maker
+
+        options = self._options
+        timeout = options.timeout or DEFAULT_CASE_TIMEOUT
+        return agent_maker(id, target, self._agents(), context, timeout, bool(options.verbose))
 
     def _policy(self) -> Policy:
         from bindings import Policy

@@ -5,49 +5,58 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
-    from runner.reporters.base import Reporter
+    from runner.reporters.base import FileReporter
 
-    Maker = Callable[[], Reporter]
+    Maker = Callable[[], FileReporter]
     """Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
 
 FILE_REPORTERS = {
+    ".ctrf.json": "ctrf:CtrfReporter",
     ".json": "json_report:JsonReporter",
     ".jsonl": "jsonl:JsonlReporter",
+    ".md": "markdown:MarkdownReporter",
+    ".txt": "summary:SummaryReporter",
+    ".xml": "junit:JunitReporter",
 }
-"""Extension of `-o` → module and class, made with the path."""
+"""Extension of `-o` → module and class, made with the path; the first that fits decides."""
 
 
 BUILT_IN = {
+    "report.ctrf": "ctrf:CtrfReporter",
     "report.json": "json_report:JsonReporter",
+    "report.junit": "junit:JunitReporter",
+    "report.markdown": "markdown:MarkdownReporter",
     "report.summary": "summary:SummaryReporter",
 }
-"""Id of `-r` → module and class, made with the path of `-o`."""
+"""Id of `-r` → module and class, made with the path of `-o`, whatever its extension, or with a stream."""
 
 
 def maker_for_file(path: Path) -> Maker:
     """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown."""
-    entry = FILE_REPORTERS.get(path.suffix.lower())
+    entry = next((entry for end, entry in FILE_REPORTERS.items() if path.name.lower().endswith(end)), None)
     if entry is None:
         hint = did_you_mean(path.suffix, FILE_REPORTERS) or f"The extensions are {', '.join(FILE_REPORTERS)}"
         raise ConfigurationError(f'Cannot write a report to {path}: no format for the extension "{path.suffix}"', hint)
     return lambda: _make(entry, path)
 
 
-def maker_by_id(id: str, path: Path) -> Maker:
-    """A built-in reporter that writes to a file. Raises ConfigurationError when there is none of that name."""
+def maker_by_id(id: str, target: Path | TextIO) -> Maker:
+    """A built-in reporter that writes to a file or a stream. Raises ConfigurationError when there is none of that
+    name."""
     entry = BUILT_IN.get(id)
     if entry is None:
         hint = did_you_mean(id, BUILT_IN) or f"The built-in ones are {', '.join(BUILT_IN)}"
         raise ConfigurationError(f'Cannot use --reporter "{id}": there is no such reporter', hint)
-    return lambda: _make(entry, path)
+    return lambda: _make(entry, target)
 
 
-def _make(entry: str, path: Path) -> Reporter:
+def check_writable(path: Path) -> None:
+    """Makes the folder of a report. Raises ConfigurationError when the report cannot be written."""
     if path.parent.exists() and not path.parent.is_dir():
         raise ConfigurationError(f"Cannot write a report to {path}: {path.parent} is not a folder")
     try:
@@ -56,7 +65,11 @@ def _make(entry: str, path: Path) -> Reporter:
             pass
     except OSError as error:
         raise ConfigurationError(f"Cannot write a report to {path}: {error.strerror}") from error
+
+
+def _make(entry: str, target: Path | TextIO) -> FileReporter:
+    if isinstance(target, Path):
+        check_writable(target)
     module, _, name = entry.partition(":")
-    make: Callable[[Path], Reporter] = getattr(import_module(f"runner.reporters.{module}"), name)
-    reporter = make(path)
-    return reporter
+    make: Callable[[Path | TextIO], FileReporter] = getattr(import_module(f"runner.reporters.{module}"), name)
+    return make(target)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from runner.events import Event
 from runner.execution import Execution
+
+if TYPE_CHECKING:
+    from runner.reporters.document import Report
 
 
 class Reporter(Protocol):
@@ -16,3 +19,10 @@ class Reporter(Protocol):
 
     def close(self) -> None:
         """Called once after the last event, whatever happened."""
+
+
+class FileReporter(Reporter, Protocol):
+    """A reporter that can also write a run that was saved."""
+
+    def write(self, report: Report) -> None:
+        """Writes a whole report. Raises OSError."""

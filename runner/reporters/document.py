@@ -4,6 +4,7 @@ the run has just ended or was saved in a file."""
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -48,30 +49,47 @@ class Report(NamedTuple):
         return [(suite, found[suite["id"]]) for suite in self.suites]
 
 
-class DocumentReporter:
-    """A reporter that writes one document when the run has ended; a subclass says how it reads in `render`."""
+class Collector:
+    """Folds events into a report."""
 
-    def __init__(self, target: Path | TextIO) -> None:
-        """`target` is a file, which is replaced whole, or a stream."""
-        self._target = target
+    def __init__(self, keep: Callable[[Record], Record | None] = lambda record: record) -> None:
+        """`keep` says what is needed of a result, None when nothing is. Its record belongs to others too."""
+        self._keep = keep
         self._start: Record = {}
         self._results: list[Record] = []
         self._warnings: list[str] = []
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Collects results; writes at the end of the run. Raises OSError."""
+    def add(self, event: Event, so_far: Execution) -> None:
+        """Folds one event in."""
         if isinstance(event, TestEnd):
-            record = self.keep(result_line(event.result, so_far.suites[event.result.suite]))
+            record = self._keep(result_line(event.result, so_far.suites[event.result.suite]))
             if record is not None:
                 self._results.append(record)
         elif isinstance(event, RunStart):
             self._start = start_record(event)
         elif isinstance(event, Warned):
             self._warnings.append(event.message)
-        elif isinstance(event, RunEnd):
-            errors = [problem.message for problem in so_far.errors]
-            results = in_order(self._start["suites"], self._results)
-            self.write(Report(self._start, results, errors, self._warnings, end_record(so_far)))
+
+    def report(self, run: Execution) -> Report:
+        """The report of a run that has ended."""
+        errors = [problem.message for problem in run.errors]
+        results = in_order(self._start["suites"], self._results)
+        return Report(self._start, results, errors, self._warnings, end_record(run))
+
+
+class DocumentReporter:
+    """A reporter that writes one document when the run has ended; a subclass says how it reads in `render`."""
+
+    def __init__(self, target: Path | TextIO) -> None:
+        """`target` is a file, which is replaced whole, or a stream."""
+        self._target = target
+        self._collector = Collector(self.keep)
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Collects results; writes at the end of the run. Raises OSError."""
+        self._collector.add(event, so_far)
+        if isinstance(event, RunEnd):
+            self.write(self._collector.report(so_far))
 
     def close(self) -> None:
         """Nothing is left to do."""
@@ -167,3 +185,10 @@ def in_order(suites: list[Record], results: list[Record]) -> list[Record]:
     """Results in the order of the suites and of the tests in them; those that do not say their place, as they are."""
     places = {suite["id"]: place for place, suite in enumerate(suites)}
     return sorted(results, key=lambda record: (places[record["suite"]], record.get("position", 0)))
+
+
+def load(path: Path) -> Report:
+    """A saved report, `.jsonl` or `.json`; see `runner.reporters.saved`. Raises ConfigurationError."""
+    from runner.reporters.saved import read
+
+    return read(path)

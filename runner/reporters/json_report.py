@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from runner.reporters.document import DocumentReporter, Record, Report
+from runner.reporters.facts import agents_of, connectors_of
 
 OF_LINES = ("type", "suite", "position", "script")
 """Keys that results have as lines of JSONL only."""
@@ -46,8 +47,8 @@ def custom_report(report: Report) -> Record:
         for suite, records in report.by_suite()
         for record in records
     ]
-    agents = ",".join(sorted({suite["agent"] for suite in report.suites}))
-    connectors = ",".join(sorted({_connector(*part) for part in report.by_suite()} - {""}))
+    agents = agents_of(report.suites)
+    connectors = connectors_of(report.suites, report.results)
     return {
         "summary": {**_counts(report.summary), **_agent_summary(report.summary, agents, connectors)},
         "environment": report.start["environment"],

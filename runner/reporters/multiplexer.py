@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.errors import RunnerError
 from runner.events import Event, RunError
 from runner.execution import Execution
 
@@ -27,7 +28,7 @@ class Multiplexer:
                 reporter.on_event(event, self.execution)
             except Exception as error:
                 self._reporters.remove(reporter)
-                broken.append(RunError(f"Reporter {type(reporter).__name__} broke: {describe(error)}"))
+                broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
 
@@ -37,7 +38,13 @@ class Multiplexer:
             try:
                 reporter.close()
             except Exception as error:
-                self.execution.add(RunError(f"Reporter {type(reporter).__name__} broke: {describe(error)}"))
+                self.execution.add(_problem(reporter, error))
+
+
+def _problem(reporter: Reporter, error: Exception) -> RunError:
+    if isinstance(error, RunnerError):
+        return RunError(error.message, error.hint)
+    return RunError(f"Reporter {type(reporter).__name__} broke: {describe(error)}")
 
 
 def describe(error: BaseException) -> str:

@@ -22,7 +22,7 @@ class SummaryReporter(DocumentReporter):
             f" in {summary['duration_ms'] / 1000:.2f}s"
         ]
         lines += [
-            f"FAILED {record['suite']} {record['id']}: {record.get('error') or 'it failed'}"
+            f"FAILED {record['suite']} {record['id']}: {' '.join((record.get('error') or 'it failed').split())}"
             for record in report.results
             if record["status"] == "failed"
         ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from command import Application, MakeApplication
 
+from runner.reporters import FILE_REPORTERS
+
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
 
 
@@ -98,9 +100,9 @@ REFUSED = {
     "input without its value": (("-i",), f"Error: Option '-i' requires an argument.\n{FLAGS_LISTED}"),
     "switch with a value": ((*S, "--quiet=yes"), f"Error: Option '--quiet' does not take a value.\n{FLAGS_LISTED}"),
     "quiet and verbose": ((*S, "-q", "-v"), "Error: --quiet and --verbose exclude each other"),
-    "reporter without a file": (
-        (*S, "-r", "report.json"),
-        "Error: --reporter needs a file to write to\nHint: Name it with -o",
+    "reporter agent that is unknown": (
+        (*S, "-r", "my.reporter", "-o", "out.html"),
+        "Error: Cannot resolve my.reporter: no agent my (no <app>/assistants/my/package.yao); there are bare, demo",
     ),
     "timeout that is no duration": (
         (*S, "--timeout", "abc"),
@@ -140,7 +142,8 @@ REFUSED = {
     ),
     "report format that is unknown": (
         (*S, "-o", "out.pdf"),
-        'Error: Cannot write a report to <app>/out.pdf: no format for the extension ".pdf"\nHint: The extensions are .json, .jsonl',
+        'Error: Cannot write a report to <app>/out.pdf: no format for the extension ".pdf"\n'
+        f"Hint: The extensions are {', '.join(FILE_REPORTERS)}",
     ),
     "report format with a typo": (
         (*S, "-o", "out.jsnl"),
@@ -148,7 +151,8 @@ REFUSED = {
     ),
     "report path without extension": (
         (*S, "-o", "out"),
-        'Error: Cannot write a report to <app>/out: no format for the extension ""\nHint: The extensions are .json, .jsonl',
+        'Error: Cannot write a report to <app>/out: no format for the extension ""\n'
+        f"Hint: The extensions are {', '.join(FILE_REPORTERS)}",
     ),
     "report below a file": (
         (*S, "-o", "notes.txt/out.json"),

@@ -1,0 +1,68 @@
+"""What several kinds of report say of one result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from runner.reporters.document import Record
+
+ERRORS = 50
+"""Errors of one result that are listed."""
+
+
+class Place(NamedTuple):
+    """Somewhere in a file."""
+
+    file: str
+    """Absolute path, or the label of the suite; empty when there is none."""
+    line: int | None = None
+    """From 1."""
+    column: int | None = None
+    """From 1."""
+
+
+def errors_of(record: Record) -> list[str]:
+    """Every error of a result and its subtests, each once."""
+    found: list[Any] = [record.get("error"), *(record.get("errors") or []), *(record.get("assertion_errors") or [])]
+    for step in _failed_steps(record):
+        found += [f"{step.get('name')}: {error}" for error in step.get("errors") or [step.get("error")] if error]
+    return list(dict.fromkeys(str(error) for error in found if error))[:ERRORS]
+
+
+def place_of(suite: Record, record: Record) -> Place:
+    """Where a result failed: in a script, else at its case."""
+    for part in (record, *_failed_steps(record)):
+        file, line, column = ([*str(part.get("location") or "").rsplit(":", 2), "", ""])[:3]
+        if line.isdecimal() and column.isdecimal():
+            return Place(file, int(line), int(column))
+    return Place(str(suite["file"] or suite["label"]), record.get("line") or None)
+
+
+def name_of(record: Record) -> str:
+    """The id of a result, and which run it was if there were several."""
+    return f"{record['id']} (run {record['run']})" if record.get("run") else str(record["id"])
+
+
+def is_error(record: Record) -> bool:
+    """Whether a failed result broke, rather than being found wrong by an assertion."""
+    return bool(record.get("cause", "assertion") != "assertion")
+
+
+def agents_of(suites: list[Record]) -> str:
+    """The agents of a run."""
+    return ", ".join(dict.fromkeys(suite["agent"] for suite in suites if suite["agent"]))
+
+
+def connectors_of(suites: list[Record], results: list[Record]) -> str:
+    """The connectors of a run."""
+    found = {suite["connector"] for suite in suites} | {record.get("connector") or "" for record in results}
+    return ", ".join(sorted(map(str, found - {""})))
+
+
+def _failed_steps(record: Record) -> Iterator[Record]:
+    """Subtests that failed, outermost first."""
+    for step in record.get("steps") or []:
+        if step.get("status") == "failed":
+            yield step
+            yield from _failed_steps(step)

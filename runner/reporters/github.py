@@ -1,0 +1,102 @@
+"""What GitHub Actions shows of a run: an annotation for each failure, at its line, and the summary of the job.
+
+Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. While tests run, the runner of
+GitHub takes no commands from the output, so that what scripts print cannot give it any.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from secrets import token_hex
+
+from runner.events import Event, RunEnd, RunStart
+from runner.execution import Execution
+from runner.reporters.document import Collector, Record, Report
+from runner.reporters.facts import errors_of, name_of, place_of
+from runner.reporters.markdown import LIMIT, markdown
+
+ANNOTATIONS = 50
+"""GitHub shows no more of a job."""
+MESSAGE_LIMIT = 4000
+"""Characters of one annotation."""
+TITLE_LIMIT = 200
+LEAST = 2000
+"""Bytes of a summary that are worth writing."""
+
+
+class GithubReporter:
+    """Writes annotations to the output, and Markdown to the file that `GITHUB_STEP_SUMMARY` names."""
+
+    def __init__(self, write: Callable[[str], object], variables: Mapping[str, str]) -> None:
+        self._write = write
+        self._workspace = variables.get("GITHUB_WORKSPACE", "")
+        self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
+        self._collector = Collector()
+        self._stopped = ""
+        """What lets the runner take commands again."""
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Collects results; writes at the end of the run."""
+        self._collector.add(event, so_far)
+        if isinstance(event, RunStart):
+            self._stopped = token_hex(16)
+            self._write(f"::stop-commands::{self._stopped}\n")
+        elif isinstance(event, RunEnd):
+            report = self._collector.report(so_far)
+            self.close()
+            self._write(commands(report, self._workspace))
+            if self._summary:
+                self._append(report)
+
+    def close(self) -> None:
+        """Lets the runner take commands again."""
+        if self._stopped:
+            self._write(f"::{self._stopped}::\n")
+            self._stopped = ""
+
+    def _append(self, report: Report) -> None:
+        """Adds the report to the summary of the job, in what is left of the space for it."""
+        try:
+            path = Path(self._summary)
+            room = LIMIT - (path.stat().st_size if path.exists() else 0)
+            if room >= LEAST:
+                with path.open("a", encoding="utf-8", errors="replace") as stream:
+                    stream.write(markdown(report, room))
+        except OSError as error:
+            self._write(f"::warning title=yao-test::{_message(f'Cannot write the job summary: {error.strerror}')}\n")
+
+
+def commands(report: Report, workspace: str) -> str:
+    """A line for each failure, and for what broke outside any test; files are named from the workspace."""
+    suites = {suite["id"]: suite for suite in report.suites}
+    lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
+    failed = [record for record in report.results if record["status"] == "failed"]
+    shown = failed[: ANNOTATIONS - len(lines)]
+    lines += [_annotation(suites[record["suite"]], record, workspace) for record in shown]
+    if len(shown) < len(failed):
+        lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
+    return "".join(lines)
+
+
+def _annotation(suite: Record, record: Record, workspace: str) -> str:
+    place = place_of(suite, record)
+    properties: Record = {}
+    if os.path.isabs(place.file):
+        inside = workspace and Path(place.file).is_relative_to(workspace)
+        properties["file"] = Path(place.file).relative_to(workspace).as_posix() if inside else place.file
+        properties |= {"line": place.line, "col": place.column}
+    properties["title"] = f"{suite['label']} › {name_of(record)}"[:TITLE_LIMIT]
+    written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
+    return f"::error {written}::{_message(chr(10).join(errors_of(record)) or 'it failed')}\n"
+
+
+def _message(text: str) -> str:
+    if len(text) > MESSAGE_LIMIT:
+        text = f"{text[:MESSAGE_LIMIT]}... ({len(text)} characters)"
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,160 @@
+"""The `.xml` report: JUnit XML as the schema of the Jenkins xUnit plugin has it (`junit-10.xsd`), with the attributes
+`file` and `line` on test cases that GitLab, CircleCI and others read.
+
+A failed assertion is a `failure`; anything else that made a test fail is an `error`. What broke outside any test is an
+`error` of the test case `run` in a suite of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import PurePath
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from runner.reporters.document import DocumentReporter, Record, Report
+from runner.reporters.facts import errors_of, is_error, name_of, place_of
+
+TEXT_LIMIT = 100_000
+"""Characters of one text that are written."""
+UNUSED = ("assertions", "turns", "scores", "transcript", "tools", "sent", "metadata", "usage", "checkpoints", "trials")
+"""Parts of a result that the format has no place for."""
+
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
+
+
+class JunitReporter(DocumentReporter):
+    """Writes a document for CI servers."""
+
+    def keep(self, record: Record) -> Record | None:
+        """What the format has a place for."""
+        return {key: value for key, value in record.items() if key not in UNUSED}
+
+    def render(self, report: Report) -> str:
+        """The document."""
+        suites = [_suite(report, suite, results) for suite, results in report.by_suite()]
+        if report.errors:
+            suites.append(_run_errors(report))
+        total, failures, errors = (sum(numbers) for numbers in zip(*(suite[0] for suite in suites), strict=True))
+        attributes = {
+            "name": "yao-test",
+            "tests": total,
+            "failures": failures,
+            "errors": errors,
+            "time": _seconds(report.summary["duration_ms"]),
+        }
+        body = "".join(text for _, text in suites)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites{_attributes(attributes)}>\n{body}</testsuites>\n'
+
+
+Counted = tuple[tuple[int, int, int], str]
+"""`(tests, failures, errors)` of a suite, and its element."""
+
+
+def _suite(report: Report, suite: Record, results: list[Record]) -> Counted:
+    failed = [record for record in results if record["status"] == "failed"]
+    errors = sum(is_error(record) for record in failed)
+    failures = len(failed) - errors
+    attributes = {
+        "name": suite["id"],
+        "tests": len(results),
+        "failures": failures,
+        "errors": errors,
+        "skipped": sum(record["status"] == "skipped" for record in results),
+        "time": _seconds(sum(record["duration_ms"] for record in results)),
+        "timestamp": report.start["timestamp"].removesuffix("Z"),
+        "file": suite["file"] or suite["label"],
+    }
+    environment = report.start["environment"]
+    properties = {
+        "kind": suite["kind"],
+        "agent": suite["agent"],
+        "connector": suite["connector"],
+        **{key: environment.get(key) for key in ("user_id", "team_id", "locale")},
+        "yao-test": report.start["version"],
+    }
+    text = "".join(
+        f"      <property{_attributes({'name': name, 'value': value})}/>\n"
+        for name, value in properties.items()
+        if value
+    )
+    text = f"  <testsuite{_attributes(attributes)}>\n    <properties>\n{text}    </properties>\n"
+    text += "".join(_case(suite, record) for record in results)
+    return (len(results), failures, errors), f"{text}  </testsuite>\n"
+
+
+def _case(suite: Record, record: Record) -> str:
+    is_script = suite["kind"] == "script_test"
+    stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
+    file = suite["file"] or suite["label"]
+    place = place_of(suite, record)
+    attributes = {
+        "name": name_of(record),
+        "classname": suite["id"] if is_script else f"{suite['agent']}.{stem}".strip("."),
+        "time": _seconds(record["duration_ms"]),
+        "file": file,
+        "line": place.line if place.file == file else None,
+    }
+    content = ""
+    if record["status"] == "failed":
+        content += _failed(record)
+    elif record["status"] == "skipped":
+        reason = record.get("skip_reason")
+        content += f"      <skipped{_attributes({'message': reason})}/>\n"
+    out = _output(record, is_script)
+    if out:
+        content += f"      <system-out>{_text(out)}</system-out>\n"
+    head = f"    <testcase{_attributes(attributes)}"
+    return f"{head}>\n{content}    </testcase>\n" if content else f"{head}/>\n"
+
+
+def _failed(record: Record) -> str:
+    tag = "error" if is_error(record) else "failure"
+    errors = errors_of(record) or ["it failed"]
+    assertion = record.get("assertion") or {}
+    lines = list(errors)
+    lines += [f"{side}: {_json(assertion[side])}" for side in ("expected", "actual") if side in assertion]
+    lines += [record["stack_trace"]] if record.get("stack_trace") else []
+    kind = assertion.get("type") or record.get("cause") or "assertion"
+    head = _attributes({"message": errors[0].split("\n")[0], "type": kind})
+    return f"      <{tag}{head}>{_text(chr(10).join(lines))}</{tag}>\n"
+
+
+def _output(record: Record, is_script: bool) -> str:
+    parts = []
+    if not is_script:
+        parts += [f"{key}: {_json(record[key])}" for key in ("input", "output") if record.get(key) is not None]
+    parts += record.get("logs") or []
+    return "\n".join(parts)
+
+
+def _run_errors(report: Report) -> Counted:
+    attributes = {"name": "run", "tests": 1, "failures": 0, "errors": 1, "skipped": 0, "time": "0.000"}
+    error = _attributes({"message": report.errors[0].split("\n")[0], "type": "error"})
+    case = '    <testcase name="run" classname="run" time="0.000">\n'
+    case += f"      <error{error}>{_text(chr(10).join(report.errors))}</error>\n    </testcase>\n"
+    return (1, 0, 1), f"  <testsuite{_attributes(attributes)}>\n{case}  </testsuite>\n"
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.3f}"
+
+
+def _legal(text: str) -> str:
+    """Text with the characters that XML has no place for as escapes."""
+    if len(text) > TEXT_LIMIT:
+        text = f"{text[:TEXT_LIMIT]}... ({len(text)} characters)"
+    return _ILLEGAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _text(text: str) -> str:
+    return escape(_legal(text), {"\r": "&#13;"})
+
+
+def _attributes(values: Record) -> str:
+    return "".join(f" {name}={quoteattr(_legal(str(value)))}" for name, value in values.items() if value is not None)

@@ -1,0 +1,113 @@
+"""The `.md` report of seed 004: tables, and a section for each result, failures first. It is never longer than what
+GitHub takes as the summary of a job."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from runner.reporters.document import DocumentReporter, Record, Report
+from runner.reporters.facts import agents_of, connectors_of
+from runner.reporters.json_report import pass_rate
+from runner.reporters.markdown_parts import block, duration, inline, table
+from runner.reporters.markdown_result import MARKS, body, heading
+
+LIMIT = 1_000_000
+"""Bytes of a document; GitHub takes 1 MiB."""
+RESERVE = 500
+"""Bytes for what is said about results that are left out."""
+WHOLE = 0.8
+"""Share of the document from which on results have no details."""
+ROWS = 200
+"""Suites, errors and warnings that are listed."""
+
+
+class MarkdownReporter(DocumentReporter):
+    """Writes a document for people."""
+
+    def render(self, report: Report) -> str:
+        """The document."""
+        return markdown(report)
+
+
+def markdown(report: Report, limit: int = LIMIT) -> str:
+    """The document, in at most `limit` bytes of UTF-8: when it becomes long, the last results have no details, and then
+    results are left out, which is said. Failures come first."""
+    parts = [_head(report, limit // 4), "## Results\n\n"]
+    size = sum(map(_size, parts))
+    suites = {suite["id"]: suite for suite in report.suites}
+    left_out = Counter[str]()
+    for record in sorted(report.results, key=lambda record: record["status"] != "failed"):
+        text = title = heading(record)
+        if size < limit * WHOLE:
+            text += body(record, suites[record["suite"]], len(suites) > 1)
+        if left_out or size + _size(text) > limit - RESERVE:
+            text = title
+        if left_out or size + _size(text) > limit - RESERVE:
+            left_out[record["status"]] += 1
+            continue
+        parts.append(text)
+        size += _size(text)
+    if left_out:
+        counts = ", ".join(f"{left_out[status]} {status}" for status in MARKS if left_out[status])
+        parts.append(f"Left out, because the report would be too long: {counts}. A .json report has all of them.\n")
+    return "".join(parts)
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _head(report: Report, limit: int) -> str:
+    """Everything above the results, in about `limit` bytes at the most."""
+    text = f"# {_title(report)}\n\n## Summary\n\n"
+    text += table(("Metric", "Value"), _metrics(report))
+    who = report.start["environment"]
+    rows = [(title, inline(who.get(key, ""))) for title, key in _SETTINGS if who.get(key)]
+    text += f"## Environment\n\n{table(('Setting', 'Value'), rows)}" if rows else ""
+    for title, said in (("Errors", report.errors), ("Warnings", report.warnings)):
+        if said:
+            text += f"## {title}\n\n"
+            for message in said[:ROWS]:
+                text += block(message) if _size(text) < limit else ""
+            text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
+    if len(report.suites) > 1:
+        suites = sorted((_suite_row(*part) for part in report.by_suite()), key=lambda row: row[0] != MARKS["failed"])
+        text += "## Suites\n\n" + table(("", "Suite", "Passed", "Failed", "Skipped", "Duration"), suites[:ROWS])
+        text += f"... and {len(suites) - ROWS} more\n\n" if len(suites) > ROWS else ""
+    return text
+
+
+_SETTINGS = (("User", "user_id"), ("Team", "team_id"), ("Locale", "locale"))
+
+
+def _title(report: Report) -> str:
+    kinds = {suite["kind"] for suite in report.suites}
+    if kinds == {"agent_test"}:
+        return "Agent Test Report"
+    return "Script Test Report" if kinds == {"script_test"} else "Test Report"
+
+
+def _metrics(report: Report) -> list[tuple[str, str]]:
+    counts = report.summary
+    agents = agents_of(report.suites)
+    rows = [("Agents" if ", " in agents else "Agent", inline(agents))] if agents else []
+    if _title(report).startswith("Script") and len(report.suites) == 1:
+        rows.append(("Script", inline(report.suites[0]["id"])))
+    connectors = connectors_of(report.suites, report.results)
+    rows += [("Connector", inline(connectors))] if connectors else []
+    rows += [("Total", str(counts["total"])), ("Passed", str(counts["passed"])), ("Failed", str(counts["failed"]))]
+    rows += [("Skipped", str(counts["skipped"]))] if counts["skipped"] else []
+    rows += [("Pass Rate", f"{pass_rate(counts)}%"), ("Duration", duration(counts["duration_ms"]))]
+    if counts["status"] in ("error", "interrupted"):
+        rows.append(("Status", counts["status"]))
+    if len(report.suites) == 1 and report.suites[0]["kind"] == "agent_test":
+        rows.append(("Input", inline(report.suites[0]["label"])))
+    return rows
+
+
+def _suite_row(suite: Record, results: list[Record]) -> tuple[str, ...]:
+    counts = Counter(record["status"] for record in results)
+    status = "failed" if counts["failed"] else "passed" if counts["passed"] or not results else "skipped"
+    time = sum(record["duration_ms"] for record in results)
+    numbers = (str(counts[each]) for each in ("passed", "failed", "skipped"))
+    return (MARKS[status], inline(suite["label"]), *numbers, duration(time))
