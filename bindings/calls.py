@@ -53,8 +53,6 @@ class HostCalls(Services):
 
     def call(self, module: str, test: str, name: str, arguments: str) -> str:
         """Answers one host call; see `scripttest.Services`."""
-        from bindings.services import ProcessError
-
         return enveloped(name, arguments, lambda args: self._answer(module, test, name, args))
 
     def process(self, name: str, args: list[Any], context: Mapping[str, Any], session: dict[str, Any]) -> Any:
@@ -79,7 +77,7 @@ class HostCalls(Services):
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""
-        path = self._find_script(script)
+        path = self._find_script(script) if "/" not in script and "\0" not in script else None
         if path is None:
             raise ScriptError(f'Process "{script}" does not exist: there is no such script')
         return path

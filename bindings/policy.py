@@ -1,14 +1,13 @@
 """What a script may touch: folders, hosts and environment names.
 
 Scripts are untrusted. They read the application's own folder, write in its `data/` folder, and reach no network and no
-environment variable unless the user said so. Every path that a script gives goes through `resolve`, every address
-through `Policy.check_host`. All refusals are `ProcessError` with code 403.
+environment variable unless the user said so. Every path that a script gives goes through `rooted.Rooted` and
+`Volume.is_open`, every address through `Policy.addresses`. All refusals are `ProcessError` with code 403.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,23 +28,15 @@ class Volume(NamedTuple):
     """Absolute; need not exist."""
     writable: bool = False
 
-    def locate(self, path: str, *, follow: bool = True) -> Path:
-        """The real path of a path in this volume.
+    def is_open(self, parts: tuple[str, ...]) -> bool:
+        """Whether scripts may touch a path, given as its parts from the root, links resolved.
 
-        `.env` files of a volume that scripts may only read are refused: their names and values are not for scripts.
+        Files that commonly hold keys are closed in a volume that scripts may only read: `.env*`, connectors, MCP
+        servers, the repository.
         """
-        target = resolve(self.root, path, follow=follow)
-        if not self.writable and any(part.lower().startswith(".env") for part in self.parts(target)):
-            raise ProcessError(f'"{path}" is not open to scripts: it may hold secrets', 403)
-        return target
+        from scripttest import holds_secrets
 
-    def parts(self, target: Path) -> tuple[str, ...]:
-        """The parts of a located path below the root; none for the root itself."""
-        return target.relative_to(os.path.realpath(self.root)).parts
-
-    def shown(self, target: Path) -> str:
-        """A located path as scripts write it, from `/`; it never shows where the volume lies on this machine."""
-        return "/" + "/".join(self.parts(target))
+        return self.writable or not holds_secrets(parts)
 
 
 class Policy(NamedTuple):
@@ -55,6 +46,8 @@ class Policy(NamedTuple):
     """Hosts that scripts may reach, as `host` (any port) or `host:port`; `("*",)` is every host, None is no network."""
     environment: Mapping[str, str] = _NOTHING
     """The environment variables that scripts may see. Names that are not here look like missing ones."""
+    keep_secret: Callable[[str, str], None] = lambda name, value: None
+    """Told of values that no report may show: what scripts send as `Authorization` and the like."""
 
     def volumes(self, app_root: Path) -> dict[str, Volume]:
         """The volumes of an application, by name. Only `data` and its old name `system` can be written."""
@@ -69,7 +62,7 @@ class Policy(NamedTuple):
         }
 
     def check_host(self, url: str) -> None:
-        """Refuses an address that scripts may not reach.
+        """Refuses an address that scripts may not reach, by its name.
 
         Args:
             url: absolute `http` or `https` address, as the HTTP library will use it
@@ -77,77 +70,65 @@ class Policy(NamedTuple):
         Raises:
             ProcessError: code 403, with the host and what to do about it.
         """
+        self._allowed_by(*_address(url))
+
+    def addresses(self, url: str) -> list[str]:
+        """The IP addresses at which scripts may reach a URL; a connection goes to one of these and to no other.
+
+        A host that the user named may have any address. Where every host is allowed (`*`), an address that is not
+        public (loopback, private, link-local and the like) is refused unless it is named itself.
+
+        Returns: at least one address, in the resolver's order.
+
+        Raises:
+            ProcessError: code 403 when the host or all its addresses are refused.
+            OSError: the name cannot be resolved.
+        """
+        import socket
+
         host, port = _address(url)
+        entry = self._allowed_by(host, port)
+        found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        kept = [one for one in dict.fromkeys(found) if entry != "*" or _is_public(one) or self._names(one, port)]
+        if not kept:
+            at = f"{found[0]}, an" if found[0] != host else "an"
+            raise ProcessError(
+                f'Cannot reach "{host}": it is {at} address that is not public; allow it with --allow-net={host}, '
+                "or answer it with t.mock.http",
+                403,
+            )
+        return kept
+
+    def _allowed_by(self, host: str, port: int) -> str:
+        """The entry of `allow_net` that allows a host; one that names it rather than `*`."""
         for entry in self.allow_net or ():
-            if entry == "*" or _matches(entry, host, port):
-                return
+            if entry != "*" and _matches(entry, host, port):
+                return entry
+        if "*" in (self.allow_net or ()):
+            return "*"
         why = "scripts have no network" if self.allow_net is None else "this host is not allowed"
         raise ProcessError(
             f'Cannot reach "{host}": {why}; allow it with --allow-net={host}, or answer it with t.mock.http', 403
         )
 
-
-def resolve(volume_root: Path, path: str, *, follow: bool = True) -> Path:
-    """Maps a path that a script gave to the real path inside a volume.
-
-    Args:
-        volume_root: folder that the script sees as `/`; need not exist
-        path: with or without a leading `/`; `""` and `/` are the root; `..` may not climb above the root
-        follow: False keeps the last part when it is a symbolic link, to look at or remove the link itself
-
-    Returns: an absolute path without symbolic links (but for the last part when `follow` is False). It need not exist.
-
-    Raises:
-        ProcessError: code 403 when the path leaves the volume by `..`, by a symbolic link or by a drive, and 400 when
-        it
-            holds a NUL character.
-    """
-    if "\0" in path:
-        raise ProcessError("a path cannot hold a NUL character", 400)
-    parts: list[str] = []
-    for part in path.replace("\\", "/").split("/") if os.name == "nt" else path.split("/"):
-        if part == "..":
-            if not parts:
-                raise _leaves(path)
-            parts.pop()
-        elif part not in ("", "."):
-            if os.path.splitdrive(part)[0]:
-                raise _leaves(path)
-            parts.append(part)
-    root = os.path.realpath(volume_root)
-    if follow or not parts:
-        real = os.path.realpath(os.path.join(root, *parts))
-    else:
-        real = os.path.join(os.path.realpath(os.path.join(root, *parts[:-1])), parts[-1])
-    if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
-        raise _leaves(path)
-    return type(volume_root)(real)
+    def _names(self, address: str, port: int) -> bool:
+        return any(_matches(entry, address.partition("%")[0], port) for entry in self.allow_net or ())
 
 
-def open_file(path: Path, flags: int, mode: int = 0o666) -> int:
-    """Opens a resolved path and returns the descriptor.
+def _is_public(address: str) -> bool:
+    """Whether an IP address is one of the Internet, also behind the ways to write an IPv4 address in IPv6."""
+    from ipaddress import IPv6Address, ip_address
 
-    A symbolic link put in its place since then is not followed, and only regular files open, so that a pipe cannot
-    block.
-
-    Raises:
-        OSError: as `os.open`; ELOOP for a link.
-    """
-    from errno import EISDIR
-    from stat import S_ISDIR, S_ISREG
-
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # none of them exists everywhere
-        flags |= getattr(os, name, 0)
-    descriptor = os.open(path, flags, mode)
-    mode = os.fstat(descriptor).st_mode
-    if S_ISREG(mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(EISDIR, "is a directory", str(path)) if S_ISDIR(mode) else OSError(0, "not a regular file", str(path))
-
-
-def _leaves(path: str) -> ProcessError:
-    return ProcessError(f'"{path}" leaves the volume', 403)
+    ip = ip_address(address.partition("%")[0])
+    if isinstance(ip, IPv6Address):
+        nat64 = ip.packed[:12] == bytes.fromhex("0064ff9b0000000000000000")
+        compatible = not any(ip.packed[:12])
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if inner is None and (nat64 or compatible):
+            return _is_public(".".join(map(str, ip.packed[12:])))
+        if inner is not None:
+            return _is_public(str(inner))
+    return ip.is_global and not ip.is_multicast
 
 
 def _address(url: str) -> tuple[str, int]:

@@ -9,6 +9,7 @@ from scripttest.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from scripttest.boundary import holds_secrets
     from scripttest.compiler import Source
     from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
     from scripttest.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
@@ -45,6 +46,7 @@ __all__ = [
     "Started",
     "Status",
     "code_frame",
+    "holds_secrets",
     "lazy_names",
     "start_processes",
 ]
@@ -52,12 +54,24 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "boundary": ("holds_secrets",),
         "compiler": ("Source",),
         "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
         "functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("ScriptHost", "Services"),
         "module_run": ("Module",),
-        "results": ("Broken", "Cause", "Ended", "Failure", "HostRecord", "Line", "Listed", "Outcome", "Started", "Status"),
+        "results": (
+            "Broken",
+            "Cause",
+            "Ended",
+            "Failure",
+            "HostRecord",
+            "Line",
+            "Listed",
+            "Outcome",
+            "Started",
+            "Status",
+        ),
         "stack": ("code_frame",),
         "supervisor": ("Processes", "start_processes"),
     },

@@ -12,11 +12,13 @@ generators around the global `Promise`, which the bindings replace by one that k
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scripttest.boundary import Boundary
 from scripttest.errors import CompileError, Location
 from scripttest.esbuild import Packet, Service
 
@@ -46,6 +48,8 @@ IN_FLIGHT = 2
 
 RUNTIME_MODULES = r"^@(yao|yaoapp|yaoapps|gou)(/|$)|/(yao|gou)(\.ts)?$"
 """Import paths whose names are globals of every script (Go syntax)."""
+OUTSIDE = r"^/|^(\.\./)+.*(dev|proc|sys)/"
+"""Import paths that may lead to what must not even be opened, such as `/dev/stdin`."""
 RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
 
 _MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b"
@@ -95,6 +99,7 @@ class Compiler:
     def __init__(self, root: Path, service: Service) -> None:
         """A compiler for the application at `root`; it ends the service when it is closed."""
         self._root = root
+        self._boundary = Boundary(root)
         self._service = service
         self._queue: list[list[Source]] = []
         self._building: dict[int, _Build] = {}
@@ -151,7 +156,10 @@ class Compiler:
                 "name": "yao",
                 "onStart": False,
                 "onEnd": False,
-                "onResolve": [{"id": 0, "filter": RUNTIME_MODULES, "namespace": ""}],
+                "onResolve": [
+                    {"id": 0, "filter": RUNTIME_MODULES, "namespace": ""},
+                    {"id": 3, "filter": OUTSIDE, "namespace": ""},
+                ],
                 "onLoad": [{"id": 1, "filter": ".*", "namespace": "yao-runtime"}]
                 + [{"id": 2, "filter": f"^{_go_quote(file)}$", "namespace": "file"} for file in build.overlay],
             }
@@ -175,6 +183,12 @@ class Compiler:
 
     def _plugin(self, packet: Packet) -> dict[str, Any]:
         request = packet.value
+        if request["command"] == "on-resolve" and 3 in request["ids"] and re.search(OUTSIDE, request["path"]):
+            if request["kind"] == "entry-point":
+                return {}
+            path = os.path.normpath(os.path.join(request["resolveDir"], request["path"]))
+            refused = self._boundary.refused(os.path.relpath(path, self._root), Path(request["resolveDir"]))
+            return {"id": 3, "errors": [_refusal(refused)]} if refused else {}
         if request["command"] == "on-resolve":
             return {"id": 0, "path": request["path"], "namespace": "yao-runtime"}
         if request["command"] == "on-load" and request["namespace"] == "yao-runtime":
@@ -212,7 +226,8 @@ class Compiler:
         return missing
 
     def _error(self, source: Source, messages: list[dict[str, Any]]) -> CompileError:
-        found = [(_told(message["text"]), self._location(message["location"])) for message in messages]
+        own = source.test.parent
+        found = [(_told(message["text"]), self._location(message["location"], own)) for message in messages]
         text, location = found[0]
         hint = None
         if text.startswith("Could not resolve"):
@@ -222,8 +237,9 @@ class Compiler:
         error.others = tuple(found[1:])
         return error
 
-    def _location(self, location: dict[str, Any] | None) -> Location | None:
-        if location is None:
+    def _location(self, location: dict[str, Any] | None, own: Path) -> Location | None:
+        """None also for a file whose lines are not for scripts."""
+        if location is None or self._boundary.refused(location["file"], own):
             return None
         before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
         return Location(str(self._root / location["file"]), location["line"], len(before) + 1, location["length"])
@@ -244,6 +260,12 @@ class Compiler:
                     continue
                 if not imported:
                     names.insert(0, f"{number}.script.js")
+            inputs = [input for name in names for input in outputs[name]["inputs"]]
+            refused = next(filter(None, (self._boundary.refused(input, source.test.parent) for input in inputs)), None)
+            if refused:
+                hint = "Scripts import files of the application and packages in node_modules"
+                yield source, CompileError(f"Cannot import: {refused}", Location(str(source.test), 0, 0), hint)
+                continue
             yield source, self._compiled(source, [(files[name], files[name + ".map"]) for name in names])
         if late:
             self._build(_Build(late, build.overlay, build.refused, with_scripts=True))
@@ -288,6 +310,12 @@ class _Build:
     def alongside(self, source: Source) -> bool:
         """Whether the module under test is built too: when the test file cannot be importing it."""
         return source.key in self._alongside
+
+
+def _refusal(reason: str) -> dict[str, Any]:
+    """A message in esbuild's form."""
+    shape: dict[str, Any] = {"id": "", "pluginName": "yao", "location": None, "notes": [], "detail": -1}
+    return {**shape, "text": f"Cannot import: {reason}"}
 
 
 def _told(text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from scripttest.boundary import Boundary
 from scripttest.compiler import Compiled
 from scripttest.errors import Location, StackFrame
 from scripttest.sourcemap import SourceMap
@@ -27,6 +28,8 @@ class StackMapper:
     def __init__(self, compiled: Compiled, root: Path) -> None:
         self._scripts = compiled.scripts
         self._root = root
+        self._boundary = Boundary(root)
+        self._own = compiled.source.test.parent
         self._maps: dict[int, SourceMap] = {}
 
     def frames(self, stack: str) -> list[StackFrame]:
@@ -65,7 +68,9 @@ class StackMapper:
                     from urllib.parse import unquote
 
                     source = unquote(source)
-                file = (self._root / source).resolve() if not source.startswith("/") else Path(source)
+                file = (self._root / source).resolve()
+                if self._boundary.refused(str(file), self._own):  # a map in a comment of the script can name any file
+                    return None
                 return Location(str(file), position.line, position.column)
         return None
 

@@ -13,6 +13,7 @@ import sys
 import time
 
 from scripttest.engine import EngineError
+from scripttest.limits import MAX_INHERITED, limit_processes, limit_resources
 from scripttest.parts import Parts
 from scripttest.protocol import FrameReader, encode
 from scripttest.realm import Realm
@@ -33,6 +34,7 @@ CHUNK = 1 << 20
 def main() -> None:
     """Entry point; `sys.argv` is the core's folder and the descriptors for frames in, frames out and the lifeline."""
     folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
+    os.closerange(max(2, incoming, outgoing, lifeline) + 1, MAX_INHERITED)
     limit_resources()
     _thread.stack_size(THREAD_STACK)
     _thread.start_new_thread(run, (Worker(folder, incoming, outgoing),))
@@ -41,15 +43,9 @@ def main() -> None:
     os._exit(0)
 
 
-def limit_resources() -> None:
-    """No core dumps: a crash is reported, not stored."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def run(worker: Worker) -> None:
     """The script thread: serves until the supervisor closes its end. Whatever breaks here ends the process."""
+    limit_processes()
     try:
         worker.serve()
     except BaseException as error:

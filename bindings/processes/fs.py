@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from errno import EXDEV
-from pathlib import Path
-from typing import Any
 
-from bindings.policy import Volume, open_file
+from bindings.policy import Volume
 from bindings.processes.arguments import Arguments, Implementation, host_functions
+from bindings.rooted import Place, Rooted, normal_parts
 from bindings.services import HostCall, Json, ProcessError
 
 MAX_READ = 64 * 1024 * 1024
@@ -35,60 +35,83 @@ _ANY_MODE = 0o777
 
 
 class _Files:
-    """One call on one volume: its arguments as paths, and what the calls below share."""
+    """One call on one volume: its arguments as places, and what the calls below share."""
 
-    def __init__(self, volume: Volume, given: Arguments) -> None:
+    def __init__(self, volume: Volume, rooted: Rooted, given: Arguments) -> None:
         self.volume = volume
         self.given = given
+        self._rooted = rooted
 
-    def path(self, position: int = 1, *, write: bool = False, follow: bool = True) -> Path:
-        """The real path of an argument."""
-        if write:
+    def place(self, position: int = 1, *, write: bool = False, follow: bool = True, make: bool = False) -> Place:
+        """The place that an argument names; `make` makes missing folders on the way."""
+        if write or make:
             self.must_be_writable()
-        return self.located(self.given.string(position), follow=follow)
+        return self.find(self.given.string(position), follow=follow, make=make)
 
-    def located(self, path: str, *, follow: bool = True) -> Path:
+    def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
         try:
-            return self.volume.locate(path, follow=follow)
+            place = self._rooted.find(path, follow=follow, make=make)
         except ProcessError as error:
             raise self.given.error(error.message, error.code) from error
+        if not self.volume.is_open(place.parts):
+            raise self.given.error(f'"{path}" is not open to scripts: it may hold secrets', 403)
+        return place
+
+    def lexical(self, position: int) -> str:
+        """An argument that is a path in the volume, as it was given."""
+        path = self.given.string(position)
+        try:
+            normal_parts(path)
+        except ProcessError as error:
+            raise self.given.error(error.message, error.code) from error
+        return path
 
     def must_be_writable(self) -> None:
         if not self.volume.writable:
             raise self.given.error(f'the volume "{self.volume.name}" is read only', 403)
 
-    def must_not_be_root(self, path: Path) -> None:
-        if not self.volume.parts(path):
+    def must_not_be_root(self, place: Place) -> None:
+        if not place.parts:
             raise self.given.error("the root of a volume stays where it is", 403)
 
     def mode(self, position: int) -> int:
         return self.given.integer(position, _ANY_MODE) & 0o777
 
-    def read(self, path: Path) -> bytes:
-        with open(open_file(path, os.O_RDONLY), "rb") as file:
+    def read(self, place: Place) -> bytes:
+        with open(place.open(os.O_RDONLY), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > MAX_READ:
-                raise self.given.error(f'"{self.volume.shown(path)}" is larger than {MAX_READ} bytes', 500)
+                raise self.given.error(f'"{place.shown}" is larger than {MAX_READ} bytes', 500)
             return file.read(MAX_READ)
 
-    def write(self, path: Path, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
-        """Writes a file, making missing parents."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(open_file(path, _CREATE | flags, mode), "wb") as file:
+    def write(self, place: Place, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
+        with open(place.open(_CREATE | flags, mode), "wb") as file:
             file.write(data)
         return len(data)
 
-    def below(self, path: Path) -> Iterator[Path]:
-        """Everything in a folder, sorted by name, each folder before its content; links are not followed."""
-        for entry in sorted(os.scandir(path), key=lambda entry: entry.name):
-            yield Path(entry.path)
-            if entry.is_dir(follow_symlinks=False):
-                yield from self.below(Path(entry.path))
+    def below(self, folder: Place) -> Iterator[Place]:
+        """Everything open in a folder, sorted by name, each folder before its content; links are not followed."""
+        for item in self.inside(folder):
+            yield item
+            if item.is_folder() and self.volume.is_open(item.parts):
+                yield from self.below(item)
 
-    def few(self, paths: Iterator[Path]) -> list[Path]:
+    def inside(self, folder: Place) -> Iterator[Place]:
+        """What is directly in a folder; links stay links."""
+        for name in folder.names():
+            yield self._rooted.find(f"{folder.shown}/{name}", follow=False)
+
+    def reaches(self, place: Place) -> Place | None:
+        """Where a place leads when it is a link; None when that is not open to scripts."""
+        try:
+            return self.find(place.shown)
+        except (ProcessError, OSError):
+            return None
+
+    def few(self, places: Iterable[Place]) -> list[Place]:
         kept = []
-        for path in paths:
-            kept.append(path)
+        for place in places:
+            kept.append(place)
             if len(kept) > MAX_ENTRIES:
                 raise self.given.error(f"more than {MAX_ENTRIES} files", 500)
         return kept
@@ -97,35 +120,30 @@ class _Files:
 Method = Callable[[_Files], Json]
 
 
-def _exists(files: _Files) -> Json:
-    return files.path().exists()
+def _kind(test: Callable[[Place], bool], follow: bool = True) -> Method:
+    """A question to which a missing file is no error."""
 
+    def run(files: _Files) -> Json:
+        try:
+            return test(files.place(follow=follow))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
 
-def _is_dir(files: _Files) -> Json:
-    return files.path().is_dir()
-
-
-def _is_file(files: _Files) -> Json:
-    path = files.path()
-    return path.exists() and not path.is_dir()
-
-
-def _is_link(files: _Files) -> Json:
-    return files.path(follow=False).is_symlink()
+    return run
 
 
 def _read_file(files: _Files) -> Json:
-    return files.read(files.path()).decode(errors="replace")
+    return files.read(files.place()).decode(errors="replace")
 
 
 def _read_buffer(files: _Files) -> Json:
-    return files.read(files.path())
+    return files.read(files.place())
 
 
 def _read_base64(files: _Files) -> Json:
     from bindings.processes.encoding import encode_base64
 
-    return encode_base64(files.read(files.path()))
+    return encode_base64(files.read(files.place()))
 
 
 def _text(given: Arguments, position: int) -> bytes:
@@ -148,32 +166,32 @@ Content = Callable[[Arguments, int], bytes]
 
 def _write(content: Content) -> Method:
     def run(files: _Files) -> Json:
-        path, data = files.path(write=True), content(files.given, 2)
-        return files.write(path, data, files.mode(3))
+        data = content(files.given, 2)
+        return files.write(files.place(make=True), data, files.mode(3))
 
     return run
 
 
 def _append(content: Content) -> Method:
     def run(files: _Files) -> Json:
-        path, data = files.path(write=True), content(files.given, 2)
-        return files.write(path, data, files.mode(3), os.O_APPEND)
+        data = content(files.given, 2)
+        return files.write(files.place(make=True), data, files.mode(3), os.O_APPEND)
 
     return run
 
 
 def _insert(content: Content) -> Method:
     def run(files: _Files) -> Json:
-        path, offset, data = files.path(write=True), _offset(files.given, 2), content(files.given, 3)
-        _insert_at(files, path, offset, data, files.mode(4))
+        offset, data = _offset(files.given, 2), content(files.given, 3)
+        _insert_at(files, files.place(make=True), offset, data, files.mode(4))
         return len(data)
 
     return run
 
 
-def _insert_at(files: _Files, path: Path, offset: int, data: bytes, mode: int) -> None:
-    old = files.read(path) if path.exists() else b""
-    files.write(path, old[:offset] + data + old[offset:], mode)
+def _insert_at(files: _Files, place: Place, offset: int, data: bytes, mode: int) -> None:
+    old = files.read(place) if place.exists() else b""
+    files.write(place, old[:offset] + data + old[offset:], mode)
 
 
 def _offset(given: Arguments, position: int) -> int:
@@ -183,102 +201,106 @@ def _offset(given: Arguments, position: int) -> int:
     return offset
 
 
-def _remove(files: _Files) -> Json:
-    path = files.path(write=True, follow=False)
-    files.must_not_be_root(path)
-    if path.is_dir() and not path.is_symlink():
-        path.rmdir()
-    else:
-        path.unlink(missing_ok=True)
-    return None
+def _remover(remove: Callable[[Place], None]) -> Method:
+    def run(files: _Files) -> Json:
+        try:
+            place = files.place(write=True, follow=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        files.must_not_be_root(place)
+        remove(place)
+        return None
 
-
-def _remove_all(files: _Files) -> Json:
-    import shutil
-
-    path = files.path(write=True, follow=False)
-    files.must_not_be_root(path)
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-    return None
+    return run
 
 
 def _read_dir(files: _Files) -> Json:
-    path, recursive = files.path(), files.given.boolean(2, False)
-    found = files.few(files.below(path) if recursive else iter(sorted(path.iterdir())))
-    return [files.volume.shown(item) for item in found]
+    recursive = files.given.boolean(2, False)
+    folder = files.place()
+    return [item.shown for item in files.few(files.below(folder) if recursive else files.inside(folder))]
 
 
 def _glob(files: _Files) -> Json:
-    import glob
-
-    pattern = files.given.string(1).lstrip("/")
+    pattern = files.given.string(1)
     if ".." in pattern.split("/"):
         raise files.given.error(f'"{pattern}" leaves the volume', 403)
-    root = files.located("/")
-    found = []
-    for name in sorted(glob.iglob(pattern, root_dir=root, recursive=True, include_hidden=True)):
-        if name and _inside(files.volume, name):
-            found.append(root / name)
-    return [files.volume.shown(item) for item in files.few(iter(found))]
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    found = dict.fromkeys(item.shown for item in files.few(_matching(files, files.find("/"), parts)))
+    return sorted(found)
 
 
-def _inside(volume: Volume, name: str) -> bool:
-    try:
-        volume.locate(name)
-    except ProcessError:
-        return False
-    return True
+def _matching(files: _Files, folder: Place, pattern: list[str]) -> Iterator[Place]:
+    """What is in a folder and matches, part by part; `**` stands for any folders, links are followed beside it."""
+    from fnmatch import fnmatchcase
+
+    if not pattern:
+        return
+    first, *rest = pattern
+    if first == "**":
+        yield from _matching(files, folder, rest)
+    for item in files.inside(folder) if files.volume.is_open(folder.parts) else ():
+        if first != "**" and not fnmatchcase(item.name, first):
+            continue
+        reached = files.reaches(item)
+        if reached is None:
+            continue
+        if first == "**":
+            if not rest:
+                yield item
+            if item.is_folder():
+                yield from _matching(files, item, pattern)
+        elif not rest:
+            yield item
+        elif reached.is_folder():
+            yield from _matching(files, reached, rest)
 
 
 def _mkdir(files: _Files) -> Json:
-    files.path(write=True).mkdir(files.mode(2))
+    files.place(write=True).make_folder(files.mode(2))
     return None
 
 
 def _mkdir_all(files: _Files) -> Json:
-    files.path(write=True).mkdir(files.mode(2), parents=True, exist_ok=True)
+    files.place(make=True).make_folder(files.mode(2), exist_ok=True)
     return None
 
 
 def _mkdir_temp(files: _Files) -> Json:
-    import tempfile
+    from secrets import token_hex
 
     files.must_be_writable()
     folder, pattern = files.given.string(1, "") or "/tmp", files.given.string(2, "")
     if "/" in pattern or "\0" in pattern:
         raise files.given.error("argument 2 must be a name, without a slash")
     start, star, end = pattern.rpartition("*")
-    parent = files.located(folder)
-    parent.mkdir(parents=True, exist_ok=True)
-    made = tempfile.mkdtemp(end if star else "", start if star else end, parent)
-    return files.volume.shown(Path(made))
+    name = f"{start if star else end}{token_hex(6)}{end if star else ''}"
+    made = files.find(f"{folder}/{name}", follow=False, make=True)
+    made.make_folder(0o700)
+    return made.shown
 
 
 def _chmod(files: _Files) -> Json:
-    path, mode = files.path(write=True), files.given.integer(2)
-    path.chmod(mode & 0o777)
+    place, mode = files.place(write=True), files.given.integer(2)
+    place.change_mode(mode & 0o777)
     return None
 
 
 def _mode(files: _Files) -> Json:
-    return files.path().stat().st_mode & 0o777
+    return files.place().stat().st_mode & 0o777
 
 
 def _size(files: _Files) -> Json:
-    return files.path().stat().st_size
+    return files.place().stat().st_size
 
 
 def _mod_time(files: _Files) -> Json:
-    return int(files.path().stat().st_mtime)
+    return int(files.place().stat().st_mtime)
 
 
 def _mime_type(files: _Files) -> Json:
-    path = files.path()
-    with open(open_file(path, os.O_RDONLY), "rb") as file:
-        return mime_type(path.name, file.read(3072))
+    place = files.place()
+    with open(place.open(os.O_RDONLY), "rb") as file:
+        return mime_type(place.name, file.read(3072))
 
 
 def _download(files: _Files) -> Json:
@@ -286,115 +308,129 @@ def _download(files: _Files) -> Json:
 
 
 def _move(files: _Files) -> Json:
-    import shutil
-
-    source, target = files.path(1, write=True, follow=False), files.path(2, write=True)
+    source = files.place(1, write=True, follow=False)
     files.must_not_be_root(source)
+    source.stat()
+    target = files.place(2, make=True)
     files.must_not_be_root(target)
-    source.lstat()
-    target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        source.replace(target)
+        source.rename(target)
     except OSError as error:
         if error.errno != EXDEV:  # only between two file systems
             raise
-        shutil.move(source, target)
+        _copy_to(files, source, target)
+        source.remove_all()
     return None
 
 
 def _copy(files: _Files) -> Json:
-    source, target = files.path(1), files.path(2, write=True)
-    if source == target or source in target.parents:
+    files.must_be_writable()
+    source = files.place(1)
+    source.stat()
+    target = files.place(2, make=True)
+    if target.parts[: len(source.parts)] == source.parts:
         raise files.given.error("a file or folder cannot be copied into itself")
     _copy_to(files, source, target)
     return None
 
 
-def _copy_to(files: _Files, source: Path, target: Path) -> None:
-    if not source.is_dir():
+def _copy_to(files: _Files, source: Place, target: Place) -> None:
+    if not source.is_folder():
         files.write(target, files.read(source), _ANY_MODE)
         return
-    target.mkdir(parents=True, exist_ok=True)
-    for item in sorted(source.iterdir()):
-        real = files.located(files.volume.shown(item))
-        if item.is_symlink() and real.is_dir():  # it may lead back to where we came from
-            raise files.given.error(f'"{files.volume.shown(item)}" is a link to a folder, which is not copied', 500)
-        _copy_to(files, real, target / item.name)
+    target.make_folder(exist_ok=True)
+    for item in files.inside(source):
+        real = files.find(item.shown)
+        if item.is_link() and real.is_folder():  # it may lead back to where we came from
+            raise files.given.error(f'"{item.shown}" is a link to a folder, which is not copied', 500)
+        _copy_to(files, real, files.find(f"{target.shown}/{item.name}"))
 
 
 def _move_append(files: _Files) -> Json:
-    source, target = files.path(1, write=True), files.path(2, write=True)
-    files.write(target, files.read(source), _ANY_MODE, os.O_APPEND)
-    source.unlink()
+    source = files.place(1, write=True)
+    data = files.read(source)
+    files.write(files.place(2, make=True), data, _ANY_MODE, os.O_APPEND)
+    source.remove()
     return None
 
 
 def _move_insert(files: _Files) -> Json:
-    source, target, offset = files.path(1, write=True), files.path(2, write=True), _offset(files.given, 3)
-    _insert_at(files, target, offset, files.read(source), _ANY_MODE)
-    source.unlink()
+    source, offset = files.place(1, write=True), _offset(files.given, 3)
+    data = files.read(source)
+    _insert_at(files, files.place(2, make=True), offset, data, _ANY_MODE)
+    source.remove()
     return None
 
 
 def _abs(files: _Files) -> Json:
-    return files.volume.shown(files.path(follow=False))
+    return "/" + "/".join(normal_parts(files.lexical(1)))
 
 
 def _zip(files: _Files) -> Json:
     """A folder's content, or one file, with names that count from there. Links out of the volume are left out."""
     import zipfile
 
-    source, target = files.path(1), files.path(2, write=True)
-    folder = source if source.is_dir() else source.parent
-    found = files.few(files.below(source)) if source.is_dir() else [source]
+    files.must_be_writable()
+    source = files.place(1)
     source.stat()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with open(open_file(target, _CREATE | os.O_TRUNC, _ANY_MODE), "wb") as file, zipfile.ZipFile(file, "w") as archive:
+    target = files.place(2, make=True)
+    found = files.few(files.below(source)) if source.is_folder() else [source]
+    top = len(source.parts) if source.is_folder() else len(source.parts) - 1
+    with open(target.open(_CREATE | os.O_TRUNC, _ANY_MODE), "wb") as file, zipfile.ZipFile(file, "w") as archive:
         for item in found:
-            if item.is_file() and item != target and _inside(files.volume, files.volume.shown(item)):
-                data = files.read(files.located(files.volume.shown(item)))
-                archive.writestr(item.relative_to(folder).as_posix(), data, zipfile.ZIP_DEFLATED)
+            real = files.reaches(item)
+            if real is not None and item.parts != target.parts and _is_file(real):
+                archive.writestr("/".join(item.parts[top:]), files.read(real), zipfile.ZIP_DEFLATED)
     return None
+
+
+def _is_file(place: Place) -> bool:
+    return place.exists() and not place.is_folder()
 
 
 def _unzip(files: _Files) -> Json:
     """Answers the files written, as paths below the second argument."""
     import zipfile
 
-    source, target = files.path(1), files.path(2, write=True)
-    shown = files.given.string(2)
+    files.must_be_writable()
+    source, shown = files.place(1), files.lexical(2)
     written = []
     left = MAX_UNZIPPED
     try:
-        with open(open_file(source, os.O_RDONLY), "rb") as file, zipfile.ZipFile(file) as archive:
+        with open(source.open(os.O_RDONLY), "rb") as file, zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MAX_ENTRIES:
                 raise files.given.error(f"the archive holds more than {MAX_ENTRIES} files")
-            paths = [_entry_path(files, target, entry.filename) for entry in entries]
-            target.mkdir(parents=True, exist_ok=True)
-            for entry, path in zip(entries, paths, strict=True):
+            target = files.place(2, make=True)
+            for entry in entries:
+                with suppress(FileNotFoundError):
+                    _entry_place(files, target, entry.filename)
+            target.make_folder(exist_ok=True)
+            for entry in entries:
                 with archive.open(entry) as packed:
                     data = packed.read(left + 1)
                 left -= len(data)
                 if left < 0:
                     raise files.given.error(f"the archive holds more than {MAX_UNZIPPED} bytes")
-                files.write(path, data, _ANY_MODE)
+                files.write(_entry_place(files, target, entry.filename, make=True), data, _ANY_MODE)
                 written.append(posixpath.normpath(posixpath.join(shown, entry.filename)))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise files.given.error(f'"{files.given.string(1)}" cannot be unpacked: {error}', 500) from error
     return written
 
 
-def _entry_path(files: _Files, target: Path, name: str) -> Path:
+def _entry_place(files: _Files, target: Place, name: str, make: bool = False) -> Place:
     """Where an entry of an archive goes. An entry that would leave the target folder is refused."""
-    from bindings.policy import resolve
-
+    leaves = files.given.error(f'the archive entry "{name}" leaves the target folder', 403)
     if name.startswith("/") or ".." in name.replace("\\", "/").split("/"):
-        raise files.given.error(f'the archive entry "{name}" leaves the target folder', 403)
+        raise leaves
     try:
-        return resolve(target, name)
+        place = files.find(f"{target.shown}/{name}", make=make)
     except ProcessError as error:
-        raise files.given.error(f'the archive entry "{name}" leaves the target folder', error.code) from error
+        raise leaves from error
+    if place.parts[: len(target.parts)] != target.parts:
+        raise leaves
+    return place
 
 
 def base_name(path: str) -> str:
@@ -454,10 +490,10 @@ def _on_name(function: Callable[[str], str]) -> Method:
 
 
 METHODS: dict[str, Method] = {
-    "Exists": _exists,
-    "IsDir": _is_dir,
-    "IsFile": _is_file,
-    "IsLink": _is_link,
+    "Exists": _kind(Place.exists),
+    "IsDir": _kind(Place.is_folder),
+    "IsFile": _kind(_is_file),
+    "IsLink": _kind(Place.is_link, follow=False),
     "ReadFile": _read_file,
     "ReadFileBuffer": _read_buffer,
     "ReadFileBase64": _read_base64,
@@ -473,8 +509,8 @@ METHODS: dict[str, Method] = {
     "InsertBuffer": _insert(Arguments.data),
     "InsertFileBuffer": _insert(Arguments.data),
     "InsertBase64": _insert(_base64),
-    "Remove": _remove,
-    "RemoveAll": _remove_all,
+    "Remove": _remover(Place.remove),
+    "RemoveAll": _remover(Place.remove_all),
     "Download": _download,
     "ReadDir": _read_dir,
     "Mkdir": _mkdir,
@@ -504,22 +540,16 @@ VOLUMES = ("data", "system", "app", "dsl", "script", "seed")
 def _on_volume(name: str, method: Method) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
         volume = call.policy.volumes(call.app_root)[name]
+        rooted = Rooted(volume.root)
         try:
-            return method(_Files(volume, given))
+            return method(_Files(volume, rooted, given))
         except OSError as error:
-            raise given.error(f'"{_named(volume, given, error)}": {_reason(error)}', 500) from error
+            at = error.filename if isinstance(error.filename, str) else given.optional(1)
+            raise given.error(f'"{at}": {_reason(error)}', 500) from error
+        finally:
+            rooted.close()
 
     return run
-
-
-def _named(volume: Volume, given: Arguments, error: OSError) -> Any:
-    """The path at fault as the script knows it."""
-    if isinstance(error.filename, str):
-        try:
-            return volume.shown(Path(error.filename))
-        except ValueError:  # it lies elsewhere
-            pass
-    return given.optional(1)
 
 
 def _reason(error: OSError) -> str:

@@ -2,7 +2,8 @@
 
 Results are `{status, code, data, headers: {Name: [values]}, message}`. JSON is parsed, any other body is base64. A
 request that got no answer has status and code 0 and says why in `message`; it does not throw. A host that is not
-allowed does throw, with code 403, also when a redirect leads there.
+allowed does throw, with code 403, also when a redirect leads there. A name is resolved once for each step, and the
+connection goes to the address that was checked.
 
 Queries and headers are an object, a text `a=1&b=2`, or an array of either. Post, Put, Patch and Delete send JSON unless
 a `Content-Type` header says otherwise; Send sends text. Files are paths in the volume `data` (Post) or `{name, path,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 MAX_BODY = 10 * 1024 * 1024
 """Longest body that is received, in bytes, unpacked."""
 MAX_REDIRECTS = 10
+SECRET_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "cookie")
+"""Headers whose values no report may show."""
 SECONDS = 30.0
 """Longest wait for a connection, and for each piece of an answer."""
 TOTAL_SECONDS = 300.0
@@ -122,11 +125,15 @@ def _answer(
 ) -> Iterator[httpx.Response]:
     """Sends a request and follows redirects, asking the policy before each step. The body is still to be read."""
     _check(given, call, url)
+    for name in SECRET_HEADERS:
+        if value := _header(headers, name):
+            call.policy.keep_secret(name, value)
     import httpx
 
     content, sent = _content(given, payload, headers, files)
     try:
-        with httpx.Client(verify=_tls_settings(), timeout=SECONDS, trust_env=False) as client:
+        transport = checked_transport(lambda url: _addresses(given, call, url))
+        with httpx.Client(transport=transport, timeout=SECONDS, trust_env=False) as client:
             request = client.build_request(method, url, headers=sent, **content)
             for _ in range(MAX_REDIRECTS + 1):
                 _check(given, call, str(request.url))
@@ -148,6 +155,46 @@ def _check(given: Arguments, call: HostCall, url: str) -> None:
         call.policy.check_host(url)
     except ProcessError as error:
         raise given.error(error.message, error.code) from error
+
+
+def _addresses(given: Arguments, call: HostCall, url: str) -> list[str]:
+    try:
+        return call.policy.addresses(url)
+    except ProcessError as error:
+        raise given.error(error.message, error.code) from error
+    except OSError as error:
+        raise _NoAnswerError(f"the name cannot be resolved: {error.strerror or error}") from error
+
+
+def checked_transport(addresses: Callable[[str], list[str]]) -> httpx.BaseTransport:
+    """Connects to what `addresses` allows for a URL, in its order, and to nothing else: the name is resolved once."""
+    import httpx
+
+    class Checked(httpx.BaseTransport):
+        def __init__(self) -> None:
+            self._inner = httpx.HTTPTransport(verify=_tls_settings(), trust_env=False)
+
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            host = request.url.raw_host.decode("ascii")
+            error: httpx.TransportError | None = None
+            for address in addresses(str(request.url)):
+                sent = httpx.Request(
+                    request.method,
+                    request.url.copy_with(host=address),
+                    headers=request.headers,
+                    stream=request.stream,
+                    extensions={**request.extensions, "sni_hostname": host.strip("[]")},
+                )
+                try:
+                    return self._inner.handle_request(sent)
+                except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
+                    error = problem
+            raise error or httpx.ConnectError("there is no address")
+
+        def close(self) -> None:
+            self._inner.close()
+
+    return Checked()
 
 
 def _tls_settings() -> Any:

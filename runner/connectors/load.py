@@ -53,6 +53,8 @@ class Connectors:
         self._variables = variables
         self._timing = timing
         self._made: dict[str, Connector] = {}
+        self._named: dict[str, str] = {}
+        """Id that came from an environment variable → that variable's name."""
         self._client: Any = None
         self._found: dict[str, Path] | None = None
         self._agent_file: dict[str, Any] | None = None
@@ -104,6 +106,12 @@ class Connectors:
             if id == SCRIPTED:
                 return self._scripted(id)
             known = self.ids()
+            if id in self._named:  # whoever named the variable need not know its value
+                raise ConfigurationError(
+                    f"Cannot find connector $ENV.{self._named[id]}: its value is no id of a connector below "
+                    f"{self._root}/connectors",
+                    f"There are: {', '.join(known)}",
+                )
             hint = did_you_mean(id, known) or f"There are: {', '.join(known)}"
             raise ConfigurationError(f'Cannot find connector "{id}": no such file below {self._root}/connectors', hint)
         definition = read_definition(id, path, self._root, self._variables)
@@ -145,6 +153,7 @@ class Connectors:
                 f"Cannot resolve connector $ENV.{name}: the environment variable {name} is not set",
                 f"Set {name} in the environment or in .env to the id of a connector, or name one with -c",
             )
+        self._named[value] = name
         return value
 
     def _of_role(self, role: str) -> str:

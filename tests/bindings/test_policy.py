@@ -2,122 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bindings.policy import Policy, open_file, resolve
+from bindings.policy import Policy
 from bindings.services import ProcessError
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A volume with a file, a folder, and links: inward, outward, to a folder outside, dangling, and around."""
-    volume = tmp_path / "volume"
-    (volume / "dir" / "sub").mkdir(parents=True)
-    (volume / "file.txt").write_text("inside")
-    (tmp_path / "secret.txt").write_text("outside")
-    (tmp_path / "volume-next").mkdir()
-    (volume / "in").symlink_to("dir")
-    (volume / "out").symlink_to("../secret.txt")
-    (volume / "absolute").symlink_to(tmp_path / "secret.txt")
-    (volume / "outdir").symlink_to(tmp_path / "volume-next")
-    (volume / "dangling").symlink_to(tmp_path / "not-there")
-    (volume / "dir" / "hop").symlink_to("../out")
-    return volume
-
-
-INSIDE = [
-    ("", ""),
-    ("/", ""),
-    (".", ""),
-    ("file.txt", "file.txt"),
-    ("/file.txt", "file.txt"),
-    ("//file.txt", "file.txt"),
-    ("./dir/./sub/", "dir/sub"),
-    ("dir/../file.txt", "file.txt"),
-    ("dir/sub/../..", ""),
-    ("new/deep/file.txt", "new/deep/file.txt"),
-    ("in/sub", "dir/sub"),
-    ("..name", "..name"),
-    ("a..b/c", "a..b/c"),
-    ("/etc/passwd", "etc/passwd"),
-    ("~/x", "~/x"),
-    ("a\\b", "a\\b"),
-]
-
-
-@pytest.mark.parametrize(("path", "expected"), INSIDE, ids=[repr(row[0]) for row in INSIDE])
-def test_paths_stay_in_the_volume(root: Path, path: str, expected: str) -> None:
-    assert resolve(root, path) == root / expected
-
-
-OUTSIDE = [
-    "..",
-    "../secret.txt",
-    "/../secret.txt",
-    "dir/../../secret.txt",
-    "dir/../../volume/file.txt",
-    "out",
-    "absolute",
-    "dir/hop",
-    "outdir",
-    "outdir/new.txt",
-    "dangling",
-    "dangling/new.txt",
-    "in/../../secret.txt",
-]
-
-
-@pytest.mark.parametrize("path", OUTSIDE)
-def test_paths_that_leave_the_volume_are_refused(root: Path, path: str) -> None:
-    with pytest.raises(ProcessError, match="leaves the volume") as caught:
-        resolve(root, path)
-    assert caught.value.code == 403
-    assert str(root.parent) not in caught.value.message
-
-
-def test_a_nul_is_refused(root: Path) -> None:
-    with pytest.raises(ProcessError, match="NUL") as caught:
-        resolve(root, "file.txt\0.png")
-    assert caught.value.code == 400
-
-
-def test_a_link_itself_can_be_named(root: Path) -> None:
-    assert resolve(root, "out", follow=False) == root / "out"
-    assert resolve(root, "in/hop", follow=False) == root / "dir" / "hop"
-    with pytest.raises(ProcessError):
-        resolve(root, "outdir/x", follow=False)
-
-
-def test_a_volume_behind_a_link_is_its_target(root: Path) -> None:
-    (root.parent / "alias").symlink_to(root)
-    assert resolve(root.parent / "alias", "file.txt") == root / "file.txt"
-
-
-def test_a_volume_need_not_exist(tmp_path: Path) -> None:
-    assert resolve(tmp_path / "data", "a/b") == tmp_path / "data" / "a" / "b"
-
-
-def test_a_regular_file_opens(root: Path) -> None:
-    with open(open_file(root / "file.txt", os.O_RDONLY)) as file:
-        assert file.read() == "inside"
-
-
-def test_opening_does_not_follow_a_link_put_there_later(root: Path) -> None:
-    path = resolve(root, "file.txt")
-    path.unlink()
-    path.symlink_to("../secret.txt")
-    with pytest.raises(OSError, match="symbolic links"):
-        open_file(path, os.O_RDONLY)
-
-
-def test_only_regular_files_open(root: Path) -> None:
-    os.mkfifo(root / "pipe")
-    for name, reason in (("pipe", "not a regular file"), ("dir", "is a directory")):
-        with pytest.raises(OSError, match=reason):
-            open_file(root / name, os.O_RDONLY)
 
 
 def test_the_volumes_of_an_application(tmp_path: Path) -> None:
@@ -135,32 +27,34 @@ def test_the_volumes_of_an_application(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("path", [".env", "/.env.local", "sub/.ENV", "dir/../.env"])
-def test_environment_files_of_the_application_are_refused(tmp_path: Path, path: str) -> None:
-    with pytest.raises(ProcessError, match="may hold secrets") as caught:
-        Policy().volumes(tmp_path)["app"].locate(path)
-    assert caught.value.code == 403
+CLOSED = [
+    ".env",
+    ".env.local",
+    "sub/.ENV",
+    "connectors/openai.conn.yao",
+    "CONNECTORS/x.txt",
+    "sub/a.conn.jsonc",
+    "mcps/web.mcp.yao",
+    ".git/config",
+    "x/.netrc",
+    "certs/server.pem",
+    ".e\u200cnv",
+    "\uff0eenv",
+    ".env. ",
+]
+OPEN = ["app.yao", "environment.txt", "scripts/connectors/a.ts", "assistants/demo/package.yao", "env", "keys.json", ""]
 
 
-def test_a_link_to_an_environment_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("KEY=1")
-    (tmp_path / "harmless").symlink_to(".env")
-    with pytest.raises(ProcessError, match="may hold secrets"):
-        Policy().volumes(tmp_path)["app"].locate("harmless")
+@pytest.mark.parametrize("path", CLOSED)
+def test_what_holds_secrets_in_the_application_is_closed(tmp_path: Path, path: str) -> None:
+    volumes = Policy().volumes(tmp_path)
+    assert not volumes["app"].is_open(tuple(path.split("/")))
+    assert volumes["data"].is_open(tuple(path.split("/")))
 
 
-def test_environment_files_in_data_are_the_scripts_own(tmp_path: Path) -> None:
-    volume = Policy().volumes(tmp_path)["data"]
-    assert volume.shown(volume.locate(".env")) == "/.env"
-
-
-def test_paths_are_shown_from_the_root_of_their_volume(root: Path, tmp_path: Path) -> None:
-    volume = Policy().volumes(tmp_path)["app"]
-    assert [volume.shown(volume.locate(path)) for path in ("volume/in/sub", "", "/new")] == [
-        "/volume/dir/sub",
-        "/",
-        "/new",
-    ]
+@pytest.mark.parametrize("path", OPEN)
+def test_all_else_in_the_application_is_open(tmp_path: Path, path: str) -> None:
+    assert Policy().volumes(tmp_path)["app"].is_open(tuple(path.split("/")))
 
 
 ALLOWED = [
@@ -237,3 +131,59 @@ def test_what_is_no_web_address_is_refused_even_when_everything_is_allowed(url: 
     with pytest.raises(ProcessError) as caught:
         Policy(allow_net=("*",)).check_host(url)
     assert caught.value.code == 403
+
+
+def resolver(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> None:
+    """Names resolve to these addresses, one list for each time that somebody asks."""
+    left = list(answers)
+
+    def answer(host: str, port: int, **_: Any) -> list[Any]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in left.pop(0)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+
+
+NOT_PUBLIC = """
+    127.0.0.1 127.9.9.9 0.0.0.0 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 224.0.0.1 255.255.255.255
+    ::1 :: fe80::1 fe80::1%eth0 fc00::1 ff02::1 ::ffff:127.0.0.1 ::ffff:169.254.169.254 2002:7f00:1::
+    64:ff9b::127.0.0.1 64:ff9b::10.0.0.1 ::127.0.0.1 2001:0:7f00:1:0:0:80ff:fffe 192.0.2.1 198.18.0.1 240.0.0.1
+""".split()
+
+
+@pytest.mark.parametrize("address", NOT_PUBLIC)
+def test_a_name_that_leads_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    resolver(monkeypatch, [address])
+    with pytest.raises(ProcessError, match="not public") as caught:
+        Policy(allow_net=("*",)).addresses("http://innocent.example/")
+    assert caught.value.code == 403
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "::ffff:93.184.216.34"])
+def test_public_addresses_pass(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    resolver(monkeypatch, [address])
+    assert Policy(allow_net=("*",)).addresses("http://good.example/") == [address]
+
+
+def test_only_the_public_addresses_of_a_name_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolver(monkeypatch, ["10.0.0.1", "93.184.216.34", "127.0.0.1"])
+    assert Policy(allow_net=("*",)).addresses("http://mixed.example/") == ["93.184.216.34"]
+
+
+@pytest.mark.parametrize(
+    "allow",
+    [("intra.example",), ("*", "intra.example"), ("intra.example:80",), ("*", "10.0.0.1"), ("*", "10.0.0.1:80")],
+    ids=str,
+)
+def test_a_private_address_is_reached_when_its_host_or_itself_is_named(
+    monkeypatch: pytest.MonkeyPatch, allow: tuple[str, ...]
+) -> None:
+    resolver(monkeypatch, ["10.0.0.1"])
+    assert Policy(allow_net=allow).addresses("http://intra.example/") == ["10.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "[::1]", "localhost", "0"]
+)
+def test_every_spelling_of_this_machine_is_refused(host: str) -> None:
+    with pytest.raises(ProcessError, match="not public"):
+        Policy(allow_net=("*",)).addresses(f"http://{host}/")

@@ -1,0 +1,277 @@
+"""A folder that is the root of all paths of a call.
+
+Paths are walked one folder at a time with open descriptors, and every link on the way is read and judged here. What was
+found is then used by its name in the open folder, without following links: somebody who changes folders into links
+meanwhile gets an error, and never a file outside the root.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from bindings.services import ProcessError
+
+MAX_LINKS = 40
+"""Links on the way to one file; more are a circle."""
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_WALK = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
+
+
+class Place(NamedTuple):
+    """A name in an open folder; whether there is such a file is another question."""
+
+    folder: int
+    """Descriptor, open as long as the `Rooted` that found it."""
+    name: str
+    """Never a path; `.` for the folder itself."""
+    parts: tuple[str, ...]
+    """From the root; none for the root."""
+
+    @property
+    def shown(self) -> str:
+        """The path as scripts write it, from `/`; it never shows where the root lies on this machine."""
+        return "/" + "/".join(self.parts)
+
+    def stat(self) -> os.stat_result:
+        """Of a link: the link itself. Raises OSError."""
+        with named(self.parts):
+            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+
+    def exists(self) -> bool:
+        """Whether there is something, if only a link."""
+        try:
+            self.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def is_folder(self) -> bool:
+        """Whether there is a folder, and not a link to one."""
+        try:
+            return stat.S_ISDIR(self.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def is_link(self) -> bool:
+        """Whether there is a link."""
+        try:
+            return stat.S_ISLNK(self.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def open(self, flags: int, mode: int = 0o666) -> int:
+        """Opens the file and returns the descriptor. Only regular files open, so that a pipe cannot block.
+
+        Raises:
+            OSError: as `os.open`; ELOOP for a link.
+        """
+        with named(self.parts):
+            flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(self.name, flags, mode, dir_fd=self.folder)
+            kind = os.fstat(descriptor).st_mode
+            if stat.S_ISREG(kind):
+                return descriptor
+            os.close(descriptor)
+            if stat.S_ISDIR(kind):
+                raise IsADirectoryError(errno.EISDIR, "is a directory", self.name)
+            raise OSError(errno.EINVAL, "not a regular file", self.name)
+
+    def names(self) -> list[str]:
+        """What is in the folder, sorted. Raises OSError."""
+        with named(self.parts):
+            descriptor = os.open(self.name, os.O_RDONLY | _FOLDER, dir_fd=self.folder)
+            try:
+                return sorted(os.listdir(descriptor))
+            finally:
+                os.close(descriptor)
+
+    def make_folder(self, mode: int = 0o777, exist_ok: bool = False) -> None:
+        """Makes a folder. Raises OSError."""
+        with named(self.parts):
+            try:
+                os.mkdir(self.name, mode, dir_fd=self.folder)
+            except FileExistsError:
+                if not exist_ok or not self.is_folder():
+                    raise
+
+    def change_mode(self, mode: int) -> None:
+        """Changes the permissions of a file or folder, also of one that may not be read. Raises OSError."""
+        with named(self.parts):
+            flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            descriptor = os.open(self.name, flags | getattr(os, "O_PATH", os.O_RDONLY), dir_fd=self.folder)
+            try:
+                if stat.S_ISLNK(os.fstat(descriptor).st_mode):
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), self.name)
+                os.chmod(f"/proc/self/fd/{descriptor}" if hasattr(os, "O_PATH") else descriptor, mode)
+            finally:
+                os.close(descriptor)
+
+    def remove(self) -> None:
+        """Removes a file, a link, or an empty folder; what is not there is fine. Raises OSError."""
+        with named(self.parts):
+            if self.is_folder():
+                os.rmdir(self.name, dir_fd=self.folder)
+            elif self.exists():
+                os.unlink(self.name, dir_fd=self.folder)
+
+    def remove_all(self) -> None:
+        """Removes a file, a link, or a folder with all it holds; what is not there is fine. Raises OSError."""
+        import shutil
+
+        if not self.is_folder():
+            self.remove()
+            return
+        with named(self.parts):
+            shutil.rmtree(self.name, dir_fd=self.folder)
+
+    def rename(self, target: Place) -> None:
+        """Puts a file, link or folder at another place, where it replaces a file. Raises OSError."""
+        with named(self.parts):
+            os.replace(self.name, target.name, src_dir_fd=self.folder, dst_dir_fd=target.folder)
+
+
+class Rooted:
+    """Finds places below one root. To be closed."""
+
+    def __init__(self, root: Path) -> None:
+        """`root` is absolute and need not exist; where it is a link, its target is the root."""
+        self._root = root
+        self._descriptors: list[int] = []
+        self._top: int | None = None
+
+    def close(self) -> None:
+        """Closes the folders of all places."""
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors.clear()
+        self._top = None
+
+    def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
+        """The place of a path.
+
+        Args:
+            path: with or without a leading `/`; `""` and `/` are the root; `..` may not climb above the root
+            follow: False keeps the last part when it is a link, to look at or remove the link itself
+            make: folders on the way that are missing are made, the root too
+
+        Raises:
+            ProcessError: code 403 when the path leaves the root by `..` or by a link, 400 for a NUL character.
+            OSError: a folder on the way is missing, or is no folder.
+        """
+        top = self._open_top(make)
+        folders: list[tuple[int, str]] = []
+        todo = deque(normal_parts(path))
+        links = 0
+        while todo:
+            part = todo.popleft()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if not folders:
+                    raise leaves(path)
+                folders.pop()
+                continue
+            here = folders[-1][0] if folders else top
+            parts = (*(name for _, name in folders), part)
+            last = not any(left not in ("", ".") for left in todo)
+            if last and not follow:
+                return Place(here, part, parts)
+            target = _link_target(here, part, parts)
+            if target is not None:
+                links += 1
+                if links > MAX_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), "/" + "/".join(parts))
+                if target.startswith("/"):
+                    target = self._below(target, path)
+                    folders.clear()
+                todo.extendleft(reversed(target.split("/")))
+                continue
+            if last:
+                return Place(here, part, parts)
+            folders.append((self._enter(here, part, parts, make), part))
+        return Place(folders[-1][0] if folders else top, ".", tuple(name for _, name in folders))
+
+    def _open_top(self, make: bool) -> int:
+        if self._top is None:
+            with named(()):
+                if make:
+                    os.makedirs(self._root, exist_ok=True)
+                self._top = os.open(self._root, _WALK & ~os.O_NOFOLLOW)
+            self._descriptors.append(self._top)
+        return self._top
+
+    def _enter(self, folder: int, name: str, parts: tuple[str, ...], make: bool) -> int:
+        with named(parts):
+            try:
+                descriptor = os.open(name, _WALK, dir_fd=folder)
+            except FileNotFoundError:
+                if not make:
+                    raise
+                with _existing_is_fine():
+                    os.mkdir(name, dir_fd=folder)
+                descriptor = os.open(name, _WALK, dir_fd=folder)
+        self._descriptors.append(descriptor)
+        return descriptor
+
+    def _below(self, target: str, path: str) -> str:
+        """The rest of an absolute link target below the root."""
+        for root in (str(self._root), os.path.realpath(self._root)):
+            if target == root or target.startswith(root.rstrip("/") + "/"):
+                return target[len(root) :]
+        raise leaves(path)
+
+
+def normal_parts(path: str) -> list[str]:
+    """The parts of a path from the root, without `.` and `..`. Raises ProcessError as `Rooted.find` does."""
+    if "\0" in path:
+        raise ProcessError("a path cannot hold a NUL character", 400)
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                raise leaves(path)
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return parts
+
+
+def leaves(path: str) -> ProcessError:
+    """The refusal of a path that leads out of its root."""
+    return ProcessError(f'"{path}" leaves the volume', 403)
+
+
+@contextmanager
+def named(parts: tuple[str, ...]) -> Iterator[None]:
+    """Errors of the system name the path from the root."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = "/" + "/".join(parts)
+        raise
+
+
+@contextmanager
+def _existing_is_fine() -> Iterator[None]:
+    try:
+        yield
+    except FileExistsError:
+        return
+
+
+def _link_target(folder: int, name: str, parts: tuple[str, ...]) -> str | None:
+    """What a link says; None for everything else, also for what is missing."""
+    try:
+        with named(parts):
+            return os.readlink(name, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.EINVAL, errno.ENOENT):
+            return None
+        raise

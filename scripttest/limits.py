@@ -1,0 +1,41 @@
+"""What the system allows a worker process: a second wall behind the engine, should a script ever get out of that.
+
+Limits can only be lowered; one that the system does not have, or has lower already, stays as it is.
+"""
+
+from __future__ import annotations
+
+import resource
+
+MAX_INHERITED = 1024
+"""Descriptors up to this one that the process got from its parent, and does not know, are closed."""
+ADDRESS_SPACE = 3 << 29
+"""Bytes: the interpreter, the script thread's stack, and realms within realms at the engine's own bound."""
+FILE_SIZE = 1 << 20
+"""Bytes of the largest file that may be written. Workers write none; the interpreter may cache a module."""
+OPEN_FILES = 16
+
+
+def limit_resources() -> None:
+    """No core dumps, which would store what scripts hold; few open files, small ones, and so much memory."""
+    _lower("RLIMIT_CORE", 0)
+    _lower("RLIMIT_NOFILE", OPEN_FILES)
+    _lower("RLIMIT_FSIZE", FILE_SIZE)
+    _lower("RLIMIT_AS", ADDRESS_SPACE)
+
+
+def limit_processes() -> None:
+    """No further processes and threads. To be called once all threads run; it does not hold for root."""
+    _lower("RLIMIT_NPROC", 0)
+
+
+def _lower(name: str, value: int) -> None:
+    number = getattr(resource, name, None)
+    if number is None:
+        return
+    try:
+        _, most = resource.getrlimit(number)
+        value = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(number, (value, value))
+    except (OSError, ValueError):
+        return
