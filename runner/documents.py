@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +37,8 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     position."""
     import yaml
 
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        """Refuses keys that stand twice in a mapping, of which YAML readers take the last."""
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            seen = set()
-            for key, _ in node.value:
-                if key.value in seen and key.value != "<<":
-                    raise yaml.MarkedYAMLError(problem=f'"{key.value}" stands there twice', problem_mark=key.start_mark)
-                seen.add(key.value)
-            return dict(super().construct_mapping(node, deep))
-
     try:
-        return yaml.load(prepare(path.read_text("utf-8-sig")), Loader)
+        return yaml.load(prepare(path.read_text("utf-8-sig")), _loader())
     except OSError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -58,6 +48,32 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise ConfigurationError(f"Cannot read {purpose} {path}{where}: {problem}", "It must be YAML") from error
+
+
+@cache
+def _loader() -> Any:
+    """A YAML reader like that of Yao: `yes`, `no`, `on`, `off` and dates are texts. It refuses keys that stand twice in
+    a mapping, of which others take the last."""
+    import yaml
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(base):  # type: ignore[misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen = set()
+            for key, _ in node.value:
+                if key.value in seen and key.value != "<<":
+                    raise yaml.MarkedYAMLError(problem=f'"{key.value}" stands there twice', problem_mark=key.start_mark)
+                seen.add(key.value)
+            return dict(super().construct_mapping(node, deep))
+
+    tag = "tag:yaml.org,2002:"
+    Loader.yaml_implicit_resolvers = {
+        letter: [(kind, pattern) for kind, pattern in resolvers if kind not in (f"{tag}timestamp", f"{tag}bool")]
+        for letter, resolvers in base.yaml_implicit_resolvers.items()
+    }
+    Loader.add_implicit_resolver(f"{tag}bool", re.compile("true|True|TRUE|false|False|FALSE"), list("tTfF"))
+    return Loader
 
 
 def _blank(match: re.Match[str]) -> str:
