@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 SCRIPT_PARTS = Path(__file__).resolve().parent.parent / "bindings" / "js"
 COMMANDS = {
+    "diff": "runner.commands.diff:diff",
+    "extract": "runner.commands.extract:extract",
+    "merge": "runner.commands.merge:merge",
     "schema": "runner.commands.schema:schema",
+    "show": "runner.commands.show:show",
     "types": "runner.commands.types:types",
 }
 """First argument → module and function of another command."""
@@ -89,11 +93,12 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
 
         module, _, name = COMMANDS[arguments[0]].partition(":")
         command = getattr(import_module(module), name)
+        program = f"yao-test {arguments[0]}"
         arguments = arguments[1:]
     else:
-        command = _click_command()
+        command, program = _click_command(), "yao-test"
     try:
-        result = command.main(arguments or ["--help"], prog_name="yao-test", standalone_mode=False, obj=environment)
+        result = command.main(arguments or ["--help"], prog_name=program, standalone_mode=False, obj=environment)
     except click.UsageError as error:
         environment.stderr.write(f"Error: {error.format_message()}\nHint: yao-test --help lists the flags\n")
         return exit_codes.CONFIGURATION
@@ -122,7 +127,8 @@ def _click_command() -> click.Command:
         params=parameters,
         callback=lambda **values: values,
         help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
-        epilog="Other commands: yao-test types installs the TypeScript declarations into an application. "
+        epilog="Other commands, each with a --help of its own: types installs the TypeScript declarations into an "
+        "application, schema prints the JSON Schema of case files; show, extract, diff and merge use saved reports. "
         "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

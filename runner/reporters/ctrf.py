@@ -8,7 +8,7 @@ from datetime import datetime
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import errors_of, name_of, place_of
 
-OF_TEST = ("input", "output", "expected", "response", "usage", "connector", "score", "mode", "metadata")
+OF_TEST = ("runs", "input", "output", "expected", "response", "usage", "connector", "score", "mode", "metadata")
 """Parts of a result that go to the `extra` of a test."""
 UNUSED = ("assertions", "transcript", "tools", "sent", "scores", "trials")
 
@@ -40,7 +40,9 @@ def ctrf(report: Report) -> Record:
             "tool": tool,
             "summary": {
                 "tests": summary["total"],
-                **{status: summary[status] for status in ("passed", "failed", "skipped")},
+                "passed": summary["passed"],
+                "failed": summary["failed"] + summary.get("errors", 0),
+                "skipped": summary["skipped"],
                 "pending": 0,
                 "other": 0,
                 "suites": len(report.suites),
@@ -62,6 +64,7 @@ def _test(suite: Record, record: Record) -> Record:
         "suite": [suite["id"] or "(no name)"],
         "type": suite["kind"],
     }
+    runs = record.get("runs") or {}
     place = place_of(suite, record)
     errors = errors_of(record)
     more = {
@@ -71,6 +74,7 @@ def _test(suite: Record, record: Record) -> Record:
         "filePath": place.file,
         "line": place.line,
         "tags": [str(tag) for tag in record.get("tags") or []],
+        "flaky": bool(runs.get("passed") and runs.get("failed")),
         "stdout": record.get("logs"),
         "steps": _steps(record),
         "extra": {key: record[key] for key in OF_TEST if record.get(key) is not None},

@@ -34,8 +34,28 @@ def body(record: Record, suite: Record, names_suite: bool) -> str:
         text += f"at {code(record['location'])}\n\n"
     if record.get("skip_reason"):
         text += f"Skipped: {inline(record['skip_reason'])}\n\n"
+    text += _runs(record)
     content = "".join(_content(record))
     return text + (details("Details", content) if content else "")
+
+
+def _runs(record: Record) -> str:
+    """How steady a test was that ran several times."""
+    runs = record.get("runs")
+    if not runs:
+        return ""
+    low, high = runs["confidence_interval"]
+    facts = [
+        f"{runs['passed']} of {runs['count']} runs passed ({runs['pass_rate']}%, 95% interval {low}% to {high}%)",
+        str(runs["classification"]),
+        f"consistency {runs['consistency']}",
+        f"{duration(runs['min_duration_ms'])} to {duration(runs['max_duration_ms'])}",
+    ]
+    rows = [
+        (str(run["run"]), MARKS[run["status"]], duration(run["duration_ms"]), _cell(run.get("error")))
+        for run in _some(runs.get("attempts"))
+    ]
+    return f"{', '.join(facts)}\n\n" + table(("Run", "", "Duration", "Error"), rows)
 
 
 def _content(record: Record) -> Iterator[str]:

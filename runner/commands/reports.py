@@ -1,0 +1,79 @@
+"""What the commands on saved reports share: reading reports, writing new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.options import absolute
+from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file
+from runner.reporters.document import Report, load
+
+
+def read_report(environment: Environment, path: str) -> Report:
+    """A saved report; its warnings go to standard error. Raises ConfigurationError."""
+    report = load(absolute(path, environment.directory))
+    for warning in report.warnings:
+        environment.stderr.write(f"Warning: {warning}\n")
+    return report
+
+
+def write_reports(environment: Environment, report: Report, outputs: Sequence[str]) -> None:
+    """Writes a report to files, each in the format of its extension. Raises ConfigurationError."""
+    paths = [absolute(output, environment.directory) for output in outputs]
+    reporters = [(path, make()) for path, make in [(path, maker_for_file(path)) for path in paths]]
+    for path, reporter in reporters:
+        with writing(path), understanding(path):
+            reporter.write(report)
+            reporter.close()
+        environment.stdout.write(f"Wrote {path}\n")
+
+
+def write_texts(environment: Environment, outputs: Sequence[str], formats: dict[str, Callable[[], str]]) -> None:
+    """Writes texts to files, made by the entry of `formats` for the extension. Raises ConfigurationError."""
+    paths = [absolute(output, environment.directory) for output in outputs]
+    for path in paths:
+        if path.suffix.lower() not in formats:
+            hint = f"The extensions are {', '.join(formats)}"
+            raise ConfigurationError(f'Cannot write {path}: no format for the extension "{path.suffix}"', hint)
+    from runner.reporters.document import write_whole
+
+    for path in paths:
+        with writing(path):
+            check_writable(path)
+            write_whole(path, formats[path.suffix.lower()]())
+        environment.stdout.write(f"Wrote {path}\n")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What cannot be written becomes a ConfigurationError."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write {path}: {error.strerror}") from error
+
+
+@contextmanager
+def understanding(what: object) -> Iterator[None]:
+    """Parts of a result that are not as this version writes them become a ConfigurationError."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(
+            f"Cannot make {what}: a result is not as yao-test {_version()} writes it ({detail})",
+            "Was it changed, or written by another version?",
+        ) from error
+
+
+def _version() -> str:
+    from runner.version import VERSION
+
+    return VERSION
+
+
+EXTENSIONS = ", ".join(FILE_REPORTERS)

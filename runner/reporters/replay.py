@@ -1,0 +1,247 @@
+"""A saved report as the events that it was made from, so that the console shows it again. What records leave out, such
+as code frames, is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from runner.assertions.base import AssertionResult, ToolUse
+from runner.events import (
+    CaseResult,
+    CheckpointResult,
+    CriterionResult,
+    Event,
+    RunEnd,
+    RunError,
+    RunStart,
+    ScoreResult,
+    Suite,
+    SuiteEnd,
+    SuiteStart,
+    TestEnd,
+    TestResult,
+    TrialResult,
+    TurnResult,
+    Warned,
+)
+from runner.reporters.document import Record, Report
+from runner.reporters.facts import name_of
+from runner.reporters.values import text_of
+from scripttest import Failure, Location, Outcome, StackFrame
+
+_FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
+_LEVEL = re.compile(r"\[(trace|debug|warn|error)\] ")
+
+
+def events_of(report: Report) -> Iterator[Event]:
+    """The events of a run that was saved, suite after suite."""
+    start, summary = report.start, report.summary
+    suites = {suite["id"]: _suite(suite, results) for suite, results in report.by_suite()}
+    yield RunStart(start["timestamp"], start["version"], tuple(suites.values()), start["environment"])
+    yield from map(Warned, report.warnings)
+    for record, results in report.by_suite():
+        suite = suites[record["id"]]
+        yield SuiteStart(suite.id, len(results), len(results))
+        for position, result in enumerate(results):
+            yield TestEnd(_result(suite, position, result))
+        yield SuiteEnd(suite.id)
+    yield from map(RunError, report.errors)
+    yield RunEnd(summary["status"], summary["duration_ms"] / 1000, str(summary.get("completed_at") or ""))
+
+
+def _suite(suite: Record, results: list[Record]) -> Suite:
+    is_message = suite["kind"] == "agent_test" and suite["label"].startswith('"')
+    several_turns = any(record.get("mode") for record in results)
+    return Suite(
+        f"message {suite['label']}" if is_message else suite["id"],
+        suite["kind"],
+        suite["label"],
+        suite["file"],
+        suite["agent"],
+        suite["connector"],
+        several_turns,
+    )
+
+
+def _result(suite: Suite, position: int, record: Record) -> TestResult:
+    levels = ((_LEVEL.match(line), line) for line in record.get("logs") or [])
+    logs = tuple((found[1], line[found.end() :]) if found else ("info", line) for found, line in levels)
+    if suite.kind == "script_test":
+        outcome = _outcome({**record, "name": name_of(record)})
+        return TestResult(suite.id, outcome.name, position, outcome, logs)
+    failures = tuple(_case_failures(record)) if record["status"] == "failed" else ()
+    name = name_of(record)
+    outcome = Outcome(name, record["status"], record["duration_ms"], failures, skip_reason=record.get("skip_reason"))
+    return TestResult(suite.id, name, position, outcome, logs, _case(record))
+
+
+def _outcome(record: Record) -> Outcome:
+    """A test or a subtest."""
+    steps = tuple(_outcome(step) for step in record.get("steps") or [])
+    failures = tuple(_failures(record)) if record["status"] == "failed" else ()
+    return Outcome(
+        record["name"],
+        record["status"],
+        record.get("duration_ms", 0),
+        failures,
+        skip_reason=record.get("skip_reason"),
+        steps=steps,
+    )
+
+
+def _failures(record: Record) -> Iterator[Failure]:
+    """What made a script test fail; the values that were compared belong to the first failed check."""
+    assertion = record.get("assertion")
+    frames = _frames(record)
+    for error in record.get("errors") or [record.get("error") or "it failed"]:
+        is_check = error.startswith("assertion failed: ")
+        message = error.removeprefix("assertion failed: ")
+        if not is_check:
+            phase = "subtest" if re.fullmatch(r"subtest .* failed", error) else None
+            yield Failure(record.get("cause", "error"), message, phase=phase, frames=frames)
+        elif assertion is None:
+            yield Failure("assertion", message, type="assertion", frames=frames)
+        else:
+            texts = (_shown(assertion.get("expected")), _shown(assertion.get("actual")))
+            yield Failure("assertion", message, assertion.get("type"), None, None, None, *texts, frames=frames)
+            assertion = None
+        frames = ()
+
+
+def _case_failures(record: Record) -> Iterator[Failure]:
+    failed = {result.message or f"{result.type} does not hold": result for result in _all_assertions(record)}
+    errors = [record.get("error"), *(record.get("assertion_errors") or [])]
+    frames = _frames(record)
+    for error in dict.fromkeys(error for error in errors if error):
+        message = error.removeprefix("assertion failed: ")
+        check = failed.get(message)
+        if check is not None:
+            texts = (text_of(check.expected), text_of(check.actual))
+            yield Failure("assertion", message, check.type, None, None, None, *texts, frames=frames)
+        else:
+            type = "assertion" if message != error else None
+            yield Failure("assertion" if type else record.get("cause", "error"), message, type, frames=frames)
+        frames = ()
+
+
+def _all_assertions(record: Record) -> list[AssertionResult]:
+    parts = [record, *(record.get("turns") or [])]
+    found = [result for part in parts for result in _assertions(part.get("assertions"))]
+    found += _assertions(record.get("final_assertions"))
+    return [result for result in found if not result.passed]
+
+
+def _frames(record: Record) -> tuple[StackFrame, ...]:
+    found = (_FRAME.fullmatch(line) for line in (record.get("stack_trace") or "").splitlines())
+    return tuple(StackFrame(frame[1], Location(frame[2], int(frame[3]), int(frame[4]))) for frame in found if frame)
+
+
+def _shown(value: Any) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _case(record: Record) -> CaseResult:
+    usage = record.get("usage") or {}
+    final = record.get("final_assertions")
+    return CaseResult(
+        record.get("name"),
+        record.get("input"),
+        record.get("output"),
+        record.get("response") or "",
+        record.get("expected"),
+        record.get("messages_count", 0),
+        _assertions(record.get("assertions")),
+        tuple(_tool(tool) for tool in record.get("tools") or []),
+        record.get("connector") or "",
+        record.get("model_calls", 0),
+        usage.get("input_tokens", 0),
+        usage.get("output_tokens", 0),
+        usage.get("cost"),
+        line=record.get("line", 0),
+        mode=record.get("mode") or "standard",
+        simulator=record.get("simulator"),
+        turns=tuple(_turn(turn) for turn in record.get("turns") or []),
+        checkpoints=tuple(_checkpoint(item) for item in record.get("checkpoints") or []),
+        final_assertions=None if final is None else _assertions(final),
+        score=record.get("score"),
+        scores=tuple(_score(score) for score in record.get("scores") or []),
+        threshold=record.get("threshold"),
+        trials=tuple(_trial(trial) for trial in record.get("trials") or []),
+    )
+
+
+def _assertions(items: list[Record] | None) -> tuple[AssertionResult, ...]:
+    return tuple(
+        AssertionResult(
+            item["type"],
+            item["passed"],
+            item.get("expected"),
+            item.get("actual"),
+            item.get("message") or "",
+            bool(item.get("error")),
+            item.get("score"),
+            path=item.get("path"),
+            name=item.get("name"),
+        )
+        for item in items or []
+    )
+
+
+def _tool(item: Record) -> ToolUse:
+    arguments = item.get("arguments", item.get("args"))
+    return ToolUse(item["name"], item.get("server") or "", arguments, item.get("result"), item.get("error"))
+
+
+def _turn(item: Record) -> TurnResult:
+    return TurnResult(
+        item["turn"],
+        item.get("input"),
+        item.get("input_source") or "",
+        item["status"],
+        item.get("output"),
+        item.get("response") or (item["output"] if isinstance(item.get("output"), str) else ""),
+        bool(item.get("awaiting_input")),
+        item.get("awaiting_reason") or "",
+        item.get("input_hint"),
+        _assertions(item.get("assertions")),
+        tuple(_tool(tool) for tool in item.get("tool_calls") or []),
+        item.get("duration_ms", 0),
+        item.get("error"),
+        item.get("skip_reason"),
+        item.get("note"),
+    )
+
+
+def _checkpoint(item: Record) -> CheckpointResult:
+    return CheckpointResult(
+        item["id"],
+        item.get("description"),
+        item.get("required", True),
+        item.get("reached_at_turn"),
+        item.get("message") or "",
+    )
+
+
+def _score(item: Record) -> ScoreResult:
+    criteria = tuple(
+        CriterionResult(
+            part["text"],
+            part["passed"],
+            part["score"],
+            part.get("weight", 1),
+            bool(part.get("required")),
+            part.get("reason") or "",
+            bool(part.get("error")),
+            part.get("id"),
+        )
+        for part in item.get("assertions") or []
+    )
+    return ScoreResult(item["name"], item["type"], item["score"], item["verdict"], criteria)
+
+
+def _trial(item: Record) -> TrialResult:
+    return TrialResult(item["trial"], item.get("score"), item["status"], item.get("duration_ms", 0), item.get("error"))
