@@ -16,6 +16,14 @@ DEFAULT_THRESHOLD = 0.8
 """Score from which on a conversation passes."""
 ON_MISSING_INPUT = ("skip", "fail", "end")
 """What may happen when an agent waits and nobody answers."""
+EXCLUSIVE = (
+    ("quiet", "verbose"),
+    ("interactive", "skip-interactive"),
+    ("record", "replay"),
+    ("record", "record-missing"),
+    ("replay", "record-missing"),
+)
+"""Flags of which one or the other may be given."""
 
 
 class RunOptions(NamedTuple):
@@ -42,6 +50,9 @@ class RunOptions(NamedTuple):
     on_missing_input: str | None = None
     before: str | None = None
     after: str | None = None
+    record: str | None = None
+    replay: str | None = None
+    record_missing: str | None = None
     lenient: bool = False
     allow_net: tuple[str, ...] = ()
     update_snapshots: bool = False
@@ -65,7 +76,10 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         values["threshold"] = _share(values["threshold"], "--threshold")
     if values["on_missing_input"] is not None:
         _one_of(values["on_missing_input"], ON_MISSING_INPUT, "--on-missing-input")
-    for first, second in (("quiet", "verbose"), ("interactive", "skip-interactive")):
+    for flag in ("record", "replay", "record-missing"):
+        if values[flag.replace("-", "_")] == "":
+            raise ConfigurationError(f"Cannot use --{flag}: it is empty", "Name the folder of the recordings")
+    for first, second in EXCLUSIVE:
         if values[first] and values[second.replace("-", "_")]:
             raise ConfigurationError(f"--{first} and --{second} exclude each other")
     return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)

@@ -225,7 +225,7 @@ class Call:
         prompts += assistant.prompts if own is None else own
         context = self._scope.context
         named = runtime.assistants.localized(assistant, str(context.get("locale") or ""))
-        messages = fill(prompts, named, context, runtime.variables, runtime.now())
+        messages = fill(prompts, named, context, runtime.variables, runtime.now(self._scope.chat))
         samples = box.samples_message() if box else None
         return [*messages, {"role": "system", "content": samples}] if samples else messages
 

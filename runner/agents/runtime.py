@@ -16,6 +16,7 @@ from scripttest import FunctionCall, FunctionError, MissingFunctionError
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant, Assistants
     from runner.connectors.load import Connectors
+    from runner.connectors.recording import Recording
     from runner.mcp.servers import Servers
     from runner.mcp.toolbox import ToolBox
     from scripttest import FunctionPool, Returned
@@ -46,13 +47,16 @@ class Runtime:
         servers: Servers,
         variables: Mapping[str, str],
         now: Callable[[], datetime],
+        recording: Recording | None = None,
     ) -> None:
+        """`now` is the time that `$SYS` variables say; with a `recording` it is that of the recorded case."""
         self.assistants = assistants
         self.connectors = connectors
         self.functions = functions
         self.servers = servers
         self.variables = variables
-        self.now = now
+        self._now = now
+        self._recording = recording
         self._boxes: dict[str, ToolBox] = {}
 
     async def call(
@@ -128,12 +132,19 @@ class Runtime:
         """Asks a model. Raises AgentError and ConfigurationError."""
         started = time.monotonic()
         try:
-            completion = await self.connectors.get(connector).complete(request)
+            if self._recording is None:
+                completion = await self.connectors.get(connector).complete(request)
+            else:
+                completion = await self._recording.complete(chat.origin, connector, request, self.connectors)
         except ConnectorError as error:
             raise AgentError(error.message, hint=error.hint, infrastructure=True) from error
         milliseconds = (time.monotonic() - started) * 1000
         chat.model_calls.append(ModelCall(request.agent, connector, completion.model, completion.usage, milliseconds))
         return completion
+
+    def now(self, chat: Chat) -> datetime:
+        """What `$SYS` variables say."""
+        return self._now() if self._recording is None else self._recording.time(chat.origin, self._now)
 
     async def close(self) -> None:
         """Ends processes and connections."""

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import SCRIPT_GLOBALS, HostCalls, ProcessError
 from runner.agents.assistant import Assistants
@@ -18,6 +18,9 @@ from runner.application import Application
 from runner.connectors.load import Connectors
 from runner.mcp.servers import Servers
 from scripttest import FunctionPool
+
+if TYPE_CHECKING:
+    from runner.connectors.recording import Recording
 
 T = TypeVar("T")
 CLOSING = 5.0
@@ -38,6 +41,7 @@ class AgentService:
         workers: int,
         connector: str,
         timeout: float,
+        recording: Recording | None = None,
     ) -> None:
         """Starts the thread.
 
@@ -48,6 +52,7 @@ class AgentService:
             workers: how many hooks may run at the same time.
             connector: for helper agents that have none.
             timeout: seconds that a call from a script test may take.
+            recording: what records or answers model calls.
         """
         self._application = application
         self._calls = calls
@@ -63,6 +68,7 @@ class AgentService:
             Servers(application.root, variables, host.call_tool),
             variables,
             lambda: datetime.now().astimezone(),
+            recording,
         )
         host.runtime = self.runtime
         host.helpers = self.helpers = Helpers(self.runtime, connector)

@@ -61,8 +61,11 @@ class Definition(NamedTuple):
         return text
 
 
-def read_definition(id: str, path: Path, root: Path, variables: Mapping[str, str]) -> Definition:
-    """Reads and checks a connector file. Raises ConfigurationError; messages name variables and never hold values."""
+def read_definition(
+    id: str, path: Path, root: Path, variables: Mapping[str, str], replayed: bool = False
+) -> Definition:
+    """Reads and checks a connector file; one that is `replayed` does without variables that are not set. Raises
+    ConfigurationError; messages name variables and never hold values."""
     where = path.relative_to(root).as_posix()
     content = read_json(path, "connector file")
     subject = f'Cannot use connector "{id}" from {where}'
@@ -77,6 +80,8 @@ def read_definition(id: str, path: Path, root: Path, variables: Mapping[str, str
     options = dict(options)
     if "auth_mode" in content:
         options.setdefault("auth_mode", content["auth_mode"])
+    if replayed:
+        options = {option: value for option, value in options.items() if not _is_missing(value, variables)}
     sources = _fill_in(options, variables, subject, where)
     _check(options, subject)
     return Definition(id, where, kind, options, sources)
@@ -108,6 +113,15 @@ def _fill_in(options: dict[str, Any], variables: Mapping[str, str], subject: str
         options[option] = given.strip()
         sources[option] = name
     return sources
+
+
+def _is_missing(value: Any, variables: Mapping[str, str]) -> bool:
+    """Whether an option names a variable that is not set, or is empty."""
+    return (
+        isinstance(value, str)
+        and value.startswith("$ENV.")
+        and not variables.get(value.removeprefix("$ENV."), "").strip()
+    )
 
 
 def _check(options: dict[str, Any], subject: str) -> None:

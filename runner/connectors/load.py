@@ -55,6 +55,7 @@ class Connectors:
         self._made: dict[str, Connector] = {}
         self._named: dict[str, str] = {}
         """Id that came from an environment variable → that variable's name."""
+        self._models: dict[str, str] = {}
         self._client: Any = None
         self._found: dict[str, Path] | None = None
         self._agent_file: dict[str, Any] | None = None
@@ -85,6 +86,19 @@ class Connectors:
         if id not in self._made:
             self._made[id] = self._make(id)
         return self._made[id]
+
+    def model(self, id: str) -> str:
+        """The name of the model that a connector asks, for which no key is needed; empty when its file does not say it,
+        or names a variable that is not set. Raises ConfigurationError."""
+        if id not in self._models:
+            path = self._files().get(id)
+            if path is None:
+                self.get(id)  # says what is wrong, or is the one that needs no file
+            definition = path and read_definition(id, path, self._root, self._variables, replayed=True)
+            if definition and definition.type not in TYPES:
+                raise self._unusable(definition)
+            self._models[id] = str(definition.options.get("model", "")) if definition else ""
+        return self._models[id]
 
     def ids(self) -> list[str]:
         """Ids of all models, sorted; `scripted` among them."""

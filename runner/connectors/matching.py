@@ -1,0 +1,173 @@
+"""Which recorded request an asked one is: what counts, what does not, and how two that differ are told apart.
+
+| counts | does not |
+| --- | --- |
+| agent, connector, names of the tools, `response_format` | other parameters, metadata, descriptions of tools |
+| role, name and content of each message | ids of tool calls, order of keys in JSON |
+| names and arguments of the tool calls in them | dates, times, epoch numbers, UUIDs and ULIDs in texts |
+
+A request is looked up as it is first, and without dates and ids only when that finds nothing: so two requests of one
+case that differ in a date are told apart as long as the dates are the recorded ones.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from runner.connectors.base import ModelRequest
+
+Described = dict[str, Any]
+"""`{connector, model?, agent?, parameters?, tools?, messages}`: a request as it stands in a recording."""
+Clean = Callable[[str], str]
+"""Takes secrets out of a text."""
+
+DATA_URL = 200
+"""Characters from which on a `data:` url is recorded by its digest."""
+_LINES = 40
+"""Lines of a difference that are shown."""
+_WIDTH = 200
+"""Characters of such a line."""
+_COMPARED = 2000
+"""Lines of a request that are compared."""
+
+_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:\s?[AaPp][Mm]\b)?"
+_CHANGING = re.compile(
+    rf"(?P<time>\b(?:"
+    rf"{_DAY}[a-z]*,?\s(?:\d{{1,2}}\s{_MONTH}[a-z]*|{_MONTH}[a-z]*\s\d{{1,2}}),?\s\d{{4}}"
+    r"|\d{4}-\d\d-\d\d"
+    r"|\d{1,4}/\d{1,2}/\d{1,4}"
+    rf")(?:(?:T|,?\s){_CLOCK})?(?:\s?(?:Z\b|GMT|UTC|[+-]\d\d:?\d\d))*(?:\s\([A-Z][\w ]+\))?"
+    rf"|\b{_CLOCK}(?![\d:])"
+    r"|(?<![\w.-])1\d{9}(?:\d{3})?(?![\w-]))"
+    r"|(?P<id>\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b)"
+)
+
+
+def describe(request: ModelRequest, connector: str, model: str, clean: Clean | None = None) -> Described:
+    """A request as it stands in a recording; without `clean` its parts are those of the request, not copies."""
+    described: Described = {"connector": connector}
+    if model:
+        described["model"] = model
+    if request.agent:
+        described["agent"] = request.agent
+    if request.parameters:
+        described["parameters"] = dict(request.parameters)
+    if request.tools:
+        described["tools"] = [dict(tool) for tool in request.tools]
+    described["messages"] = request.messages
+    return described if clean is None else {key: _cleaned(value, clean) for key, value in described.items()}
+
+
+def exact_key(described: Mapping[str, Any], anything_said: bool = False) -> str:
+    """Equal for requests that are the same in all that counts. With `anything_said` messages do not count."""
+    parameters = described.get("parameters") or {}
+    counting = (
+        described.get("connector"),
+        described.get("agent"),
+        sorted(tool.get("name", "") for tool in described.get("tools") or ()),
+        parameters.get("response_format"),
+        None if anything_said else [_counting(message) for message in described.get("messages") or ()],
+    )
+    return json.dumps(counting, sort_keys=True, default=str)
+
+
+def loose_key(described: Mapping[str, Any]) -> str:
+    """Equal for requests that differ in dates and ids alone; of one that was cleaned."""
+    messages = [_steady(_counting(message)) for message in described.get("messages") or ()]
+    return exact_key({**described, "messages": messages})
+
+
+def steady_text(text: str) -> str:
+    """A text with `<time>` and `<id>` for dates and ids; JSON in the order of its keys."""
+    if text[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            text = json.dumps(json.loads(text), sort_keys=True, ensure_ascii=False)
+    return _CHANGING.sub(lambda match: f"<{match.lastgroup}>", text)
+
+
+def likeness(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    """From 0 to 1: how much two requests have in common."""
+    from collections import Counter
+
+    first, second = (Counter(word for line in _shown(item) for word in line.split()) for item in (one, other))
+    total = first.total() + second.total()
+    return 2 * (first & second).total() / total if total else 1.0
+
+
+def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
+    """How two requests differ, as lines that begin with `-` for what was recorded and `+` for what is asked."""
+    from difflib import unified_diff
+
+    lines = list(unified_diff(_shown(recorded), _shown(asked), n=1, lineterm=""))[2:]
+    shown = [line if len(line) <= _WIDTH else f"{line[:_WIDTH]}..." for line in lines if not line.startswith("@@")]
+    if len(shown) > _LINES:
+        shown = [*shown[:_LINES], f"... and {len(shown) - _LINES} more lines"]
+    return "\n".join(shown)
+
+
+def _counting(message: Mapping[str, Any]) -> dict[str, Any]:
+    counting = {"role": message.get("role", "user"), "content": message.get("content") or ""}
+    if message.get("name"):
+        counting["name"] = message["name"]
+    if message.get("tool_calls"):
+        calls = (call.get("function", call) for call in message["tool_calls"])
+        counting["tool_calls"] = [(call.get("name"), call.get("arguments")) for call in calls]
+    return counting
+
+
+def _steady(value: Any) -> Any:
+    if isinstance(value, str):
+        return steady_text(value)
+    if isinstance(value, Mapping):
+        return {key: _steady(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_steady(item) for item in value]
+    return value
+
+
+def _cleaned(value: Any, clean: Clean) -> Any:
+    if isinstance(value, str):
+        return clean(value if len(value) < DATA_URL or not value.startswith("data:") else _digest(value))
+    if isinstance(value, Mapping):
+        return {clean(str(key)): _cleaned(item, clean) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(item, clean) for item in value]
+    return value
+
+
+def _digest(url: str) -> str:
+    from hashlib import sha256
+
+    kind, _, data = url.partition(",")
+    return f"{kind},sha256:{sha256(data.encode('utf-8', 'surrogatepass')).hexdigest()} ({len(data)} characters)"
+
+
+def _shown(described: Mapping[str, Any]) -> list[str]:
+    """A request as lines for people."""
+    lines = [f"{key}: {described[key]}" for key in ("connector", "model", "agent") if described.get(key)]
+    if described.get("tools"):
+        lines.append(f"tools: {', '.join(sorted(str(tool.get('name')) for tool in described['tools']))}")
+    form = (described.get("parameters") or {}).get("response_format")
+    if form:
+        lines.append(f"response_format: {json.dumps(form, sort_keys=True)}")
+    for message in described.get("messages") or ():
+        lines += _message_lines(message)
+    return lines[:_COMPARED]
+
+
+def _message_lines(message: Mapping[str, Any]) -> Iterator[str]:
+    counting = _counting(message)
+    content = counting["content"]
+    who = f"{counting['role']} {counting['name']}" if "name" in counting else counting["role"]
+    text = steady_text(content) if isinstance(content, str) else json.dumps(_steady(content), ensure_ascii=False)
+    first, *rest = text.split("\n")
+    yield f"{who}: {first}"
+    yield from (f"    {line}" for line in rest)
+    for name, arguments in counting.get("tool_calls", ()):
+        yield f"{who} calls {name}: {steady_text(arguments) if isinstance(arguments, str) else arguments}"

@@ -1,0 +1,391 @@
+"""Model calls of a run that are recorded, or answered out of recordings.
+
+| mode | an asked request |
+| --- | --- |
+| `record` | goes to the model; when the case ends its file is written anew |
+| `replay` | is answered by the recording; what is not in it is a miss, which fails the case |
+| `missing` | is answered by the recording; what is not in it goes to the model and is added |
+
+Only answers are recorded: a call that failed is not. The nth time that a case asks the same, it gets the nth recorded
+answer, so what other cases do at the same time does not matter. A case's file is read when it asks for the first time.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from runner.connectors.base import Completion, ConnectorError, ModelRequest
+from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
+from runner.connectors.recordings import (
+    SUFFIX,
+    CaseRecording,
+    RecordedCall,
+    RecordingError,
+    cleaned,
+    file_of,
+    folder_of,
+    read_recording,
+    sweep,
+    write_recording,
+)
+from runner.errors import ConfigurationError
+from runner.options import RunOptions, absolute
+
+if TYPE_CHECKING:
+    from runner.agents.chat import Origin
+    from runner.connectors.load import Connectors
+
+Mode = Literal["record", "replay", "missing"]
+FLAGS: dict[Mode, str] = {"record": "--record", "replay": "--replay", "missing": "--record-missing"}
+SHOWN = 20
+"""Unused recordings that are named."""
+_NEIGHBOURS = 100
+"""Files of other cases in which the nearest request is looked for."""
+_SEARCHES = 20
+"""How often in a run."""
+
+
+class Place(NamedTuple):
+    """Where recordings are."""
+
+    folder: Path
+    shown: str
+    """The folder as the user wrote it."""
+
+
+def open_place(text: str, folder: Path, mode: Mode) -> Place:
+    """The folder that a flag names, made if it is to be written. Raises ConfigurationError when it cannot be used."""
+    subject = f"Cannot use {FLAGS[mode]} {text}"
+    if folder.exists() and not folder.is_dir():
+        raise ConfigurationError(f"{subject}: it is a file", "Name a folder; each case gets a file in it")
+    if mode == "replay":
+        if not folder.exists():
+            raise ConfigurationError(f"{subject}: there is no such folder", f"Record first, with --record {text}")
+        return Place(folder, text)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".{os.getpid()}.tmp"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ConfigurationError(f"{subject}: {error.strerror}", "It must be a folder that can be written") from error
+    return Place(folder, text)
+
+
+def open_recording(options: RunOptions, directory: Path, root: Path, redact: Clean) -> Recording:
+    """The recordings of a run, one of whose three flags is given. Raises ConfigurationError."""
+    texts: dict[Mode, str | None] = {
+        "record": options.record,
+        "replay": options.replay,
+        "missing": options.record_missing,
+    }
+    mode, text = next((mode, text) for mode, text in texts.items() if text is not None)
+    return Recording(open_place(text, absolute(text, directory), mode), mode, root, redact)
+
+
+class Recording:
+    """The recordings of one run."""
+
+    def __init__(self, place: Place, mode: Mode, root: Path, redact: Clean = str) -> None:
+        """Reads nothing yet.
+
+        Args:
+            root: the application's root, which is written `<app>` in recordings.
+            redact: takes secrets out of a text; everything that is written or shown went through it.
+        """
+        self.mode = mode
+        self._place = place
+        self._root = str(root)
+        self._redact = redact
+        self._tapes: dict[tuple[str, str], dict[int, _Tape]] = {}
+        self._seen: dict[str, set[str]] = {}
+        """Folder of a suite → the files of its cases that ran, below it."""
+        self._swept: set[Path] = set()
+        self._unused: list[str] = []
+        self._unused_count = 0
+        self._searches = 0
+
+    async def complete(
+        self, origin: Origin, connector: str, request: ModelRequest, connectors: Connectors
+    ) -> Completion:
+        """The answer to a request of a case. Raises ConnectorError: a miss, or what the model's connector raises."""
+        tape = self._tape(origin)
+        tape.asked += 1
+        model = connectors.model(connector)
+        if self.mode != "record":
+            call = self._find(tape, origin, connector, request, model)
+            if call is not None:
+                if request.on_chunk is not None:
+                    for chunk in call.chunks:
+                        request.on_chunk(chunk)
+                return call.completion
+        place = tape.reserve()
+        described = describe(request, connector, model, self._clean)
+        chunks: list[str] = []
+
+        def hear(chunk: str) -> None:
+            chunks.append(chunk)
+            if request.on_chunk is not None:
+                request.on_chunk(chunk)
+
+        completion = await connectors.get(connector).complete(request._replace(on_chunk=hear))
+        tape.calls[place] = RecordedCall(described, *cleaned(completion, tuple(chunks), self._redact))
+        return completion
+
+    def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
+        """What `$SYS` variables say in a case: one time for all of it, that of its recording if there is one."""
+        tape = self._tape(origin)
+        tape.time = tape.time or now()
+        return tape.time
+
+    def end(self, suite: str, case: str, status: str) -> list[str]:
+        """Takes note that a case has ended, and writes what is to be written; what was missed in it. Raises OSError."""
+        tapes = self._tapes.pop((suite, case), {})
+        self._note(suite, file_of(case))
+        if tapes:
+            self._end(suite, case, tapes)
+        elif status != "skipped" and self.mode != "record":
+            self._never_asked(suite, case)
+        elif status == "passed":
+            (self._place.folder / self._name(suite, case)).unlink(missing_ok=True)
+        return [miss for tape in tapes.values() for miss in tape.misses]
+
+    def finish(self, whole: bool) -> str | None:
+        """Writes what belongs to whole suites, and, of `missing`, cases that were given up; what to say of recordings
+        that were not used. With `whole` those of cases that are no longer there are among them. Raises OSError."""
+        for suite, case in [key for key in self._tapes if key[0]]:
+            tapes = self._tapes.pop((suite, case))
+            if case.startswith("@") or self.mode == "missing":
+                self._end(suite, case, tapes)
+        if self.mode == "record":
+            return None
+        if whole:
+            for text in self._forgotten():
+                self._note_unused(text)
+        if not self._unused_count:
+            return None
+        more = f", and {self._unused_count - SHOWN} more" if self._unused_count > SHOWN else ""
+        return f"Recordings in {self._place.shown} that were not used: {', '.join(self._unused)}{more}"
+
+    def close(self) -> None:
+        """Writes what was asked after the end of the run. Raises OSError."""
+        for suite, case in list(self._tapes):
+            self._save(suite, case, self._tapes.pop((suite, case)))
+
+    def _clean(self, text: str) -> str:
+        return self._redact(text).replace(self._root, "<app>")
+
+    # the files
+
+    def _label(self, suite: str) -> str:
+        """A suite as it is named in recordings: its id; of a file, its path below the application."""
+        if os.path.isabs(suite):
+            return os.path.relpath(suite, self._root).replace(os.sep, "/")
+        return suite.replace("/", " ") if suite.startswith("message ") else suite
+
+    def _name(self, suite: str, case: str, run: int = 1) -> str:
+        return f"{folder_of(self._label(suite))}/{file_of(case, run)}"
+
+    def _tape(self, origin: Origin) -> _Tape:
+        of_case = self._tapes.get(origin[:2])
+        if of_case is None:
+            of_case = self._tapes.setdefault((origin.suite, origin.case), {})
+        tape = of_case.get(origin.run)
+        if tape is None:
+            tape = of_case.setdefault(origin.run, self._open(origin))
+        return tape
+
+    def _open(self, origin: Origin) -> _Tape:
+        self._note(origin.suite, file_of(origin.case, origin.run))
+        if self.mode == "record":
+            return _Tape(None, bool(origin.suite))
+        try:
+            path = self._place.folder / self._name(*origin)
+            return _Tape(read_recording(path, origin.case), bool(origin.suite))
+        except RecordingError as error:
+            tape = _Tape(None, bool(origin.suite))
+            tape.problem = error
+            return tape
+
+    def _end(self, suite: str, case: str, tapes: Mapping[int, _Tape]) -> None:
+        for tape in tapes.values():
+            unused, recorded = tape.unused(), tape.recorded
+            if unused:
+                which = "all" if unused == recorded else f"{unused} of"
+                self._note_unused(f'"{case}" in {self._label(suite)} ({which} {recorded})')
+        self._save(suite, case, tapes)
+
+    def _never_asked(self, suite: str, case: str) -> None:
+        """A case has ended that has asked nothing, although it may have a recording."""
+        try:
+            recording = read_recording(self._place.folder / self._name(suite, case), case)
+        except RecordingError as error:
+            self._note_unused(error.message)
+        else:
+            self._end(suite, case, {1: _Tape(recording, True)})
+
+    def _save(self, suite: str, case: str, tapes: Mapping[int, _Tape]) -> None:
+        if self.mode == "replay":
+            return
+        for run, tape in tapes.items():
+            calls = [call for call in tape.calls if call is not None]
+            if len(calls) == tape.recorded or tape.problem is not None:
+                continue
+            path = self._place.folder / self._name(suite, case, run)
+            if path.parent not in self._swept:
+                self._swept.add(path.parent)
+                sweep(path.parent, time.time())
+            when = tape.time or datetime.now().astimezone()
+            write_recording(path, CaseRecording(self._clean(self._label(suite)), case, when, calls))
+
+    def _note(self, suite: str, file: str) -> None:
+        if self.mode != "record" and suite:
+            self._seen.setdefault(folder_of(self._label(suite)), set()).add(file)
+
+    def _note_unused(self, text: str) -> None:
+        self._unused_count += 1
+        if len(self._unused) < SHOWN:
+            self._unused.append(text)
+
+    def _forgotten(self) -> Iterator[str]:
+        """Files of cases that did not run, in the folders of suites that did."""
+        for folder, seen in self._seen.items():
+            for path in _files(self._place.folder / folder):
+                if path.name not in seen:
+                    yield f"{folder}/{path.name} (no case asked for it)"
+
+    # what is not there
+
+    def _find(
+        self, tape: _Tape, origin: Origin, connector: str, request: ModelRequest, model: str
+    ) -> RecordedCall | None:
+        """The recorded answer; None when the model is to be asked."""
+        if tape.problem is not None:
+            raise self._missed(tape, f"{tape.problem.message}. {tape.problem.hint}")
+        call = tape.take(describe(request, connector, model), lambda: describe(request, connector, model, self._clean))
+        if call is None and self.mode == "replay":
+            raise self._missed(tape, self._miss(tape, origin, describe(request, connector, model, self._clean)))
+        return call
+
+    @staticmethod
+    def _missed(tape: _Tape, message: str) -> ConnectorError:
+        tape.misses.append(message)
+        return ConnectorError(message)
+
+    def _miss(self, tape: _Tape, origin: Origin, asked: Described) -> str:
+        name, shown = self._name(*origin), self._place.shown
+        who = f"agent {asked['agent']}" if asked.get("agent") else "a script"
+        head = f'No recorded answer for call {tape.asked} of "{origin.case}", in which {who} asks {asked["connector"]}'
+        todo = f"--record-missing {shown} asks the model and adds it"
+        same = tape.count(asked)
+        if same:
+            return f"{head}: {shown}/{name} has {same} to just this request, and this is one more. {todo}"
+        why = f"there is no {shown}/{name}" if not tape.recorded else f"none in {shown}/{name} fits"
+        near = self._nearest(tape, origin, asked)
+        if near is None:
+            return f"{head}: {why}. {todo}"
+        where, recorded = near
+        return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{difference(recorded, asked)}"
+
+    def _nearest(self, tape: _Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
+        """Where the recorded request stands that has most in common with one, and it: of the case, else of others."""
+        own = [(f"call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
+        found = own or list(self._neighbours(folder_of(self._label(origin.suite))))
+        return max(found, key=lambda item: likeness(item[1], asked), default=None)
+
+    def _neighbours(self, folder: str) -> Iterator[tuple[str, Described]]:
+        """Requests of other cases, first those of the suite; of a bounded number of files, and not in every miss."""
+        self._searches += 1
+        if self._searches > _SEARCHES:
+            return
+        near = _files(self._place.folder / folder)[:_NEIGHBOURS]
+        for path in near or _files(self._place.folder, deep=True)[:_NEIGHBOURS]:
+            try:
+                recording = read_recording(path)
+            except RecordingError:
+                continue
+            for number, call in enumerate(recording.calls if recording else (), 1):
+                yield f"call {number} of {path.relative_to(self._place.folder)}", call.request
+
+
+class _Tape:
+    """The calls of one case: those of its recording first, then what was asked."""
+
+    def __init__(self, recording: CaseRecording | None, counts_messages: bool) -> None:
+        """Without `counts_messages` whatever is said is the same request."""
+        self.calls: list[RecordedCall | None] = list(recording.calls) if recording else []
+        """None: asked, and not answered."""
+        self.time = recording.time if recording else None
+        self.recorded = len(self.calls)
+        self.asked = 0
+        self.problem: RecordingError | None = None
+        self.misses: list[str] = []
+        self._used: set[int] = set()
+        self._anything = not counts_messages
+        self._exact: dict[str, list[int]] | None = None
+        self._loose: dict[str, list[int]] | None = None
+
+    def reserve(self) -> int:
+        """A place for the answer to what is being asked."""
+        self.calls.append(None)
+        return len(self.calls) - 1
+
+    def unused(self) -> int:
+        """How many recorded calls nobody asked for."""
+        return self.recorded - len(self._used)
+
+    def take(self, raw: Described, clean: Callable[[], Described]) -> RecordedCall | None:
+        """The next recorded call of a request; None when there is none. `clean` gives the request as it is recorded."""
+        if self._exact is None:
+            self._exact = self._index(self._exact_key)
+        model = raw.get("model")
+        found = self._next(self._exact.get(self._exact_key(raw)), model)
+        if found is None and not self._anything and len(self._used) < self.recorded:
+            if self._loose is None:
+                self._loose = self._index(loose_key)
+            found = self._next(self._loose.get(loose_key(clean())), model)
+        if found is None:
+            return None
+        self._used.add(found)
+        return self.calls[found]
+
+    def count(self, described: Described) -> int:
+        """How many recorded calls are of this request."""
+        key = loose_key(described)
+        return sum(
+            loose_key(call.request) == key and _same_model(call.request.get("model"), described.get("model"))
+            for call in self.calls
+            if call is not None
+        )
+
+    def _exact_key(self, described: Described) -> str:
+        return exact_key(described, self._anything)
+
+    def _index(self, key: Callable[[Described], str]) -> dict[str, list[int]]:
+        index: dict[str, list[int]] = {}
+        for number, call in enumerate(self.calls[: self.recorded]):
+            if call is not None:
+                index.setdefault(key(call.request), []).append(number)
+        return index
+
+    def _next(self, numbers: list[int] | None, model: Any) -> int | None:
+        for number in numbers or ():
+            call = self.calls[number]
+            if number not in self._used and call is not None and _same_model(call.request.get("model"), model):
+                return number
+        return None
+
+
+def _same_model(one: Any, other: Any) -> bool:
+    """Whether nothing says that two models differ: a name may come from a variable that is not set."""
+    return not one or not other or bool(one == other)
+
+
+def _files(folder: Path, deep: bool = False) -> list[Path]:
+    found = folder.rglob(f"*{SUFFIX}") if deep else folder.glob(f"*{SUFFIX}")
+    return sorted(path for path in found if not path.name.startswith("."))

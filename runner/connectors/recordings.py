@@ -1,0 +1,267 @@
+"""Recordings as files: `<folder>/<suite>/<case>.json`, one for each case, with its calls in the order of asking.
+
+    {
+      "version": 1,
+      "suite": "assistants/expense/tests/filing.jsonl",
+      "case": "taxi",
+      "time": "2025-01-31T10:00:00+01:00",       what `$SYS` variables said, in the zone of this name
+      "zone": "CET",
+      "calls": [
+        {
+          "repeat": 2,                           the second time that just this was asked; not there the first time
+          "request": {"connector", "model", "agent", "parameters", "tools", "messages"},
+          "completion": {"content", "chunks", "tool_calls", "finish_reason", "usage", "model", "id", ...}
+        }
+      ]
+    }
+
+A text of several lines is a list of its lines, under a name that ends in `_lines`. `chunks` are the lengths of the
+pieces in which the content came; the pieces themselves when they were not those of the content.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.connectors.base import Completion, ToolCall, Usage
+from runner.connectors.matching import Clean, Described
+
+VERSION = 1
+"""Of the format."""
+SUFFIX = ".json"
+_NAME = 80
+"""Characters of a file's name that come from the id."""
+_STALE = 3600.0
+"""Seconds after which a file that was not written to its end belongs to nobody."""
+
+
+class RecordingError(Exception):
+    """A recording cannot be read; the message says where and why."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class RecordedCall(NamedTuple):
+    """One request and its answer."""
+
+    request: Described
+    completion: Completion
+    chunks: tuple[str, ...] = ()
+    """The pieces in which the content came."""
+
+
+class CaseRecording(NamedTuple):
+    """The calls of one case."""
+
+    suite: str
+    case: str
+    time: datetime
+    """When it was recorded, as `$SYS` variables said."""
+    calls: list[RecordedCall]
+
+
+def folder_of(suite: str) -> str:
+    """The folder of a suite below that of all recordings."""
+    return "/".join(_slug(part) for part in suite.split("/") if part) or "@run"
+
+
+def file_of(case: str, run: int = 1) -> str:
+    """The name of the file of a case in the folder of its suite."""
+    return _slug(case or "@report") + (f".run-{run}" if run > 1 else "") + SUFFIX
+
+
+def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
+    """The recording in a file; None when there is no such file. Raises RecordingError, also when it is of another case
+    than the one that is asked for."""
+    try:
+        value = json.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _unreadable(f"{path}", error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(f"{path}", "it is not UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise _unreadable(f"{path}:{error.lineno}:{error.colno}", error.msg) from error
+    except RecursionError as error:
+        raise _unreadable(f"{path}", "it is nested too deeply") from error
+    version = value.get("version") if isinstance(value, dict) else None
+    if version != VERSION:
+        said = f"it is in version {json.dumps(version)} of the format" if version else "it is no recording"
+        raise _unreadable(f"{path}", f"{said}; this yao-test reads version {VERSION}")
+    if case is not None and value.get("case") != case:
+        raise _unreadable(f"{path}", f"it is of the case {json.dumps(value.get('case'), ensure_ascii=False)}")
+    where = "the recording"
+    calls = []
+    try:
+        for number, call in enumerate(value["calls"], 1):
+            where = f"call {number}"
+            calls.append(_call_from(call))
+        where = "the recording"
+        return CaseRecording(str(value["suite"]), str(value["case"]), _time_from(value), calls)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        missing = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
+        raise _unreadable(f"{path}", f"{where} does not have the form of a recording: {missing}") from error
+
+
+def write_recording(path: Path, recording: CaseRecording) -> None:
+    """Writes a file whole: at every moment there is the old one or the new one. Raises OSError."""
+    seen: dict[str, int] = {}
+    calls = []
+    for call in recording.calls:
+        request = json.dumps(call.request, sort_keys=True, default=str)
+        seen[request] = seen.get(request, 0) + 1
+        repeat = {"repeat": seen[request]} if seen[request] > 1 else {}
+        calls.append({**repeat, "request": _request_to(call.request), "completion": _completion_to(call)})
+    content = {
+        "version": VERSION,
+        "suite": recording.suite,
+        "case": recording.case,
+        "time": recording.time.isoformat(timespec="seconds"),
+        "zone": recording.time.tzname(),
+        "calls": calls,
+    }
+    try:
+        data = json.dumps(content, ensure_ascii=False, indent=2, default=str).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot have
+        data = json.dumps(content, indent=2, default=str).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(data + b"\n")
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def sweep(folder: Path, now: float) -> None:
+    """Removes what runs that were killed left half written; `now` in seconds since the epoch."""
+    for path in folder.glob(".*.tmp"):
+        try:
+            if now - path.stat().st_mtime > _STALE:
+                path.unlink()
+        except OSError:
+            continue
+
+
+def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tuple[Completion, tuple[str, ...]]:
+    """An answer without secrets. One that stood across pieces makes them one piece."""
+    calls = tuple(call._replace(arguments=clean(call.arguments)) for call in completion.tool_calls)
+    texts: dict[str, Any] = {}
+    for key in ("content", "reasoning", "refusal", "input_hint"):
+        if getattr(completion, key):
+            texts[key] = clean(getattr(completion, key))
+    whole = "".join(chunks)
+    if clean(whole) != whole:
+        chunks = (clean(whole),)
+    return completion._replace(tool_calls=calls, **texts), chunks
+
+
+def _slug(id: str) -> str:
+    safe = re.sub(r"[^\w.@=+-]+", "-", id, flags=re.ASCII).lstrip(".")[:_NAME]
+    if safe == id:
+        return id
+    from hashlib import sha256
+
+    return f"{safe.strip('-') or 'x'}-{sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def _unreadable(where: str, why: str) -> RecordingError:
+    return RecordingError(f"Cannot read recording {where}: {why}", "Record it anew with --record, or remove the file")
+
+
+def _lines(record: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """The record with texts of several lines as lists, in their places."""
+    changed: dict[str, Any] = {}
+    for key, value in record.items():
+        if key in keys and isinstance(value, str) and "\n" in value:
+            changed[f"{key}_lines"] = value.split("\n")
+        else:
+            changed[key] = value
+    return changed
+
+
+def _unlined(record: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    names = {f"{key}_lines": key for key in keys}
+    return {names.get(key, key): "\n".join(value) if key in names else value for key, value in record.items()}
+
+
+def _request_to(request: Described) -> Described:
+    return {**request, "messages": [_lines(_message_to(message), "content") for message in request["messages"]]}
+
+
+def _message_to(message: Mapping[str, Any]) -> dict[str, Any]:
+    content = message.get("content")
+    if not isinstance(content, list):
+        return dict(message)
+    return {**message, "content": [_lines(part, "text") if isinstance(part, dict) else part for part in content]}
+
+
+def _request_from(value: Mapping[str, Any]) -> Described:
+    messages = []
+    for message in value["messages"]:
+        message = _unlined(message, "content")
+        content = message.get("content")
+        if isinstance(content, list):
+            message["content"] = [_unlined(part, "text") if isinstance(part, dict) else part for part in content]
+        messages.append(message)
+    return {**value, "messages": messages}
+
+
+def _completion_to(call: RecordedCall) -> dict[str, Any]:
+    completion, chunks = call.completion, call.chunks
+    record: dict[str, Any] = {"content": completion.content}
+    if chunks != _pieces(completion.content, None):
+        fits = bool(chunks) and "".join(chunks) == completion.content
+        record["chunks"] = " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
+    if completion.tool_calls:
+        record["tool_calls"] = [_lines(dict(call._asdict()), "arguments") for call in completion.tool_calls]
+    record["finish_reason"] = completion.finish_reason
+    record["usage"] = {key: value for key, value in completion.usage._asdict().items() if value is not None}
+    for key in ("model", "id", "reasoning", "refusal", "awaiting_input", "input_hint"):
+        value = getattr(completion, key)
+        if value not in ("", None):
+            record[key] = value
+    return _lines(record, "content", "reasoning")
+
+
+def _time_from(value: Mapping[str, Any]) -> datetime:
+    time = datetime.fromisoformat(value["time"])
+    offset, name = time.utcoffset(), value.get("zone")
+    return time if offset is None or not name else time.replace(tzinfo=timezone(offset, str(name)))
+
+
+def _call_from(value: Mapping[str, Any]) -> RecordedCall:
+    record = _unlined(value["completion"], "content", "reasoning")
+    chunks = record.pop("chunks", None)
+    calls = (ToolCall(**_unlined(call, "arguments")) for call in record.pop("tool_calls", ()))
+    usage = Usage(**record.pop("usage", {}))
+    completion = Completion(**record, tool_calls=tuple(calls), usage=usage)
+    if not isinstance(completion.content, str):
+        raise TypeError("content is no text")
+    pieces = _pieces(completion.content, chunks)
+    return RecordedCall(_request_from(value["request"]), completion, pieces)
+
+
+def _pieces(content: str, chunks: Any) -> tuple[str, ...]:
+    """The pieces of a content; of one that was edited since, all that the last one has to be."""
+    if isinstance(chunks, list):
+        return tuple(str(chunk) for chunk in chunks)
+    if chunks is None:
+        return (content,) if content else ()
+    pieces, start = [], 0
+    *lengths, _ = [int(length) for length in str(chunks).split()]
+    for length in lengths:
+        pieces.append(content[start : start + length])
+        start += length
+    return tuple(piece for piece in (*pieces, content[start:]) if piece)
