@@ -109,7 +109,7 @@ class _Run:
         interrupted = False
         try:
             run_scripts(host, [host_module(module, context) for module in modules], stream, options.fail_fast)
-            if sources and not (options.fail_fast and stream.execution.counts.failed):
+            if sources and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream)
             calls.save_snapshots()
         except KeyboardInterrupt:
@@ -278,7 +278,7 @@ def _status(run: Execution, interrupted: bool) -> RunStatus:
         return "interrupted"
     if run.errors:
         return "error"
-    return "failed" if run.counts.failed else "passed"
+    return "failed" if run.counts.bad else "passed"
 
 
 def _exit_code(run: Execution, options: RunOptions, environment: Environment) -> int:

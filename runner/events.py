@@ -110,6 +110,8 @@ class CriterionResult(NamedTuple):
     """It could not be graded."""
     id: str | None = None
     """The criterion's own, if it has one."""
+    infrastructure: bool = False
+    """It could not be graded because a judge, or the way to it, broke."""
 
 
 class ScoreResult(NamedTuple):
@@ -273,6 +275,10 @@ class RunEnd(NamedTuple):
     seconds: float
     completed_at: str
     """UTC, RFC 3339."""
+    stopped: str | None = None
+    """Why it ended before its time: `interrupted`, `terminated`, or the budget that is used up."""
+    not_run: int = 0
+    """How many of the tests that were known have no result because of that."""
 
 
 Event = RunStart | SuiteStart | TestStart | TurnStart | TestEnd | SuiteEnd | RunError | Warned | RunEnd

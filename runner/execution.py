@@ -20,20 +20,29 @@ from runner.events import (
 class Counts:
     """Results by status, and the time they took."""
 
-    __slots__ = ("failed", "milliseconds", "passed", "skipped")
+    __slots__ = ("errors", "failed", "milliseconds", "passed", "skipped")
 
     def __init__(self) -> None:
         self.passed = self.failed = self.skipped = 0
+        self.errors = 0
+        """Results that are no verdict, because what the test needs broke; they are in none of the others."""
         self.milliseconds = 0.0
 
     @property
     def total(self) -> int:
         """All results."""
-        return self.passed + self.failed + self.skipped
+        return self.passed + self.failed + self.skipped + self.errors
+
+    @property
+    def bad(self) -> int:
+        """Results with which a run does not pass."""
+        return self.failed + self.errors
 
     def add(self, result: TestResult) -> None:
         """Counts one result."""
-        status = result.outcome.status
+        outcome = result.outcome
+        broke = outcome.status == "failed" and outcome.cause == "infrastructure"
+        status = "errors" if broke else outcome.status
         setattr(self, status, getattr(self, status) + 1)
         self.milliseconds += result.outcome.milliseconds
 

@@ -33,7 +33,7 @@ def run_scripts(host: ScriptHost, modules: list[Module], stream: Multiplexer, fa
     try:
         for record in host.run(modules):
             records.take(record)
-            if fail_fast and stream.execution.counts.failed:
+            if fail_fast and stream.execution.counts.bad:
                 return
     except KeyboardInterrupt:
         for record in host.pending():
