@@ -48,6 +48,8 @@ class HostCalls(Services):
         """Whether a snapshot that differs is replaced."""
         self.ci = False
         """Whether a missing snapshot is a failure."""
+        self.redact: Callable[[str], str] = str
+        """Takes secrets out of what is stored."""
         self._snapshots: Snapshots | None = None
         self._translations: dict[str, str] | None = None
 
@@ -97,7 +99,7 @@ class HostCalls(Services):
             from bindings.snapshots import Snapshots
 
             self._snapshots = Snapshots(self.snapshot_files, self.updates_snapshots, self.ci)
-        return self._snapshots.match(module, test, args)
+        return self._snapshots.match(module, test, [self.redact(text) for text in args])
 
     def _translate(self, module: str, test: str, args: list[Any]) -> Any:
         if self._translations is None:

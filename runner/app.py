@@ -54,6 +54,7 @@ class _Run:
         self._application = resolve_application(options, environment.directory)
         self._calls = HostCalls(self._application.root, self._policy, self._application.script)
         self._service: AgentService | None = None
+        self._permitted: Policy | None = None
         self._progress: Progress | None = None
 
     def run(self) -> int:
@@ -94,7 +95,9 @@ class _Run:
         for group in AGENT_GROUPS:
             calls.groups[group] = self._answer
         sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
-        stream = Multiplexer(self._reporters(sources, () if writes_cases else options.outputs, context))
+        reporters = self._reporters(sources, () if writes_cases else options.outputs, context)
+        stream = Multiplexer(reporters, environment.secrets)
+        calls.redact = environment.secrets.text
         calls.snapshot_files = {module.id: module.test for module in modules}
         calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
         calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
@@ -122,7 +125,7 @@ class _Run:
         stream.send(RunEnd(_status(stream.execution, interrupted), seconds, environment.now()))
         stream.close()
         if writes_cases:
-            write_cases(sources, options.outputs, environment.directory)
+            write_cases(sources, options.outputs, environment.directory, environment.secrets.text)
         return _exit_code(stream.execution, options, environment)
 
     def _sources(
@@ -208,6 +211,7 @@ class _Run:
 
             environment, options = self._environment, self._options
             variables = {**named_variables(self._application.root, environment.variables), **environment.variables}
+            environment.secrets.add_application(self._application.root, variables)
             self._service = AgentService(
                 self._application,
                 self._calls,
@@ -266,11 +270,15 @@ class _Run:
         return agent_maker(id, target, self._agents(), context, timeout, bool(options.verbose))
 
     def _policy(self) -> Policy:
-        from bindings import Policy
-        from runner.dotenv import named_variables
+        if self._permitted is None:
+            from bindings import Policy
+            from runner.dotenv import named_variables
 
-        named = named_variables(self._application.root, self._environment.variables)
-        return Policy(allow_net=self._options.allow_net or None, environment=named)
+            environment, root = self._environment, self._application.root
+            named = named_variables(root, environment.variables)
+            environment.secrets.add_application(root, {**named, **environment.variables})
+            self._permitted = Policy(self._options.allow_net or None, named, environment.secrets.add)
+        return self._permitted
 
 
 def _status(run: Execution, interrupted: bool) -> RunStatus:

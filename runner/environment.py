@@ -8,7 +8,9 @@ import time
 from collections.abc import Mapping
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple, TextIO, cast
+
+from runner.secrets import RedactedStream, Secrets
 
 
 class Environment(NamedTuple):
@@ -20,6 +22,8 @@ class Environment(NamedTuple):
     stdout: TextIO
     stderr: TextIO
     cpus: int
+    secrets: Secrets = Secrets()
+    """What the streams and the reports of a run never show."""
 
     @property
     def terminal(self) -> bool:
@@ -48,7 +52,10 @@ class Environment(NamedTuple):
 def from_process() -> Environment:
     """The environment of this process."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Environment(_working_directory(), os.environ, _tolerant(sys.stdout), _tolerant(sys.stderr), cpus)
+    secrets = Secrets(os.environ)
+    stdout, stderr = (cast(TextIO, RedactedStream(_tolerant(stream), secrets)) for stream in (sys.stdout, sys.stderr))
+    sys.stderr = stderr  # where threads and libraries complain
+    return Environment(_working_directory(), os.environ, stdout, stderr, cpus, secrets)
 
 
 def _working_directory() -> Path:

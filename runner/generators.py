@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,9 +131,11 @@ def check_outputs(outputs: Sequence[str]) -> None:
             raise ConfigurationError(f"Cannot write cases to {output}: they go to a .jsonl file")
 
 
-def write_cases(sources: Sequence[CaseSource], outputs: Sequence[str], directory: Path) -> None:
-    """Writes what was generated, each case a line, to the files of `--output`. Ids that stand twice are made unique.
-    Raises ConfigurationError."""
+def write_cases(
+    sources: Sequence[CaseSource], outputs: Sequence[str], directory: Path, redact: Callable[[str], str]
+) -> None:
+    """Writes what was generated, each case a line, to the files of `--output`, after `redact`. Ids that stand twice are
+    made unique. Raises ConfigurationError."""
     cases = [case for source in sources if source.suite.is_generated for _, case in source.cases()]
     values = with_ids(case.model_dump(mode="json", exclude_unset=True) for case in cases)
     text = "".join(json.dumps({"id": value["id"], **value}, ensure_ascii=False) + "\n" for value in values)
@@ -141,7 +143,7 @@ def write_cases(sources: Sequence[CaseSource], outputs: Sequence[str], directory
         path = absolute(output, directory)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8")
+            path.write_text(redact(text), "utf-8")
         except OSError as error:
             raise ConfigurationError(f"Cannot write cases to {path}: {error.strerror}") from error
 

@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING
 from runner.errors import RunnerError
 from runner.events import Event, RunError
 from runner.execution import Execution
+from runner.secrets import Secrets
 
 if TYPE_CHECKING:
     from runner.reporters.base import Reporter
 
 
 class Multiplexer:
-    """Folds events and hands them on."""
+    """Folds events and hands them on. What it is given may hold secrets; what it keeps and gives to others does not."""
 
-    def __init__(self, reporters: list[Reporter]) -> None:
+    def __init__(self, reporters: list[Reporter], secrets: Secrets | None = None) -> None:
+        self._secrets = Secrets() if secrets is None else secrets
         self.execution = Execution()
         self._reporters = list(reporters)
 
     def send(self, event: Event) -> None:
         """Folds one event into `execution` and gives it to every reporter that still works."""
+        event = self._secrets.value(event)
         self.execution.add(event)
         broken: list[RunError] = []
         for reporter in list(self._reporters):
@@ -38,7 +41,7 @@ class Multiplexer:
             try:
                 reporter.close()
             except Exception as error:
-                self.execution.add(_problem(reporter, error))
+                self.execution.add(self._secrets.value(_problem(reporter, error)))
 
 
 def _problem(reporter: Reporter, error: Exception) -> RunError:

@@ -1,0 +1,265 @@
+"""Secret values, and texts without them.
+
+What counts as secret: environment variables whose names say so (`OPENAI_API_KEY`, `DB_PASSWORD`) or that
+`YAO_TEST_SECRETS` lists, passwords in addresses, what connectors and MCP servers authenticate with, and the
+`Authorization` headers that scripts send. A value is found as it is and as JSON, URLs, base64 and hexadecimal digits
+write it; `***NAME***` takes its place.
+
+Values shorter than 6 characters, short numbers and common words are left alone: hiding each "true" or "secret" would
+ruin a report and protect nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+T = TypeVar("T")
+SHORTEST = 6
+"""Characters of the shortest value that is hidden."""
+LIST = "YAO_TEST_SECRETS"
+"""The variable that names further secret variables, separated by commas."""
+_NAMES = r"(?i)(?:keys?|tokens?|secrets?|passw(?:or)?ds?|pwd|passphrase|credentials?|auth|authorization)(?=$|[_\d-])"
+_WORDS = frozenset(
+    """
+    password passwd secret secrets changeme default example localhost production development staging testing
+    enabled disabled public private unknown nothing foobar string number boolean object function passed failed skipped
+    assistant system scripted content message default_key
+    """.split()
+)
+_IN_ADDRESS = r"[A-Za-z][\w+.-]*://[^/@\s:]*:([^/@\s]+)@"
+_PAIR = r'"([\w.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"'
+_PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type url transport command id".split())
+"""Options of connectors and servers whose `$ENV.NAME` is no secret."""
+_FIXED = frozenset("suite status cause kind mode verdict type level".split())
+"""Fields of events that other events, or reporters, know by their values."""
+
+
+class Secrets:
+    """The secrets of a run. Threads may share it."""
+
+    def __init__(self, variables: Mapping[str, str] | None = None) -> None:
+        """Takes the secret ones of environment variables."""
+        self._lock = threading.Lock()
+        self._forms: dict[str, str] = {}
+        self._pattern: re.Pattern[str] | None = None
+        self.add_variables(variables or {})
+
+    def __bool__(self) -> bool:
+        return bool(self._forms)
+
+    def add_variables(self, variables: Mapping[str, str]) -> None:
+        """Takes the variables that are secret by their names or values."""
+        listed = {name.strip() for name in variables.get(LIST, "").split(",")}
+        for name, value in list(variables.items()):
+            if name in listed or (re.search(_NAMES, name) and name not in ("PWD", "OLDPWD")):
+                if not (value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))):
+                    self.add(name, value)
+            elif "://" in value and (match := re.search(_IN_ADDRESS, value)):
+                self.add(name, match[1])
+
+    def add(self, name: str, value: str) -> None:
+        """Takes a value, and what it is made of: the token of a header, the lines of a key, the secrets of a JSON
+        object."""
+        for part in dict.fromkeys(_parts(value)):
+            if _worth_hiding(part):
+                forms = dict.fromkeys(_forms(part), name)
+                with self._lock:
+                    self._forms = {**forms, **self._forms}
+                    self._pattern = None
+
+    def add_application(self, root: Path, variables: Mapping[str, str]) -> None:
+        """Takes what connectors and MCP servers of an application authenticate with, and its `.env`.
+
+        Args:
+            root: the application's folder
+            variables: the environment, with the application's `.env`
+        """
+        self.add_variables(variables)
+        for path in _definitions(root):
+            try:
+                text = path.read_text("utf-8", "replace")
+            except OSError:
+                continue
+            known = set()
+            for name, raw in re.findall(_PAIR, text):
+                value = _unescaped(raw)
+                if value.startswith("$ENV."):
+                    known.update([value] if name in _PLAIN_OPTIONS else [])
+                elif re.search(_NAMES, name):
+                    self.add(f"{path.name.partition('.')[0]}.{name}", value)
+            for name in re.findall(r"\$ENV\.(\w+)", text):
+                if f"$ENV.{name}" not in known:
+                    self.add(name, variables.get(name, ""))
+
+    def text(self, text: str) -> str:
+        """A text without secrets."""
+        if not self._forms:
+            return text
+        pattern = self._pattern
+        if pattern is None:
+            with self._lock:
+                longest_first = sorted(self._forms, key=len, reverse=True)
+                pattern = self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        return pattern.sub(self._hidden, text)
+
+    def value(self, value: T) -> T:
+        """A JSON value or an event without secrets, also in the names of fields, and without those that a test has
+        spread over several lines of its log; the value itself when there are none in it."""
+        if not self._forms:
+            return value
+        try:
+            clean: T = self._clean(value)
+        except RecursionError:
+            clean = json.loads(self.text(json.dumps(value)))
+        return clean
+
+    def _hidden(self, match: re.Match[str]) -> str:
+        return f"***{self._forms[match[0]]}***"
+
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            fields = [(self._clean(key), self._clean(item)) for key, item in value.items()]
+            same = all(a is c and b is d for (a, b), (c, d) in zip(fields, value.items(), strict=True))
+            return value if same else dict(fields)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            if getattr(value, "logs", None):
+                value = self._without_split(value)
+            kept = _FIXED if type(value).__name__ != "Suite" else (*_FIXED, "id")
+            pairs = zip(value._fields, value, strict=True)
+            items = [item if name in kept else self._clean(item) for name, item in pairs]
+            return value if _same(items, value) else type(value)(*items)
+        if isinstance(value, list | tuple):
+            items = [self._clean(item) for item in value]
+            return value if _same(items, value) else type(value)(items)
+        return value
+
+    def _without_split(self, result: Any) -> Any:
+        """Lines, taken together without line breaks, that hold a secret which none of them holds alone."""
+        pieces = [piece for _, text in result.logs for piece in text.split("\n")]
+        whole = "".join(pieces)
+        if self.text(whole) == whole:
+            return result
+        assert self._pattern is not None
+        hidden = [match.span() for match in self._pattern.finditer(whole)]
+        clean, start = [], 0
+        for piece in pieces:
+            end = start + len(piece)
+            text = piece
+            for a, b in reversed(hidden):
+                if a < end and b > start and not start <= a <= b <= end:
+                    text = text[: max(a - start, 0)] + "***" + text[b - start :]
+            clean.append(text)
+            start = end
+        left = iter(clean)
+        logs = [(level, "\n".join(next(left) for _ in text.split("\n"))) for level, text in result.logs]
+        return result._replace(logs=tuple(logs))
+
+
+class RedactedStream:
+    """A text stream on which no secret is written."""
+
+    def __init__(self, stream: TextIO, secrets: Secrets) -> None:
+        self._stream = stream
+        self._secrets = secrets
+
+    def write(self, text: str) -> int:
+        """Writes a text without secrets; how many characters it was given."""
+        self._stream.write(self._secrets.text(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _same(items: list[Any], value: Any) -> bool:
+    return all(new is old for new, old in zip(items, value, strict=True))
+
+
+def _worth_hiding(value: str) -> bool:
+    if len(value) < SHORTEST or value.casefold() in _WORDS or value.startswith("$ENV."):
+        return False
+    return not value.isdecimal() or len(value) > 9
+
+
+def _parts(value: str) -> Iterator[str]:
+    """A value as it is and without what surrounds the secret in it."""
+    value = value.strip()
+    yield value
+    scheme, _, rest = value.partition(" ")
+    if scheme.casefold() in ("bearer", "basic", "token", "digest") and rest.strip():
+        yield rest.strip()
+        if scheme.casefold() == "basic":
+            yield from _password_of(rest.strip())
+    if match := re.search(_IN_ADDRESS, value):
+        yield match[1]
+    if "\n" in value:
+        yield from (line.strip() for line in value.split("\n") if len(line) > 15 and not line.startswith("-----"))
+    if value.startswith("{"):
+        for name, raw in re.findall(_PAIR, value):
+            if re.search(_NAMES, name):
+                yield from _parts(_unescaped(raw))
+
+
+def _password_of(text: str) -> Iterator[str]:
+    from base64 import b64decode
+
+    try:
+        yield b64decode(text).decode().partition(":")[2]
+    except ValueError:
+        return
+
+
+def _unescaped(raw: str) -> str:
+    try:
+        return str(json.loads(f'"{raw}"'))
+    except ValueError:
+        return raw
+
+
+def _forms(value: str) -> Iterator[str]:
+    """A value and the ways in which it is commonly written."""
+    from urllib.parse import quote, quote_plus
+
+    yield value
+    for ascii_only in (False, True):
+        once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
+        yield from (once, json.dumps(once)[1:-1])
+    try:
+        data = value.encode()
+    except UnicodeEncodeError:
+        return
+    for quoted in (quote(value, safe=""), quote(value), quote_plus(value)):
+        yield from (quoted, re.sub("%..", lambda match: match[0].lower(), quoted))
+    yield from (data.hex(), data.hex().upper())
+    yield from (form for form in _base64_forms(data) if len(form) > 7)
+
+
+def _base64_forms(data: bytes) -> Iterator[str]:
+    """What stands for the data inside base64 of more than the data: the letters that depend on nothing else."""
+    from base64 import b64encode, urlsafe_b64encode
+
+    for encode in (b64encode, urlsafe_b64encode):
+        for before in range(3):
+            size = before + len(data)
+            text = encode(bytes(before) + data).decode()
+            yield text[(0, 2, 3)[before] : size // 3 * 4 + (0, 1, 2)[size % 3]]
+
+
+def _definitions(root: Path) -> Iterator[Path]:
+    """The files that define connectors and MCP servers."""
+    for folder in (root / "connectors", root / "mcps"):
+        yield from folder.rglob("*.conn.*")
+        yield from folder.rglob("*.mcp.*")
+    for parent, folders, files in os.walk(root / "assistants"):
+        folders[:] = [name for name in folders if name not in ("node_modules", ".git", "src")]
+        yield from (root / parent / name for name in files if ".mcp." in name or ".conn." in name)

@@ -1,0 +1,187 @@
+"""What counts as secret, and in which forms it is found."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from runner import events
+from runner.events import RunError, Suite
+from runner.secrets import Secrets
+from scripttest import Failure, Outcome
+
+KEY = "sk-T0p/S3cret+9=x"
+ODD = 'pa"ss\\wörd\n& %41'
+
+SECRET_NAMES = """
+    OPENAI_API_KEY GITHUB_TOKEN AWS_SECRET_ACCESS_KEY DB_PASSWORD MYSQL_PWD PASSPHRASE GOOGLE_CREDENTIALS APIKEY
+    api_key token MY_TOKEN_2 SECRET_SAUCE HTTP_AUTHORIZATION BASIC_AUTH NPM_AUTHTOKEN
+""".split()
+OTHER_NAMES = "PATH HOME PWD OLDPWD KEYBOARD TOKENIZERS_PARALLELISM MAX_TOKENIZED AUTHOR SECRETARY LANG".split()
+
+
+@pytest.mark.parametrize("name", SECRET_NAMES)
+def test_a_variable_is_secret_by_its_name(name: str) -> None:
+    assert Secrets({name: KEY}).text(f"a {KEY} b") == f"a ***{name}*** b"
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_other_variables_are_no_secrets(name: str) -> None:
+    assert Secrets({name: KEY}).text(KEY) == KEY
+
+
+def test_an_application_can_list_further_variables() -> None:
+    secrets = Secrets({"YAO_TEST_SECRETS": "ALPHA, BETA", "ALPHA": "value-of-alpha", "BETA": "value-of-beta"})
+    assert secrets.text("value-of-alpha value-of-beta") == "***ALPHA*** ***BETA***"
+
+
+def test_the_password_of_an_address_is_a_secret_whatever_the_name_is() -> None:
+    secrets = Secrets({"DATABASE_URL": "postgres://app:hunter22@db.example/x", "HTTPS_PROXY": "http://u:pr0xypw@p:1"})
+    assert secrets.text("hunter22 at db.example, pr0xypw") == "***DATABASE_URL*** at db.example, ***HTTPS_PROXY***"
+
+
+LEFT_ALONE = ["", "abc12", "password", "Secret", "PRODUCTION", "100000", "/tmp", "$ENV.OTHER_KEY"]
+
+
+@pytest.mark.parametrize("value", LEFT_ALONE)
+def test_short_values_and_common_words_are_left_alone(value: str) -> None:
+    secrets = Secrets({"SOME_KEY": value})
+    assert secrets.text(f"x {value} y") == f"x {value} y"
+    assert not secrets
+
+
+FORMS = {
+    "as it is": lambda text: text,
+    "in JSON": lambda text: json.dumps(text)[1:-1],
+    "in JSON without escapes": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+    "in JSON in JSON": lambda text: json.dumps(json.dumps(text)),
+    "in a URL": lambda text: quote(text),
+    "in a query": lambda text: quote_plus(text),
+    "in a URL, all of it": lambda text: quote(text, safe=""),
+    "in a URL, lower case": lambda text: re.sub("%..", lambda m: m[0].lower(), quote(text, safe="")),
+    "hexadecimal": lambda text: text.encode().hex(),
+    "hexadecimal, upper case": lambda text: text.encode().hex().upper(),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "base64 of a header": lambda text: base64.b64encode(f"Bearer {text}".encode()).decode(),
+    "base64 of user and password": lambda text: base64.b64encode(f"me:{text}".encode()).decode(),
+    "base64 of user and password, shifted": lambda text: base64.b64encode(f"m:{text}&more".encode()).decode(),
+    "base64 for URLs": lambda text: base64.urlsafe_b64encode(f"x{text}".encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("value", [KEY, ODD], ids=["a key", "an odd value"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_secret_is_found_in_its_common_forms(form: str, value: str) -> None:
+    written = FORMS[form](value)
+    clean = Secrets({"MY_KEY": value}).text(f"<{written}>")
+    assert "***MY_KEY***" in clean
+    assert written[len(written) // 2 - 4 : len(written) // 2 + 4] not in clean
+
+
+PARTS = {
+    "the token of a header": ("Bearer tok-123456", "tok-123456"),
+    "a basic header": ("Basic bWU6b3BlbnNlc2FtZQ==", "opensesame"),
+    "a line of a key": ("-----BEGIN KEY-----\nMIIEvQIBADANBgkqh\n-----END KEY-----", "MIIEvQIBADANBgkqh"),
+    "a field of JSON": ('{"type": "service", "private_key": "abc\\ndef-ghi"}', "abc\ndef-ghi"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_a_secret_is_made_of_is_secret(part: str) -> None:
+    value, inner = PARTS[part]
+    assert Secrets({"THE_CREDENTIALS": value}).text(f"({inner})") == "(***THE_CREDENTIALS***)"
+
+
+def test_the_longest_secret_wins() -> None:
+    secrets = Secrets({"A_KEY": "abcdef", "B_KEY": "abcdefghi"})
+    assert secrets.text("abcdefghi abcdef") == "***B_KEY*** ***A_KEY***"
+
+
+def test_definitions_of_the_application_hold_secrets(tmp_path: Path) -> None:
+    files: dict[str, Any] = {
+        "connectors/openai/gpt.conn.yao": {
+            "options": {"key": "key-in-a-file", "model": "gpt-4o-mini", "host": "$ENV.H"}
+        },
+        "connectors/other.conn.json": {"options": {"key": "$ENV.PLAIN", "model": "$ENV.MODEL"}},
+        "mcps/web.mcp.yao": {"authorization_token": "token-in-a-file", "url": "http://mcp.example"},
+        "assistants/a/b/mcps/x.mcp.yao": {"env": {"GH_TOKEN": "token-of-agent"}, "arguments": ["-t", "$ENV.ARGUMENT"]},
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(content))
+    secrets = Secrets({})
+    variables = {
+        "PLAIN": "value-of-plain",
+        "MODEL": "value-of-model",
+        "H": "http://host.example",
+        "ARGUMENT": "value-of-arg",
+    }
+    secrets.add_application(tmp_path, variables)
+    told = "key-in-a-file gpt-4o-mini value-of-plain value-of-model http://host.example token-in-a-file token-of-agent value-of-arg"
+    assert secrets.text(told) == (
+        "***gpt.key*** gpt-4o-mini ***PLAIN*** value-of-model http://host.example "
+        "***web.authorization_token*** ***x.GH_TOKEN*** ***ARGUMENT***"
+    )
+
+
+def result(**more: Any) -> events.TestResult:
+    failure = Failure("error", f"threw {KEY}", actual={KEY: [KEY, 1, None, {"deep": KEY}]}, code_frame=f"> 1 | {KEY}")
+    return events.TestResult("scripts.a", f"Test{KEY}", 0, Outcome("Test", "failed", 1, (failure,)), **more)
+
+
+def test_events_are_cleaned_in_every_field() -> None:
+    secrets = Secrets({"MY_KEY": KEY})
+    clean = secrets.value(events.TestEnd(result(logs=(("info", f"says {KEY}"),))))
+    assert KEY not in repr(clean)
+    assert clean.result.outcome.failures[0].actual == {
+        "***MY_KEY***": ["***MY_KEY***", 1, None, {"deep": "***MY_KEY***"}]
+    }
+    assert type(clean) is events.TestEnd
+    assert clean.result.suite == "scripts.a"
+
+
+def test_events_without_secrets_stay_the_same_object() -> None:
+    event = RunError("nothing to see")
+    assert Secrets({"MY_KEY": KEY}).value(event) is event
+    assert Secrets({}).value(event) is event
+
+
+def test_a_secret_does_not_change_what_reporters_know_results_by() -> None:
+    secrets = Secrets({"A_KEY": "scripts.expense", "B_KEY": "infrastructure"})
+    suite = Suite("scripts.expense", "script_test", "scripts.expense", "", "expense")
+    assert secrets.value(suite) == suite._replace(label="***A_KEY***")
+    outcome = Outcome("T", "failed", 1, (Failure("infrastructure", "infrastructure"),))
+    assert secrets.value(outcome).failures[0] == Failure("infrastructure", "***B_KEY***")
+
+
+SPLIT = {
+    "over two lines": [KEY[:7], KEY[7:]],
+    "over many lines": list(KEY),
+    "with text around": [f"a {KEY[:9]}", f"{KEY[9:]} b"],
+    "inside a text with line breaks": [f"{KEY[:4]}\n{KEY[4:8]}\n{KEY[8:]}"],
+}
+
+
+@pytest.mark.parametrize("split", SPLIT)
+def test_a_secret_that_is_split_over_log_lines_is_hidden(split: str) -> None:
+    lines = [("info", "before"), *(("info", text) for text in SPLIT[split]), ("warn", "after")]
+    clean = Secrets({"MY_KEY": KEY}).value(result(logs=tuple(lines)))
+    assert KEY not in "".join(text for _, text in clean.logs).replace("\n", "")
+    assert (clean.logs[0], clean.logs[-1], len(clean.logs)) == (("info", "before"), ("warn", "after"), len(lines))
+    if split == "with text around":
+        assert [text for _, text in clean.logs[1:-1]] == ["a ***", "*** b"]
+
+
+def test_values_that_are_nested_deeper_than_python_likes_are_cleaned() -> None:
+    value: Any = KEY
+    for _ in range(600):
+        value = [value]
+    clean = Secrets({"MY_KEY": KEY}).value(value)
+    assert "***MY_KEY***" in json.dumps(clean)
+    assert KEY not in json.dumps(clean)
