@@ -12,10 +12,10 @@ from runner.events import TestResult
 from runner.hooks import Hook, HookError, agent_failure, case_record
 from runner.modes.base import Trial, mode_of
 from runner.options import duration, in_words
-from scripttest import Failure, Outcome, ScriptError
+from scripttest import Failure, HostError, Outcome, ScriptError
 
 if TYPE_CHECKING:
-    from scripttest import Status
+    from scripttest import Cause, Status
 
 MODES = {
     "standard": "runner.modes.standard",
@@ -51,9 +51,10 @@ async def attempt(trial: Trial) -> TestResult:
         trial.failures.append(agent_failure(error))
     except (RunnerError, ScriptError) as error:
         hint = f". {error.hint}" if error.hint else ""
-        trial.failures.append(Failure("error", f"agent error: {error.message}{hint}"))
+        cause: Cause = "infrastructure" if isinstance(error, HostError) else "error"
+        trial.failures.append(Failure(cause, f"agent error: {error.message}{hint}"))
     except Exception as error:  # a fault of this tool costs one case, not the run
-        trial.failures.append(Failure("error", f"the case broke the tool: {type(error).__name__}: {error}"))
+        trial.failures.append(Failure("infrastructure", f"the case broke the tool: {type(error).__name__}: {error}"))
     milliseconds = (time.monotonic() - started) * 1000
     if case.after and prepared:
         await _after(trial, data, milliseconds, seconds)
@@ -91,8 +92,7 @@ def _mode_of(trial: Trial) -> Any:
 
 
 def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
-    """The result of a case."""
-    outcome = Outcome(
-        trial.case.id, status, milliseconds, tuple(trial.failures), len(trial.assertions), trial.skip_reason
-    )
+    """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
+    failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == "infrastructure"))
+    outcome = Outcome(trial.case.id, status, milliseconds, failures, len(trial.assertions), trial.skip_reason)
     return TestResult(trial.suite, trial.case.id, trial.position, outcome, tuple(trial.chat.logs), trial.result())

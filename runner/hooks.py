@@ -61,7 +61,10 @@ class Hook(NamedTuple):
 
 def agent_failure(error: AgentError) -> Failure:
     """The failure that an agent error is."""
-    failure = Failure("error", "agent error: " + error.message + (f". {error.hint}" if error.hint else ""))
+    failure = Failure(
+        "infrastructure" if error.infrastructure else "error",
+        "agent error: " + error.message + (f". {error.hint}" if error.hint else ""),
+    )
     if not error.frames:
         return failure
     return failure._replace(frames=error.frames, code_frame=code_frame(error.frames[0].location))

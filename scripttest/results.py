@@ -7,8 +7,9 @@ from typing import Any, Literal, NamedTuple
 from scripttest.errors import CompileError, Location, ScriptError, StackFrame
 
 Status = Literal["passed", "failed", "skipped"]
-Cause = Literal["assertion", "error", "timeout", "crash", "setup"]
-"""Why something failed: a check said no; something was thrown; time ran out; the worker died; set-up code threw."""
+Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructure"]
+"""Why something failed: a check said no; something was thrown; time ran out; the worker died; set-up code threw; what
+the test needs broke, and it could not be judged."""
 
 
 class Failure(NamedTuple):
@@ -82,11 +83,13 @@ class Broken(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A test begins."""
+    """A test begins, or one of its runs."""
 
     module: str
     position: int
     """Position among the module's listed tests, from 0."""
+    run: int = 1
+    """Which run of the test it is, from 1."""
 
 
 class Line(NamedTuple):
@@ -97,6 +100,7 @@ class Line(NamedTuple):
     level: str
     """trace, debug, info, warn or error."""
     text: str
+    run: int = 1
 
 
 class Ended(NamedTuple):
@@ -105,6 +109,7 @@ class Ended(NamedTuple):
     module: str
     position: int
     outcome: Outcome
+    run: int = 1
 
 
 HostRecord = Listed | Broken | Started | Line | Ended

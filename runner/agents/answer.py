@@ -24,7 +24,7 @@ class AgentError(Exception):
         """The user's frames, innermost first, when a script threw."""
         self.hint = hint
         self.infrastructure = infrastructure
-        """Whether a model host failed, rather than the agent."""
+        """Whether a model host, a tool server or a judge failed, rather than the agent."""
 
 
 class UsedTool(NamedTuple):

@@ -47,6 +47,7 @@ class Helpers:
             raise AgentError(
                 f"validator {agent} did not answer with a verdict: {said}",
                 hint='It must answer {"passed": true or false, "reason": "..."}',
+                infrastructure=True,
             )
         return verdict
 

@@ -48,7 +48,8 @@ class CaseJudges:
         try:
             return await self._helpers.validate(agent, payload, options, self._chat)
         except (AgentError, RunnerError) as error:
-            raise NotEvaluated(error.message + (f". {error.hint}" if error.hint else "")) from error
+            message = error.message + (f". {error.hint}" if error.hint else "")
+            raise NotEvaluated(message, infrastructure=isinstance(error, AgentError)) from error
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function; see `Judges`."""
@@ -73,7 +74,7 @@ class CaseJudges:
             at = error.frames[0].location if error.frames else None
             raise NotEvaluated(error.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")) from error
         except HostError as error:
-            raise NotEvaluated(error.message) from error
+            raise NotEvaluated(error.message, infrastructure=True) from error
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         """Compares with a stored snapshot; see `Judges`."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 DEPTH_LIMIT = 10
 """How deep agents may call each other."""
+REFUSALS = (400, 413, 422)
+"""Statuses by which a model host finds fault with what the agent asks; all others are the host's own trouble."""
 Options = dict[str, Any]
 """`context.Options`: connector, mode, search, skip, metadata, disable_global_prompts."""
 
@@ -137,7 +139,8 @@ class Runtime:
             else:
                 completion = await self._recording.complete(chat.origin, connector, request, self.connectors)
         except ConnectorError as error:
-            raise AgentError(error.message, hint=error.hint, infrastructure=True) from error
+            infrastructure = error.status not in REFUSALS
+            raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
         milliseconds = (time.monotonic() - started) * 1000
         chat.model_calls.append(ModelCall(request.agent, connector, completion.model, completion.usage, milliseconds))
         return completion

@@ -56,8 +56,10 @@ class Simulation(NamedTuple):
 class SimulatorError(Exception):
     """The simulator could not be asked, or answered nothing; the message says why."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, infrastructure: bool = False) -> None:
         super().__init__(message + (f". {hint}" if hint else ""))
+        self.infrastructure = infrastructure
+        """Whether what it runs on broke, rather than the simulator."""
 
 
 class SimulatedUser:
@@ -111,7 +113,7 @@ class SimulatedUser:
             else:
                 setting.runtime.assistants.get(self.reference)
         except (RunnerError, ScriptReferenceError) as error:
-            raise SimulatorError(error.message, error.hint) from error
+            raise SimulatorError(error.message, error.hint, getattr(error, "infrastructure", False)) from error
 
     async def speak(
         self, max_turns: int, reached: Sequence[str] | None = None, pending: Sequence[str] | None = None
@@ -174,9 +176,9 @@ class SimulatedUser:
             answer = await trial.setting.helpers.ask(self.reference, "simulator", payload, options, trial.chat)
             return answer.output
         except NotEvaluated as error:
-            raise SimulatorError(str(error)) from error
+            raise SimulatorError(str(error), infrastructure=error.infrastructure) from error
         except (AgentError, RunnerError, ScriptError) as error:
-            raise SimulatorError(error.message, error.hint) from error
+            raise SimulatorError(error.message, error.hint, getattr(error, "infrastructure", False)) from error
 
 
 def check_reference(reference: str, application: Application) -> None:

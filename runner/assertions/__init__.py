@@ -67,9 +67,9 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
     try:
         verdict = await _evaluator(assertion.type)(assertion, evidence, judges)
     except NotEvaluated as error:
-        return _not_evaluated(assertion, evidence, str(error), error.details)
+        return _not_evaluated(assertion, evidence, str(error), error)
     except Exception as error:  # a fault in a check or a judge is no verdict on the answer
-        return _not_evaluated(assertion, evidence, f"{type(error).__name__}: {error}", ())
+        return _not_evaluated(assertion, evidence, f"{type(error).__name__}: {error}", NotEvaluated(""))
     passed = verdict.passed is not assertion.negate
     message = verdict.message if passed else assertion.message or verdict.message
     return AssertionResult(
@@ -136,9 +136,7 @@ def _holds_judged(parts: object) -> bool:
     )
 
 
-def _not_evaluated(
-    assertion: Assertion, evidence: Evidence, why: str, details: tuple[AssertionResult, ...]
-) -> AssertionResult:
+def _not_evaluated(assertion: Assertion, evidence: Evidence, why: str, error: NotEvaluated) -> AssertionResult:
     from runner.assertions.verdicts import shorten
 
     text = shorten(f'Cannot evaluate "{assertion.type}": {why}', 1000)
@@ -151,7 +149,8 @@ def _not_evaluated(
         message,
         True,
         None,
-        details,
+        error.details,
         assertion.path,
         assertion.name,
+        error.infrastructure,
     )

@@ -93,14 +93,18 @@ class AssertionResult(NamedTuple):
     """As written: where it looked in the output."""
     name: str | None = None
     """As written: the tool or the snapshot that it is about."""
+    infrastructure: bool = False
+    """It could not be evaluated because a judge, or the way to it, broke."""
 
 
 class NotEvaluated(Exception):  # noqa: N818
-    """An assertion could not be made; the message says why. `details` are the parts of a composition."""
+    """An assertion could not be made; the message says why. `details` are the parts of a composition; `infrastructure`
+    tells that a judge, or the way to it, broke."""
 
-    def __init__(self, message: str, details: tuple[AssertionResult, ...] = ()) -> None:
+    def __init__(self, message: str, details: tuple[AssertionResult, ...] = (), infrastructure: bool = False) -> None:
         super().__init__(message)
         self.details = details
+        self.infrastructure = infrastructure
 
 
 class Judges(Protocol):

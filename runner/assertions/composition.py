@@ -57,7 +57,8 @@ async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *,
     if any(part.passed is decides and not part.error for part in details):
         held = decides
     elif any(part.error for part in details):
-        raise NotEvaluated(_said(details, errors=True), details)
+        infrastructure = all(part.infrastructure for part in details if part.error)
+        raise NotEvaluated(_said(details, errors=True), details, infrastructure)
     message = ""
     if held is assertion.negate:
         count, rule = len(details), "any" if decides else "all"

@@ -231,7 +231,7 @@ def mode_of(case: Case) -> str:
 def failure_of(result: AssertionResult) -> Failure:
     """The failure that an assertion which did not hold is."""
     return Failure(
-        "error" if result.error else "assertion",
+        "infrastructure" if result.infrastructure else "error" if result.error else "assertion",
         result.message or f"{result.type} does not hold",
         result.type,
         expected=result.expected,

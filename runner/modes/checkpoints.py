@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.assertions.base import ToolUse
     from runner.cases.conversations import Checkpoint
+    from scripttest import Cause
 
 
 class Checkpoints:
@@ -31,8 +32,8 @@ class Checkpoints:
         """Id → turn."""
         self._messages: dict[str, str] = {}
         """Id → why it was not reached when it was last tried."""
-        self.broken: list[str] = []
-        """What is wrong with required ones that no judge could try on the last answer."""
+        self.broken: list[tuple[Cause, str]] = []
+        """What is wrong with required ones that no judge could try on the last answer, by cause."""
 
     @property
     def reached(self) -> list[str]:
@@ -71,7 +72,9 @@ class Checkpoints:
                     self._reached[checkpoint.id] = turn
                     held += results
                 elif checkpoint.required and any(map(_is_unjudged, failed)):
-                    self.broken.append(f"{checkpoint.id} failed: {self._messages[checkpoint.id]}")
+                    is_broken = all(result.infrastructure for result in failed if result.error)
+                    cause: Cause = "infrastructure" if is_broken else "error"
+                    self.broken.append((cause, f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
         return tuple(held)
 
     def results(self) -> list[CheckpointResult]:

@@ -102,10 +102,12 @@ class _Conversation:
     def conclude(self) -> None:
         """Adds what the case fails for."""
         trial = self._trial
-        for error, message in problems_of(trial.scores):
-            trial.fail("error" if error else "assertion", message)
+        for cause, message in problems_of(trial.scores):
+            trial.fail(cause, message)
         if self._case.trials > 1:
             return  # the mean of all trials counts
+        if any(failure.cause == "infrastructure" for failure in trial.failures):
+            return  # the score is not what the answers deserve
         assert trial.score is not None
         said = below(trial.score, self._threshold, trial.scores)
         if said is not None:

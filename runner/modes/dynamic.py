@@ -43,7 +43,7 @@ async def run(trial: Trial) -> None:
                 return
             following = None
     except SimulatorError as error:
-        trial.fail("error", f"simulator error: {error}")
+        trial.fail("infrastructure" if error.infrastructure else "error", f"simulator error: {error}")
 
 
 async def _turn(trial: Trial, said: Spoken, checkpoints: Checkpoints) -> bool:
@@ -52,8 +52,8 @@ async def _turn(trial: Trial, said: Spoken, checkpoints: Checkpoints) -> bool:
     evidence = exchange.evidence._replace(output=combined(exchange.answer, exchange.tools), input=None)
     trial.assertions += await checkpoints.look(len(trial.turns), evidence, trial.judges)
     trial.checkpoints = checkpoints.results()
-    for broken in checkpoints.broken:
-        trial.fail("error", f"checkpoint {broken}")
+    for cause, broken in checkpoints.broken:
+        trial.fail(cause, f"checkpoint {broken}")
     return bool(checkpoints.broken) or (checkpoints.any_required and not checkpoints.missing)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
@@ -14,6 +14,9 @@ from runner.assertions.verdicts import score_of, shorten
 from runner.events import CriterionResult, ScoreResult
 from runner.modes.base import Trial
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
+
+if TYPE_CHECKING:
+    from scripttest import Cause
 
 VALIDATOR = "workers.test.validator"
 TOLERANCE = 1e-9
@@ -94,7 +97,9 @@ class Grading:
         try:
             answer = await judges.validate(self._grader, payload, options)
         except NotEvaluated as error:
-            return AssertionResult(RUBRICS, False, criterion.text, evidence.output, str(error), True)
+            return AssertionResult(
+                RUBRICS, False, criterion.text, evidence.output, str(error), True, infrastructure=error.infrastructure
+            )
         reason = str(answer.get("reason") or "")
         return AssertionResult(
             RUBRICS, answer["passed"], criterion.text, evidence.output, reason, False, score_of(answer)
@@ -116,17 +121,19 @@ def reaches(score: float, threshold: float) -> bool:
     return score >= threshold - TOLERANCE
 
 
-def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[bool, str]]:
-    """What fails a case whatever its score is: criteria that could not be judged (True), then required ones that do not
-    hold (False)."""
-    errors, required = [], []
+def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
+    """What fails a case whatever its score is, by cause: criteria that could not be judged, then required ones that do
+    not hold."""
+    errors: list[tuple[Cause, str]] = []
+    required: list[tuple[Cause, str]] = []
     for entry in scores:
         for criterion in entry.assertions:
             if criterion.error:
-                errors.append((True, f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'))
+                cause: Cause = "infrastructure" if criterion.infrastructure else "error"
+                errors.append((cause, f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'))
             elif criterion.required and not criterion.passed:
                 said = f'{entry.name}: the required criterion "{criterion.text}" does not hold'
-                required.append((False, f"{said}: {criterion.reason}" if criterion.reason else said))
+                required.append(("assertion", f"{said}: {criterion.reason}" if criterion.reason else said))
     return errors + required
 
 
@@ -167,4 +174,5 @@ def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
         result.message,
         result.error,
         criterion.id,
+        result.infrastructure,
     )

@@ -160,7 +160,7 @@ class _Conversation:
             if full:
                 self._exceeded()
             else:
-                self._without_simulator(str(error))
+                self._without_simulator(error)
             return None
         if said.achieved:
             self._achieved(said)
@@ -211,12 +211,12 @@ class _Conversation:
         if self._user is not None and self._user.remark:
             trial.turns[-1] = trial.turns[-1]._replace(note=self._user.remark)
 
-    def _without_simulator(self, why: str) -> None:
-        trial = self._trial
+    def _without_simulator(self, error: SimulatorError) -> None:
+        trial, why = self._trial, str(error)
         turn = TurnResult(len(trial.turns) + 1, None, "", "skipped", error=why, skip_reason="simulator error")
         trial.turns.append(turn)
         if self._missing == "fail":
-            trial.fail("error", f"simulator error: {why}")
+            trial.fail("infrastructure" if error.infrastructure else "error", f"simulator error: {why}")
         else:
             trial.skip_reason = f"simulator error: {why}"
 

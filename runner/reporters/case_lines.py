@@ -76,6 +76,8 @@ class CaseLines:
             f"  Passed:  {self._style.paint(str(counts.passed), 'green')}",
             f"  Failed:  {self._style.paint(str(counts.failed), 'red') if counts.failed else 0}",
         ]
+        if counts.errors:
+            lines.append(f"  Errors:  {self._style.paint(str(counts.errors), 'red')}")
         if counts.skipped:
             lines.append(f"  Skipped: {counts.skipped}")
         if self._tokens:

@@ -145,10 +145,15 @@ class ConsoleReporter:
         counts = run.of_suite[id]
         if not counts.total:
             return
-        status = "failed" if counts.failed else "skipped" if counts.skipped == counts.total else "passed"
+        status = "failed" if counts.bad else "skipped" if counts.skipped == counts.total else "passed"
         parts = [
             f"{number} {word}"
-            for number, word in ((counts.passed, "passed"), (counts.failed, "failed"), (counts.skipped, "skipped"))
+            for number, word in (
+                (counts.passed, "passed"),
+                (counts.failed, "failed"),
+                (counts.skipped, "skipped"),
+                (counts.errors, "errors"),
+            )
             if number
         ]
         named = self._named(run.suites[id])
@@ -170,7 +175,8 @@ class ConsoleReporter:
             text += self._cases.summary(counts, event)
         elif run.suites and (counts.total or not run.errors):
             time = in_seconds(event.seconds)
-            summary = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped ({time})"
+            errors = f", {counts.errors} errors" if counts.errors else ""
+            summary = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped{errors} ({time})"
             if len(run.suites) > 1:
                 of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
                 summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"
@@ -178,6 +184,9 @@ class ConsoleReporter:
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != "passed" else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{DOUBLE}\n"
+        if event.stopped:
+            left = f"; {event.not_run} not run" if event.not_run else ""
+            text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")
         self._write(text)
 
     def _repeat(self, suite: Suite, result: TestResult) -> str:

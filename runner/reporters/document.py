@@ -24,7 +24,7 @@ class Report(NamedTuple):
     | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...]}` |
     | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
     | `errors`, `warnings` | texts |
-    | `summary` | `{total, passed, failed, skipped, duration_ms, status, completed_at}` |
+    | `summary` | `{total, passed, failed, skipped, errors?, duration_ms, status, stopped?, not_run?, completed_at}` |
 
     A suite is `{id, kind, label, file, agent, connector}`; results name it by its `id`.
     """
@@ -158,8 +158,9 @@ def end_record(run: Execution) -> Record:
     """`Report.summary`."""
     end = run.end
     assert end is not None
-    summary = summary_record(run.counts, end.seconds * 1000)
-    return {**summary, "status": end.status, "completed_at": end.completed_at}
+    summary: Record = summary_record(run.counts, end.seconds * 1000)
+    stopped = {"stopped": end.stopped, "not_run": end.not_run} if end.stopped else {}
+    return {**summary, "status": end.status, **stopped, "completed_at": end.completed_at}
 
 
 _last: tuple[TestResult | None, Record] = (None, {})

@@ -4,11 +4,11 @@ file; for several of them, one such document each in `reports`."""
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import Any
 
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import agents_of, connectors_of
+from runner.reporters.saved import counts_of
 
 OF_LINES = ("type", "suite", "position", "script")
 """Keys that results have as lines of JSONL only."""
@@ -60,10 +60,8 @@ def custom_report(report: Report) -> Record:
 
 def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     """The document of one suite."""
-    statuses = Counter(record["status"] for record in results)
     summary: Record = {
-        "total": len(results),
-        **{status: statuses[status] for status in ("passed", "failed", "skipped")},
+        **counts_of(results),
         "duration_ms": sum(record["duration_ms"] for record in results),
     }
     if suite["kind"] == "agent_test":
@@ -103,7 +101,8 @@ def pass_rate(counts: Record) -> float:
 
 
 def _counts(summary: Record) -> Record:
-    return {key: summary[key] for key in ("total", "passed", "failed", "skipped", "duration_ms")}
+    kept = ("total", "passed", "failed", "skipped", "errors", "duration_ms")
+    return {key: summary[key] for key in kept if key in summary}
 
 
 def _metadata(report: Report) -> dict[str, Any]:

@@ -105,4 +105,5 @@ class Progress:
         running = [name + (f" turn {turns[key]}" if key in turns else "") for key, name in list(run.running.items())]
         names = escape(", ".join(running[:3])) + (" ..." if len(running) > 3 else "")
         failed = f", [red]{counts.failed} failed[/red]" if counts.failed else ""
+        failed += f", [red]{counts.errors} broke[/red]" if counts.errors else ""
         return f"{counts.total} of {listed} done{failed}  [dim]{names}[/dim]"

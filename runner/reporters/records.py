@@ -76,11 +76,13 @@ def place(failure: Failure) -> str | None:
 
 
 def summary_record(counts: Counts, milliseconds: float) -> dict[str, int]:
-    """`{total, passed, failed, skipped, duration_ms}`."""
+    """`{total, passed, failed, skipped, errors?, duration_ms}`; `errors` counts results of which the cause is
+    `infrastructure`, which are in none of the others."""
     return {
         "total": counts.total,
         "passed": counts.passed,
         "failed": counts.failed,
         "skipped": counts.skipped,
+        **({"errors": counts.errors} if counts.errors else {}),
         "duration_ms": round(milliseconds),
     }

@@ -178,7 +178,7 @@ class _Reader:
         results = in_order(suites, self._results)
         counts = counts_of(results)
         ended = self._summary
-        status = ended.get("status") or ("error" if self._errors else "failed" if counts["failed"] else "passed")
+        status = ended.get("status") or ("error" if self._errors else "failed" if counts["failed"] or counts.get("errors") else "passed")
         if not ended:
             status = "interrupted"
         duration = ended.get("duration_ms")
@@ -198,9 +198,13 @@ class _Reader:
 
 
 def counts_of(results: list[Record]) -> Record:
-    """`{total, passed, failed, skipped}`."""
-    found = Counter(record["status"] for record in results)
-    return {"total": len(results), **{status: found[status] for status in STATUSES}}
+    """`{total, passed, failed, skipped, errors?}`; see `runner.reporters.records.summary_record`."""
+    found = Counter(
+        "errors" if record["status"] == "failed" and record.get("cause") == "infrastructure" else record["status"]
+        for record in results
+    )
+    errors = {"errors": found["errors"]} if found["errors"] else {}
+    return {"total": len(results), **{status: found[status] for status in STATUSES}, **errors}
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:

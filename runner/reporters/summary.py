@@ -19,6 +19,7 @@ class SummaryReporter(DocumentReporter):
         interrupted = "interrupted: " if summary["status"] == "interrupted" else ""
         lines = [
             f"{interrupted}{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
+            f"{', ' + str(summary['errors']) + ' errors' if summary.get('errors') else ''}"
             f" in {summary['duration_ms'] / 1000:.2f}s"
         ]
         lines += [

@@ -265,7 +265,7 @@ def test_a_criterion_that_cannot_be_graded_fails_the_case(
     assert (case.score, case.scores[0].verdict) == (pytest.approx(0.9), "pass")
     (failure,) = result.outcome.failures
     host = models.server.url.removeprefix("http://")
-    assert failure.cause == "error"
+    assert failure.cause == "infrastructure"
     assert failure.message.startswith('turn-1: cannot grade "B": ' + why.replace("{host}", host))
 
 
