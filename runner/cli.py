@@ -118,6 +118,7 @@ def _click_command() -> click.Command:
         kinds: dict[str, dict[str, Any]] = {
             "text": {"metavar": flag.metavar},
             "repeated": {"metavar": flag.metavar, "multiple": True},
+            "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": "*"},
             "switch": {"is_flag": True, "default": False},
             "count": {"count": True},
         }

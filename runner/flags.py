@@ -6,6 +6,7 @@ everything else (help, mistakes, abbreviations), which `cli` then gives to click
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any, NamedTuple
 
 
@@ -17,7 +18,7 @@ class Flag(NamedTuple):
     help: str
     short: str | None = None
     kind: str = "text"
-    """text, repeated, switch or count."""
+    """text, repeated, optional (repeated, and `*` where the value is left out), switch or count."""
     metavar: str = "TEXT"
     aliases: tuple[str, ...] = ()
     """Further spellings, with dashes."""
@@ -58,7 +59,7 @@ FLAGS = (
     Flag("replay", "Answer out of what was recorded; no model is asked.", metavar="DIR"),
     Flag("record-missing", "Answer out of what was recorded; ask models for the rest and add it.", metavar="DIR"),
     Flag("lenient", "Unknown fields in case files are warnings.", None, "switch"),
-    Flag("allow-net", "A host that scripts may reach, such as localhost:8080; * is any.", None, "repeated", "HOST"),
+    Flag("allow-net", "Hosts scripts may reach: host or host:port; * is every public one.", None, "optional", "HOST"),
     Flag("update-snapshots", "Store what t.snapshot sees instead of comparing.", None, "switch"),
     Flag("dry-run", "List the tests and cases and run nothing.", None, "switch"),
     Flag("fail-fast", "Stop at the first failure.", None, "switch"),
@@ -73,9 +74,10 @@ def read(arguments: list[str]) -> dict[str, Any] | None:
     by_spelling = {spelling: flag for flag in FLAGS for spelling in flag.spellings}
     values: dict[str, Any] = {}
     for flag in FLAGS:
-        values[flag.key] = {"repeated": (), "switch": False, "count": 0}.get(flag.kind)
-    rest = iter(arguments)
-    for argument in rest:
+        values[flag.key] = {"repeated": (), "optional": (), "switch": False, "count": 0}.get(flag.kind)
+    rest = deque(arguments)
+    while rest:
+        argument = rest.popleft()
         spelling, equals, value = argument.partition("=")
         found = by_spelling.get(spelling)
         if found is None or (equals and not spelling.startswith("--")):
@@ -86,10 +88,11 @@ def read(arguments: list[str]) -> dict[str, Any] | None:
                 return None
             values[key] = True if found.kind == "switch" else values[key] + 1
             continue
-        if not equals:
-            following = next(rest, None)
-            if following is None or following.startswith("-"):
+        if not equals and (not rest or rest[0].startswith("-")):
+            if found.kind != "optional":
                 return None
-            value = following
-        values[key] = (*values[key], value) if found.kind == "repeated" else value
+            value = "*"
+        elif not equals:
+            value = rest.popleft()
+        values[key] = (*values[key], value) if found.kind in ("repeated", "optional") else value
     return values

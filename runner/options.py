@@ -87,6 +87,9 @@ def options_from(values: dict[str, Any]) -> RunOptions:
 
 _DURATION = r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+"
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+    values["allow_net"] = tuple(
+        host.strip() for text in values["allow_net"] for host in text.split(",") if host.strip()
+    )
 
 
 def duration(text: str, where: str) -> float:

@@ -156,7 +156,9 @@ class Reader:
 
 def flag_row(flag: Flag) -> str:
     """A row of the table of flags."""
-    value = {"text": f" {flag.metavar}", "repeated": f" {flag.metavar}"}.get(flag.kind, "")
+    value = {"text": f" {flag.metavar}", "repeated": f" {flag.metavar}", "optional": f"[={flag.metavar}]"}.get(
+        flag.kind, ""
+    )
     spellings = ", ".join(f"`{spelling}{value}`" for spelling in flag.spellings)
     return f"| {spellings} | {flag.help} |".replace("<", "&lt;")
 
