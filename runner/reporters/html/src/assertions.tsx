@@ -1,0 +1,115 @@
+/** What was checked: assertions, checkpoints, scores. */
+
+import { brief, capital, percent, plural, visible } from "./format";
+import type { Assertion, Checkpoint, Score } from "./model";
+import { Badge, Diff, Labelled, Section, Sign, Value } from "./values";
+
+export function Assertions({ assertions }: { assertions: Assertion[] }) {
+  return <ul class="assertions">{assertions.map((assertion) => <OneAssertion assertion={assertion} />)}</ul>;
+}
+
+/** Types whose two values are of the same kind, so that a difference says something. */
+const COMPARABLE = new Set(["equals", "json_path", "snapshot", "Equal", "NotEqual", "DeepEqual", "StrictEqual", "MatchSnapshot"]);
+
+function OneAssertion({ assertion }: { assertion: Assertion }) {
+  const { type, path, name, passed, expected, actual, message, score, details, error } = assertion;
+  const status = passed ? "passed" : "failed";
+  return (
+    <li>
+      <details class={`assertion ${status}`} open={!passed}>
+        <summary>
+          <Sign status={status} />
+          <span class="assertion-type">{type}</span>
+          {path && <code>{visible(path)}</code>}
+          {name && <span>{visible(name)}</span>}
+          {expected != null && <code class="expected">{brief(expected, 80)}</code>}
+          {score != null && <Badge>score {score}</Badge>}
+          {error && <Badge kind="warning">could not be evaluated</Badge>}
+        </summary>
+        <div class="assertion-body">
+          {message && <p class={passed ? "" : "problem"}>{visible(message)}</p>}
+          <Values assertion={{ type, passed, expected, actual }} />
+          {details && <Assertions assertions={details} />}
+        </div>
+      </details>
+    </li>
+  );
+}
+
+export function Values({ assertion }: { assertion: Assertion }) {
+  const { type, passed, expected, actual } = assertion;
+  if (expected == null && actual == null) return null;
+  const alike = typeof expected === typeof actual && Array.isArray(expected) === Array.isArray(actual);
+  if (!passed && expected != null && actual != null && (COMPARABLE.has(type) || (alike && typeof expected === "object"))) {
+    return <Diff expected={expected} actual={actual} />;
+  }
+  return (
+    <div class="pair">
+      {expected !== undefined && <Labelled label="Expected"><Value value={expected} label="Expected" /></Labelled>}
+      {actual !== undefined && <Labelled label="Actual"><Value value={actual} label="Actual" /></Labelled>}
+    </div>
+  );
+}
+
+export function Checkpoints({ checkpoints }: { checkpoints: Checkpoint[] }) {
+  const reached = checkpoints.filter((checkpoint) => checkpoint.passed).length;
+  return (
+    <Section title="Checkpoints" count={`${reached} of ${checkpoints.length} reached`}>
+      <ol class="timeline">
+        {checkpoints.map((checkpoint) => (
+          <li class={checkpoint.passed ? "passed" : checkpoint.required ? "failed" : "skipped"}>
+            <div class="timeline-when">{checkpoint.reached_at_turn != null ? `Turn ${checkpoint.reached_at_turn}` : "Not reached"}</div>
+            <div>
+              <strong>{visible(checkpoint.id)}</strong> {!checkpoint.required && <Badge>optional</Badge>}
+              {checkpoint.description && <p>{visible(checkpoint.description)}</p>}
+              {checkpoint.message && !checkpoint.passed && <p class="problem">{visible(checkpoint.message)}</p>}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+export function Scores({ scores, total, threshold }: { scores: Score[]; total?: number; threshold?: number }) {
+  const limit = threshold == null ? "" : `, ${percent(threshold, 1)} needed`;
+  return (
+    <Section title="Scores" count={total == null ? "" : `${percent(total, 1)}${limit}`}>
+      <ul class="scores">
+        {scores.map((score) => (
+          <li>
+            <div class="score-head">
+              <Sign status={{ pass: "passed", fail: "failed" }[score.verdict] ?? "skipped"} />
+              <strong>{capital(score.name.replace("-", " "))}</strong>
+              <Bar share={score.score} />
+              <span class="figure">{percent(score.score, 1)}</span>
+              <span class="faint">{score.type}</span>
+            </div>
+            {score.assertions.length > 0 && (
+              <ul class="criteria">
+                {score.assertions.map((criterion) => (
+                  <li>
+                    <Sign status={criterion.passed ? "passed" : "failed"} />
+                    <div>
+                      {visible(criterion.text)}{" "}
+                      {criterion.required && <Badge>required</Badge>}
+                      {criterion.weight !== 1 && <Badge>weight {criterion.weight}</Badge>}
+                      {criterion.error && <Badge kind="warning">could not be graded</Badge>}
+                      {criterion.reason && <p class="faint">{visible(criterion.reason)}</p>}
+                    </div>
+                    <span class="figure">{percent(criterion.score, 1)}</span>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p class="unseen">{plural(scores.length, "score")}</p>
+    </Section>
+  );
+}
+
+export function Bar({ share }: { share: number }) {
+  return <span class="bar" aria-hidden="true"><span style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} /></span>;
+}

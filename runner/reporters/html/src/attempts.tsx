@@ -1,0 +1,84 @@
+/** A case that was run several times. */
+
+import { duration, number, percent, range, visible } from "./format";
+import type { Attempt, RunFigures, Status, Trial } from "./model";
+import { Section, Sign, Value } from "./values";
+
+export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] } }) {
+  const attempts = runs.attempts ?? [];
+  const figures: [string, string][] = [
+    ["Pass rate", `${runs.pass_rate} %`],
+    ["95 % interval", runs.confidence_interval ? `${runs.confidence_interval[0]} – ${runs.confidence_interval[1]} %` : ""],
+    ["Consistency", runs.consistency == null ? "–" : String(runs.consistency)],
+    ["Mean", duration(runs.avg_duration_ms)],
+    ["Range", range(runs.min_duration_ms, runs.max_duration_ms)],
+    ["Deviation", duration(runs.std_deviation_ms)],
+    ...byCount("pass@", runs.pass_at_k),
+    ...byCount("pass^", runs.pass_hat_k),
+  ];
+  return (
+    <Section title="Runs" count={`${runs.passed} of ${runs.count} passed${runs.classification ? `, ${runs.classification}` : ""}`}>
+      <dl class="figures">{figures.filter(([, value]) => value).map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+      <Columns bars={attempts.map((attempt) => ({ ms: attempt.duration_ms, status: attempt.status, name: `Run ${attempt.run}` }))} />
+      <Table head={["Run", "Status", "Duration", "What it said"]} label="Runs">
+        {attempts.map((attempt) => (
+          <tr>
+            <td>{attempt.run}</td>
+            <td><Sign status={attempt.status} /> {attempt.status}</td>
+            <td class="figure">{duration(attempt.duration_ms)}</td>
+            <td class="wide">
+              {attempt.error && <p>{visible(attempt.error)}</p>}
+              {attempt.output != null && (
+                <details class="stack"><summary>Output<span class="unseen"> of run {attempt.run}</span></summary><Value value={attempt.output} label={`Output of run ${attempt.run}`} /></details>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Section>
+  );
+}
+
+const byCount = (name: string, values: Record<string, number> = {}): [string, string][] =>
+  Object.entries(values).filter(([k]) => Number(k) > 1).map(([k, value]) => [name + k, percent(value, 1)]);
+
+export function Trials({ trials }: { trials: Trial[] }) {
+  return (
+    <Section title="Trials" count={number(trials.length)}>
+      <Table head={["Trial", "Status", "Score", "Duration", "Error"]} label="Trials">
+        {trials.map((trial) => (
+          <tr>
+            <td>{trial.trial}</td>
+            <td><Sign status={trial.status} /> {trial.status}</td>
+            <td class="figure">{trial.score == null ? "–" : percent(trial.score, 1)}</td>
+            <td class="figure">{duration(trial.duration_ms)}</td>
+            <td class="wide">{trial.error && visible(trial.error)}</td>
+          </tr>
+        ))}
+      </Table>
+    </Section>
+  );
+}
+
+export function Table(props: { head: string[]; label: string; children: preact.ComponentChildren }) {
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label={props.label}>
+      <table>
+        <thead><tr>{props.head.map((name) => <th scope="col">{name}</th>)}</tr></thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Durations side by side, in the colours of their statuses. */
+function Columns({ bars }: { bars: { ms: number; status: Status; name: string }[] }) {
+  const most = Math.max(1, ...bars.map((bar) => bar.ms));
+  return (
+    <div class="columns" role="img" aria-label={`Durations of ${bars.length} runs, at most ${duration(most)}`}>
+      {bars.map((bar) => (
+        <span class={bar.status} style={{ height: `${Math.max(6, (100 * bar.ms) / most)}%` }} title={`${bar.name}: ${bar.status}, ${duration(bar.ms)}`} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,228 @@
+/** Everything about one result. */
+
+import { useEffect, useState } from "preact/hooks";
+import { Assertions, Checkpoints, Scores, Values } from "./assertions";
+import { Attempts, Trials } from "./attempts";
+import type { Changes } from "./changes";
+import { Content, Messages, messagesIn, Tools, Turns } from "./chat";
+import { capital, duration, money, number, plural, visible } from "./format";
+import type { Entry, Extra, Result, Row, Step, Suite } from "./model";
+import type { Store } from "./store";
+import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
+import { hashOf, PLAIN } from "./view";
+
+export interface Before {
+  store: Store;
+  changes: Changes;
+}
+
+interface Loaded {
+  entry: Entry;
+  was: Entry | null;
+}
+
+interface Props {
+  store: Store;
+  at: number;
+  before: Before | null;
+}
+
+function atOnce({ store, at, before }: Props): Loaded | null {
+  const entry = store.entryNow(at);
+  const place = before?.changes.was[at] ?? -1;
+  return entry && place < 0 ? { entry, was: null } : null;
+}
+
+export function Detail(props: Props) {
+  const { store, at, before } = props;
+  const [loaded, setLoaded] = useState<Loaded | string | null>(() => atOnce(props));
+  useEffect(() => {
+    let left = false;
+    const place = before?.changes.was[at] ?? -1;
+    const both = Promise.all([store.entry(at), before && place >= 0 ? before.store.entry(place) : null]);
+    both.then(
+      ([entry, was]) => left || setLoaded({ entry, was }),
+      (error) => left || setLoaded(`Cannot read this result: ${error}`),
+    );
+    return () => {
+      left = true;
+    };
+  }, [store, at, before]);
+  if (loaded === null) return <p class="faint loading">Loading…</p>;
+  if (typeof loaded === "string") return <p class="problem">{loaded}</p>;
+  const row = store.index.rows[at];
+  return <Everything row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} />;
+}
+
+function Everything({ row, suite, entry, was }: { row: Row; suite: Suite; entry: Entry; was: Entry | null }) {
+  const [result, extra] = entry;
+  const assertions = result.assertions ?? [];
+  const address = () => location.href.replace(/#.*$/s, "") + hashOf({ ...PLAIN, result: row.key });
+  return (
+    <>
+      <div class="actions">
+        <Copy label="Copy command" text={extra.command} />
+        <Copy label="Copy link" text={address} />
+        <Copy label="Copy JSON" text={() => JSON.stringify(result, null, 2)} />
+        <code class="command">{visible(extra.command)}</code>
+      </div>
+      {result.status === "failed" && <Why result={result} extra={extra} />}
+      {result.skip_reason && <p class="note">Skipped: {visible(result.skip_reason)}</p>}
+      {was && <Earlier now={result} was={was[0]} />}
+      {result.runs?.attempts && <Attempts runs={result.runs} />}
+      {result.trials && <Trials trials={result.trials} />}
+      {result.turns && <Turns turns={result.turns} />}
+      {result.checkpoints && result.checkpoints.length > 0 && <Checkpoints checkpoints={result.checkpoints} />}
+      {result.scores && result.scores.length > 0 && (
+        <Scores scores={result.scores} total={result.score} threshold={result.threshold} />
+      )}
+      {assertions.length > 0 && (
+        <Section title="Assertions" count={`${assertions.filter((one) => one.passed).length} of ${assertions.length} hold`}>
+          <Assertions assertions={assertions} />
+        </Section>
+      )}
+      {result.final_assertions && result.final_assertions.length > 0 && (
+        <Section title="Final assertions"><Assertions assertions={result.final_assertions} /></Section>
+      )}
+      {!result.turns && "input" in result && <Exchange result={result} />}
+      {result.tools && result.tools.length > 0 && !result.turns && (
+        <Section title="Tool calls" count={number(result.tools.length)}><Tools tools={result.tools} /></Section>
+      )}
+      {result.sent && <Section title="Sent by scripts" open={false}><Value value={result.sent} label="Sent by scripts" /></Section>}
+      {result.steps && <Section title="Steps" count={number(result.steps.length)}><Steps steps={result.steps} extra={extra} /></Section>}
+      {result.logs && result.logs.length > 0 && (
+        <Section title="Logs" count={plural(result.logs.length, "line")}><Value value={result.logs.join("\n")} label="Logs" /></Section>
+      )}
+      <Facts result={result} suite={suite} />
+    </>
+  );
+}
+
+/** Why a result failed: messages, values, and where. */
+function Why({ result, extra }: { result: Result; extra: Extra }) {
+  const messages = result.assertion_errors ?? result.errors ?? [];
+  const others = messages.filter((message) => message !== result.error);
+  return (
+    <section class="why" aria-label="Why it failed">
+      <div class="why-head">
+        <h3>Why it failed</h3>
+        {result.cause && <Badge kind={result.cause === "assertion" ? "failed" : "warning"}>{causeName(result.cause)}</Badge>}
+      </div>
+      {result.error && <pre class="message" dir="auto">{visible(result.error)}</pre>}
+      {others.map((message) => <pre class="message" dir="auto">{visible(message)}</pre>)}
+      {result.assertion && <Values assertion={{ ...result.assertion, passed: false }} />}
+      <Where of={result} extra={extra} />
+    </section>
+  );
+}
+
+export const causeName = (cause: string): string => (cause === "assertion" ? "assertion" : capital(cause).toLowerCase());
+
+/** Code frame and stack. */
+function Where({ of, extra }: { of: Pick<Step, "location" | "stack_trace">; extra: Extra }) {
+  if (!of.location) return null;
+  const frame = extra.frames?.[of.location];
+  return (
+    <div class="where">
+      <div class="location">at {visible(of.location)}</div>
+      {frame && (
+        <pre class="frame" tabIndex={0} role="region" aria-label={`Code around ${of.location}`}>
+          {frame.lines.map((line, at) => (
+            <div class={frame.first + at === frame.line ? "line here" : "line"}>
+              <span class="sign">{frame.first + at}</span>
+              <span class="text">
+                {visible(line)}
+                {frame.first + at === frame.line && <span class="caret" aria-hidden="true">{`\n${blank(line, frame.column)}^`}</span>}
+              </span>
+            </div>
+          ))}
+        </pre>
+      )}
+      {of.stack_trace?.includes("\n") && (
+        <details class="stack"><summary>Stack</summary><Value value={of.stack_trace} label="Stack" /></details>
+      )}
+    </div>
+  );
+}
+
+const blank = (line: string, column: number): string => line.slice(0, column - 1).replace(/[^\t]/g, " ");
+
+function Exchange({ result }: { result: Result }) {
+  const messages = messagesIn(result.input);
+  return (
+    <Section title={result.expected == null ? "Input and output" : "Input, output and what was expected"}>
+      <div class="pair">
+        <Labelled label="Input">
+          {messages ? <Messages messages={messages} /> : typeof result.input === "string" ? <div class="quoted"><Content content={result.input} /></div> : <Value value={result.input} label="Input" />}
+        </Labelled>
+        <Labelled label="Output">
+          {result.output == null ? <p class="faint">(none)</p> : <Value value={result.output} label="Output" />}
+        </Labelled>
+      </div>
+      {result.response && typeof result.output !== "string" && result.output != null && (
+        <details class="stack"><summary>Text of the completion</summary><Value value={result.response} label="Completion" /></details>
+      )}
+      {result.expected != null && <Labelled label="Expected"><Value value={result.expected} label="Expected" /></Labelled>}
+    </Section>
+  );
+}
+
+/** What it was in the baseline. */
+function Earlier({ now, was }: { now: Result; was: Result }) {
+  const same = JSON.stringify(now.output) === JSON.stringify(was.output);
+  return (
+    <Section title="Compared with the baseline">
+      <p class="earlier">
+        <Sign status={was.status} /> {capital(was.status)} in {duration(was.duration_ms)} <span aria-hidden="true">→</span>
+        <span class="unseen">, now</span> <Sign status={now.status} /> {capital(now.status)} in {duration(now.duration_ms)}
+      </p>
+      {was.error && was.error !== now.error && <Labelled label="Error in the baseline"><Value value={was.error} label="Error in the baseline" /></Labelled>}
+      {same
+        ? now.output !== undefined && <p class="faint">The output is the same.</p>
+        : <Labelled label="Output"><Diff expected={was.output ?? ""} actual={now.output ?? ""} names={["baseline", "now"]} /></Labelled>}
+    </Section>
+  );
+}
+
+function Steps({ steps, extra }: { steps: Step[]; extra: Extra }) {
+  return (
+    <ul class="steps">
+      {steps.map((step) => (
+        <li>
+          <div class="step-head">
+            <Sign status={step.status} /> <span>{visible(step.name)}</span> <span class="faint">{duration(step.duration_ms)}</span>
+          </div>
+          {step.error && <pre class="message" dir="auto">{visible(step.error)}</pre>}
+          {step.skip_reason && <p class="faint">{visible(step.skip_reason)}</p>}
+          {step.assertion && <Values assertion={{ ...step.assertion, passed: false }} />}
+          <Where of={step} extra={extra} />
+          {step.steps && <Steps steps={step.steps} extra={extra} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Facts({ result, suite }: { result: Result; suite: Suite }) {
+  const { usage } = result;
+  const facts: [string, string | undefined][] = [
+    ["Suite", suite.kind === "script_test" ? suite.id : suite.label],
+    ["File", suite.file && suite.file + (result.line ? `:${result.line}` : "")],
+    ["Agent", suite.agent],
+    ["Connector", result.connector ?? suite.connector],
+    ["Simulator", result.simulator],
+    ["Messages", result.messages_count ? number(result.messages_count) : undefined],
+    ["Model calls", result.model_calls ? number(result.model_calls) : undefined],
+    ["Tokens", usage && `${number(usage.input_tokens)} in, ${number(usage.output_tokens)} out`],
+    ["Cost", usage?.cost == null ? undefined : money(usage.cost)],
+    ["Tags", result.tags?.join(", ")],
+  ];
+  return (
+    <Section title="Details" open={false}>
+      <dl class="facts">
+        {facts.filter(([, value]) => value).map(([name, value]) => <div><dt>{name}</dt><dd>{visible(value!)}</dd></div>)}
+      </dl>
+      {result.metadata && <Labelled label="Metadata"><Value value={result.metadata} label="Metadata" /></Labelled>}
+    </Section>
+  );
+}

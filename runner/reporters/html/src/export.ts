@@ -1,0 +1,96 @@
+/** The shown results as a file. */
+
+import { isError, type Result, type Row, type Suite } from "./model";
+import type { Store } from "./store";
+
+/** A report of the shown results, in the shape that `-o report.json` has and the other commands read. */
+export async function asJson(store: Store, positions: number[]): Promise<string> {
+  const { start, errors, rows, summary } = store.index;
+  const parts = new Map<number, Part>();
+  for (const at of positions) {
+    const place = rows[at].suite;
+    let part = parts.get(place);
+    if (part === undefined) parts.set(place, (part = partOf(start.suites[place])));
+    part.results.push(withoutPlace((await store.entry(at))[0], start.suites[place]));
+    count(part.summary, rows[at]);
+  }
+  const total = { ...NOTHING };
+  for (const at of positions) count(total, rows[at]);
+  const environment = start.environment;
+  const metadata = { started_at: start.timestamp, completed_at: summary.completed_at ?? null, version: start.version };
+  const reports = [...parts].sort(([a], [b]) => a - b).map(([, part]) => ({ ...part, environment, metadata }));
+  return JSON.stringify({ type: "test_run", summary: total, environment, reports, errors, metadata }, null, 2);
+}
+
+const NOTHING = { total: 0, passed: 0, failed: 0, skipped: 0, duration_ms: 0 };
+
+interface Part {
+  type: string;
+  summary: typeof NOTHING;
+  results: object[];
+}
+
+function partOf(suite: Suite): Part {
+  const isScript = suite.kind === "script_test";
+  const what = isScript ? { script: suite.id, script_path: suite.label } : { input: suite.label };
+  const agent = isScript ? {} : { agent_id: suite.agent, connector: suite.connector };
+  return { type: suite.kind, ...what, summary: { ...NOTHING, ...agent }, results: [] };
+}
+
+function withoutPlace(result: Result, suite: Suite): object {
+  const { type, suite: _suite, script, position, id, ...rest } = result;
+  return suite.kind === "script_test" ? { ...rest, name: id } : { id, ...rest };
+}
+
+function count(summary: typeof NOTHING & { errors?: number }, row: Row): void {
+  summary.total++;
+  summary.duration_ms += row.ms;
+  if (isError(row)) summary.errors = (summary.errors ?? 0) + 1;
+  else summary[row.status]++;
+}
+
+type Column = [string, (row: Row, suite: Suite) => string | number | undefined];
+
+const COLUMNS: Column[] = [
+  ["suite", (_, suite) => suite.id],
+  ["id", (row) => row.id],
+  ["name", (row) => row.name],
+  ["status", (row) => row.status],
+  ["cause", (row) => row.cause],
+  ["duration_ms", (row) => row.ms],
+  ["agent", (_, suite) => suite.agent],
+  ["mode", (row) => row.mode],
+  ["tags", (row) => row.tags?.join(" ")],
+  ["score", (row) => row.score],
+  ["tokens", (row) => row.tokens],
+  ["cost", (row) => row.cost],
+  ["runs", (row) => row.runs?.count],
+  ["pass_rate", (row) => row.runs?.pass_rate],
+  ["consistency", (row) => row.runs?.consistency],
+  ["error", (row) => row.error],
+];
+
+/** RFC 4180; the error is the beginning that the list shows. */
+export function asCsv(store: Store, positions: number[]): string {
+  const { rows, start } = store.index;
+  const lines = [COLUMNS.map(([name]) => name).join(",")];
+  for (const at of positions) {
+    lines.push(COLUMNS.map(([, value]) => cell(value(rows[at], start.suites[rows[at].suite]))).join(","));
+  }
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+function cell(value: string | number | undefined): string {
+  if (typeof value === "number") return String(value);
+  // A spreadsheet would take a text that begins so as a formula.
+  const text = /^[=+\-@\t\r]/.test(value ?? "") ? `'${value}` : (value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function save(name: string, type: string, text: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text.toWellFormed()], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,231 @@
+/** The shapes of what the page carries; `html/data.py` writes them, `docs/html-report.md` describes them. */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Status = "passed" | "failed" | "skipped";
+
+export interface Suite {
+  id: string;
+  kind: "script_test" | "agent_test";
+  label: string;
+  file: string;
+  agent: string;
+  connector: string;
+}
+
+export interface Start {
+  timestamp: string;
+  version: string;
+  environment: Record<string, string>;
+  suites: Suite[];
+}
+
+export interface Summary {
+  total: number;
+  passed: number;
+  failed: number;
+  skipped: number;
+  duration_ms: number;
+  status: string;
+  /** Results that something other than the tested agent or script broke; they are not among the failed. */
+  errors?: number;
+  completed_at?: string | null;
+}
+
+export interface RunFigures {
+  count: number;
+  passed: number;
+  /** Percent. */
+  pass_rate: number;
+  consistency?: number;
+  avg_duration_ms: number;
+  min_duration_ms: number;
+  max_duration_ms: number;
+  std_deviation_ms: number;
+  classification?: string;
+  /** Percent. */
+  confidence_interval?: [number, number];
+  pass_at_k?: Record<string, number>;
+  pass_hat_k?: Record<string, number>;
+}
+
+/** One result in the index. */
+export interface Row {
+  key: string;
+  id: string;
+  status: Status;
+  ms: number;
+  suite: number;
+  mode: string;
+  name?: string;
+  cause?: string;
+  tags?: string[];
+  error?: string;
+  input?: string;
+  score?: number;
+  tokens?: number;
+  cost?: number;
+  runs?: RunFigures & { marks: string };
+  digest?: number;
+}
+
+/** Whether neither the test nor what it tests is to blame. */
+export const isError = (row: Row): boolean => row.status === "failed" && row.cause === "infrastructure";
+
+export interface Index {
+  start: Start;
+  summary: Summary;
+  errors: string[];
+  warnings: string[];
+  rows: Row[];
+  blocks: number[];
+}
+
+export interface Assertion {
+  type: string;
+  path?: string;
+  name?: string;
+  passed: boolean;
+  expected?: Json;
+  actual?: Json;
+  message?: string;
+  error?: boolean;
+  score?: number;
+  details?: Assertion[];
+}
+
+export interface ToolCall {
+  name: string;
+  args?: Json;
+  arguments?: Json;
+  server?: string;
+  result?: Json;
+  error?: string | null;
+}
+
+export interface Turn {
+  turn: number;
+  input: Json;
+  input_source: string;
+  status: Status;
+  output: Json;
+  response?: string;
+  tool_calls?: ToolCall[];
+  awaiting_input?: boolean;
+  awaiting_reason?: string;
+  input_hint?: string;
+  assertions?: Assertion[];
+  error?: string;
+  skip_reason?: string;
+  question?: string;
+  note?: string;
+  duration_ms: number;
+}
+
+export interface Checkpoint {
+  id: string;
+  reached_at_turn: number | null;
+  passed: boolean;
+  required: boolean;
+  description?: string;
+  message?: string;
+}
+
+export interface Criterion {
+  id?: string;
+  text: string;
+  passed: boolean;
+  score: number;
+  weight: number;
+  required?: boolean;
+  reason?: string;
+  error?: boolean;
+}
+
+export interface Score {
+  name: string;
+  type: string;
+  score: number;
+  verdict: string;
+  assertions: Criterion[];
+}
+
+export interface Attempt {
+  run: number;
+  status: Status;
+  duration_ms: number;
+  error?: string | null;
+  output?: Json;
+}
+
+export interface Trial {
+  trial: number;
+  score: number | null;
+  status: Status;
+  duration_ms: number;
+  error?: string;
+}
+
+export interface Step {
+  name: string;
+  status: Status;
+  duration_ms: number;
+  error?: string;
+  errors?: string[];
+  assertion?: Assertion;
+  location?: string;
+  stack_trace?: string;
+  skip_reason?: string;
+  steps?: Step[];
+}
+
+/** One result, as the other formats write it. */
+export interface Result extends Omit<Step, "name"> {
+  type?: string;
+  suite: string;
+  script?: string;
+  position?: number;
+  id: string;
+  name?: string;
+  cause?: string;
+  mode?: string;
+  input?: Json;
+  output?: Json;
+  response?: string;
+  expected?: Json;
+  assertions?: Assertion[];
+  final_assertions?: Assertion[];
+  assertion_errors?: string[];
+  turns?: Turn[];
+  checkpoints?: Checkpoint[];
+  scores?: Score[];
+  score?: number;
+  threshold?: number;
+  trials?: Trial[];
+  runs?: RunFigures & { attempts?: Attempt[] };
+  tools?: ToolCall[];
+  sent?: Json[];
+  logs?: string[];
+  tags?: string[];
+  metadata?: { [key: string]: Json };
+  usage?: { input_tokens: number; output_tokens: number; cost?: number };
+  connector?: string;
+  simulator?: string;
+  model_calls?: number;
+  messages_count?: number;
+  line?: number;
+}
+
+export interface Frame {
+  file: string;
+  line: number;
+  column: number;
+  first: number;
+  lines: string[];
+}
+
+export interface Extra {
+  command: string;
+  frames?: Record<string, Frame>;
+}
+
+export type Entry = [Result, Extra];

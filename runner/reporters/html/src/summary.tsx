@@ -1,0 +1,103 @@
+/** The top of the page: how it went, in what surroundings. */
+
+import { capital, duration, money, number, percent, plural, visible, when } from "./format";
+import type { Index } from "./model";
+import { Sign } from "./values";
+
+export function Summary({ index, onStatus, status }: { index: Index; status: string; onStatus: (status: string) => void }) {
+  const { summary, start } = index;
+  const judged = summary.passed + summary.failed;
+  const tiles: [string, string, number][] = [
+    ["", "All", summary.total],
+    ["passed", "Passed", summary.passed],
+    ["failed", "Failed", summary.failed],
+    ["skipped", "Skipped", summary.skipped],
+  ];
+  if (summary.errors) tiles.splice(3, 0, ["error", "Errors", summary.errors]);
+  return (
+    <section class="summary card" aria-labelledby="summary-title">
+      <Ring passed={summary.passed} judged={judged} />
+      <div class="verdict">
+        <h2 id="summary-title" class={summary.status === "passed" ? "good" : "bad"}>{verdict(index)}</h2>
+        <p class="faint">
+          {plural(summary.total, "result")} in {duration(summary.duration_ms)} · {when(start.timestamp)}
+        </p>
+        <Split summary={summary} />
+        <div class="tiles" role="group" aria-label="Show results by status">
+          {tiles.map(([key, name, count]) => (
+            <button type="button" class={`tile ${key}`} aria-pressed={status === key} onClick={() => onStatus(key)}
+              title={key === "error" ? "Broken by the tool, the network or a judge; not in the pass rate" : undefined}>
+              <span class="tile-count">{number(count)}</span>
+              <span class="tile-name">{key && <Sign status={key} />}{name}</span>
+            </button>
+          ))}
+        </div>
+      </div>
+      <Surroundings index={index} />
+    </section>
+  );
+}
+
+function verdict({ summary }: Index): string {
+  if (summary.status === "interrupted") return "The run was interrupted";
+  if (summary.failed > 0) return `${number(summary.failed)} of ${plural(summary.total, "test")} failed`;
+  if (summary.errors) return `${plural(summary.errors, "test")} could not be judged`;
+  if (summary.status === "error") return "The run broke";
+  return summary.total === 0 ? "Nothing was run" : summary.passed === summary.total ? "Everything passed" : "Nothing failed";
+}
+
+function Ring({ passed, judged }: { passed: number; judged: number }) {
+  const length = 2 * Math.PI * 42;
+  const share = judged ? passed / judged : 0;
+  const text = percent(passed, judged);
+  return (
+    <div class="ring" role="img" aria-label={judged ? `Pass rate ${text}` : "No pass rate: nothing was judged"}>
+      <svg viewBox="0 0 100 100">
+        <circle class={judged ? "ring-rest" : "ring-none"} cx="50" cy="50" r="42" />
+        {share > 0 && <circle class="ring-part" cx="50" cy="50" r="42" stroke-dasharray={`${share * length} ${length}`} transform="rotate(-90 50 50)" />}
+      </svg>
+      <div class="ring-text"><strong>{text}</strong><span>pass rate</span></div>
+    </div>
+  );
+}
+
+function Split({ summary }: { summary: Index["summary"] }) {
+  const parts = (["passed", "failed", "errors", "skipped"] as const).filter((status) => summary[status]);
+  return (
+    <div class="split" aria-hidden="true">
+      {parts.map((status) => <span class={status} style={{ flexGrow: summary[status] }} />)}
+    </div>
+  );
+}
+
+function Surroundings({ index }: { index: Index }) {
+  const { start, rows } = index;
+  const agents = unique(start.suites.map((suite) => suite.agent));
+  const connectors = unique(start.suites.map((suite) => suite.connector));
+  const tokens = rows.reduce((sum, row) => sum + (row.tokens ?? 0), 0);
+  const cost = rows.reduce((sum, row) => sum + (row.cost ?? 0), 0);
+  const environment = Object.entries(start.environment).filter(([, value]) => value);
+  const facts: [string, string][] = [
+    [agents.length === 1 ? "Agent" : "Agents", listed(agents)],
+    [connectors.length === 1 ? "Connector" : "Connectors", listed(connectors)],
+    [start.suites.length === 1 ? "Suite" : "Suites", listed(start.suites.map((suite) => suite.label))],
+    ...environment.map(([key, value]): [string, string] => [capital(key.replace(/_id$/, "")), value]),
+    ["Tokens", tokens ? number(tokens) + (cost ? ` (${money(cost)})` : "") : ""],
+    ["Version", start.version],
+  ];
+  return (
+    <dl class="surroundings">
+      {facts.filter(([, value]) => value).map(([name, value]) => <div><dt>{name}</dt><dd><Breakable text={value} /></dd></div>)}
+    </dl>
+  );
+}
+
+/** A text that may be broken after a slash or a dot. */
+function Breakable({ text }: { text: string }) {
+  return <>{visible(text).split(/(?<=[/.])/).map((part) => <>{part}<wbr /></>)}</>;
+}
+
+const unique = (values: string[]): string[] => [...new Set(values.filter(Boolean))];
+
+const listed = (values: string[]): string =>
+  values.length > 4 ? `${values.slice(0, 3).join(", ")} and ${number(values.length - 3)} more` : values.join(", ");

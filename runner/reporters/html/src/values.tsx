@@ -1,0 +1,193 @@
+/** Values and what is different between two of them. Everything becomes text nodes, never markup. */
+
+import { diffLines, diffWordsWithSpace, type Change } from "diff";
+import type { ComponentChildren, JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { number, textOf, visible } from "./format";
+import type { Json } from "./model";
+
+/** Characters that are shown at first, and those that each click adds. */
+const FIRST = 6_000;
+const MORE = 200_000;
+/** Characters of JSON that are coloured. */
+const COLOURED = 60_000;
+
+export function Value({ value, label }: { value: Json | undefined; label: string }) {
+  const [limit, setLimit] = useState(FIRST);
+  const text = useMemo(() => textOf(value), [value]);
+  const part = text.length > limit ? text.slice(0, limit) : text;
+  const shown = visible(part);
+  return (
+    <>
+      <pre class="value" tabIndex={0} role="region" aria-label={label} dir="auto">
+        {typeof value === "string" || part.length > COLOURED ? shown : coloured(shown)}
+        {text === "" && <span class="faint">(empty)</span>}
+      </pre>
+      {text.length > limit && (
+        <button type="button" class="more" onClick={() => setLimit(limit + MORE)}>
+          Show {text.length - limit > MORE ? "more" : "all"} ({number(limit)} of {number(text.length)} characters)
+        </button>
+      )}
+    </>
+  );
+}
+
+const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+function coloured(text: string): ComponentChildren[] {
+  const parts: ComponentChildren[] = [];
+  let last = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    if (match.index > last) parts.push(text.slice(last, match.index));
+    const kind = match[2] ? "key" : match[1] ? "string" : match[3] ? "word" : "number";
+    parts.push(<span class={`json-${kind}`}>{match[1] ?? match[0]}</span>, match[2] ?? "");
+    last = match.index + match[0].length;
+  }
+  parts.push(text.slice(last));
+  return parts;
+}
+
+/** Characters of both values up to which a difference is looked for. */
+const LARGEST = 200_000;
+/** Equal lines around a difference. */
+const CONTEXT = 3;
+
+interface Line {
+  sign: "+" | "-" | " " | "…";
+  text: ComponentChildren;
+}
+
+/** Two values, line by line; `-` is what was expected. */
+export function Diff(props: { expected: Json | undefined; actual: Json | undefined; names?: [string, string] }) {
+  const { expected, actual, names = ["expected", "actual"] } = props;
+  const lines = useMemo(() => differences(textOf(expected), textOf(actual)), [expected, actual]);
+  if (lines === null) {
+    return (
+      <div class="pair">
+        <Labelled label={capitalised(names[0])}><Value value={expected} label={names[0]} /></Labelled>
+        <Labelled label={capitalised(names[1])}><Value value={actual} label={names[1]} /></Labelled>
+      </div>
+    );
+  }
+  const label = `Difference between ${names[0]} and ${names[1]}`;
+  return (
+    <div class="diff">
+      <div class="diff-head"><span class="removed">− {names[0]}</span><span class="added">+ {names[1]}</span></div>
+      <div class="diff-body" tabIndex={0} role="region" aria-label={label}>
+        {lines.map(({ sign, text }) => (
+          <div class={`line ${SIGNS[sign]}`}><span class="sign">{sign === "-" ? "−" : sign}</span><span class="text">{text}</span></div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const SIGNS = { "+": "added", "-": "removed", " ": "same", "…": "gap" };
+const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+function differences(expected: string, actual: string): Line[] | null {
+  if (expected.length + actual.length > LARGEST) return null;
+  const changes = diffLines(`${visible(expected)}\n`, `${visible(actual)}\n`, { maxEditLength: 2000, timeout: 400 });
+  if (changes === undefined) return null;
+  const lines: Line[] = [];
+  changes.forEach((change, at) => {
+    const texts = change.value.replace(/\n$/, "").split("\n");
+    if (!change.added && !change.removed) lines.push(...unchanged(texts, at === 0, at === changes.length - 1));
+    else if (change.removed && changes[at + 1]?.added) lines.push(...replaced(texts, changes[at + 1]));
+    else if (!(change.added && changes[at - 1]?.removed)) {
+      lines.push(...texts.map((text): Line => ({ sign: change.added ? "+" : "-", text })));
+    }
+  });
+  return lines;
+}
+
+function unchanged(texts: string[], isFirst: boolean, isLast: boolean): Line[] {
+  const head = isFirst ? 0 : CONTEXT;
+  const tail = isLast ? 0 : CONTEXT;
+  const same = (text: string): Line => ({ sign: " ", text });
+  if (texts.length <= head + tail + 1) return texts.map(same);
+  const left = texts.length - head - tail;
+  const gap: Line = { sign: "…", text: `${left} equal lines` };
+  return [...texts.slice(0, head).map(same), gap, ...(tail ? texts.slice(-tail).map(same) : [])];
+}
+
+/** Lines that became others; where there are as many, with the words that changed. */
+function replaced(before: string[], change: Change): Line[] {
+  const after = change.value.replace(/\n$/, "").split("\n");
+  const pairs = before.length === after.length && before.length <= 50 && before.every((text) => text.length < 5000);
+  const words = pairs ? before.map((text, at) => diffWordsWithSpace(text, after[at])) : [];
+  const marked = (parts: Change[], side: "added" | "removed") =>
+    parts.filter((part) => part[side] || (!part.added && !part.removed))
+      .map((part) => (part[side] ? <mark>{part.value}</mark> : part.value));
+  return [
+    ...before.map((text, at): Line => ({ sign: "-", text: pairs ? marked(words[at], "removed") : text })),
+    ...after.map((text, at): Line => ({ sign: "+", text: pairs ? marked(words[at], "added") : text })),
+  ];
+}
+
+export function Labelled({ label, children }: { label: string; children: ComponentChildren }) {
+  return <div class="labelled"><div class="label">{label}</div>{children}</div>;
+}
+
+export function Section(props: { title: string; count?: string; children: ComponentChildren; open?: boolean }) {
+  return (
+    <details class="part" open={props.open ?? true}>
+      <summary><h3>{props.title}</h3>{props.count && <span class="faint">{props.count}</span>}</summary>
+      <div class="part-body">{props.children}</div>
+    </details>
+  );
+}
+
+export function Badge({ kind, children, title }: { kind?: string; children: ComponentChildren; title?: string }) {
+  return <span class={`badge ${kind ?? ""}`} title={title}>{children}</span>;
+}
+
+const ICONS: Record<string, JSX.Element> = {
+  passed: <path d="M4.5 8.5l2.4 2.4 4.6-5.2" />,
+  failed: <path d="M5.4 5.4l5.2 5.2M10.6 5.4l-5.2 5.2" />,
+  error: <path d="M8 4.6v4.2M8 11.3v.1" />,
+  skipped: <path d="M5 8h6" />,
+};
+
+/** The sign of a status, with its name for those who do not see it. */
+export function Sign({ status }: { status: string }) {
+  return (
+    <span class={`sign-of ${status}`}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">{ICONS[status] ?? ICONS.skipped}</svg>
+      <span class="unseen">{status}</span>
+    </span>
+  );
+}
+
+/** A button that copies a text. */
+export function Copy({ text, label }: { text: string | (() => string); label: string }) {
+  const [said, setSaid] = useState("");
+  const copy = async () => {
+    const value = typeof text === "string" ? text : text();
+    setSaid((await copied(value)) ? "Copied" : "Not allowed here");
+    setTimeout(() => setSaid(""), 1500);
+  };
+  return (
+    <button type="button" class="button" onClick={() => void copy()}>
+      {said || label}
+      <span class="unseen" role="status">{said}</span>
+    </button>
+  );
+}
+
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // Pages from a file may have no clipboard; the older way needs a selection.
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "unseen";
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
