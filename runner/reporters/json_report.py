@@ -27,7 +27,9 @@ def json_document(report: Report) -> Record:
     parts = [_part(report, suite, results) for suite, results in report.by_suite()]
     errors = {"errors": report.errors} if report.errors else {}
     if len(parts) == 1:
-        return {**parts[0], **errors}
+        (part,) = parts
+        part["summary"]["duration_ms"] = report.summary["duration_ms"]
+        return {**part, **errors}
     return {
         "type": "test_run",
         "summary": _counts(report.summary),

@@ -36,7 +36,7 @@ class JunitReporter(DocumentReporter):
         suites = [_suite(report, suite, results) for suite, results in report.by_suite()]
         if report.errors:
             suites.append(_run_errors(report))
-        total, failures, errors = (sum(numbers) for numbers in zip(*(suite[0] for suite in suites), strict=True))
+        total, failures, errors = (sum(counts[at] for counts, _ in suites) for at in range(3))
         attributes = {
             "name": "yao-test",
             "tests": total,

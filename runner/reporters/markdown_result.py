@@ -32,7 +32,7 @@ def body(record: Record, suite: Record, names_suite: bool) -> str:
     text += "".join(block(error) for error in errors_of(record))
     if record.get("location"):
         text += f"at {code(record['location'])}\n\n"
-    if record.get("skip_reason"):
+    if record["status"] == "skipped" and record.get("skip_reason"):
         text += f"Skipped: {inline(record['skip_reason'])}\n\n"
     text += _runs(record)
     content = "".join(_content(record))
@@ -76,7 +76,7 @@ def _content(record: Record) -> Iterator[str]:
     yield _assertions("Final assertions", record.get("final_assertions"))
     yield _checkpoints(record.get("checkpoints"))
     yield _scores(record)
-    yield _tools(record.get("tools"))
+    yield "" if record.get("turns") else _tools(record.get("tools"))
     steps = "".join(_step(step, 0) for step in _some(record.get("steps")))
     yield f"**Subtests**\n\n{steps}\n" if steps else ""
     if record.get("logs"):
@@ -157,7 +157,7 @@ def _checkpoints(items: Any) -> str:
         return ""
     rows = [
         (
-            _mark(item.get("passed")),
+            _mark(item.get("passed")) if item.get("passed") or item.get("required", True) else MARKS["skipped"],
             _cell(item.get("id")) + ("" if item.get("required", True) else " (optional)"),
             _cell(item.get("reached_at_turn")),
             _cell(item.get("message") or item.get("description")),

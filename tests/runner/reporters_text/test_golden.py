@@ -1,0 +1,29 @@
+"""Recorded runs in every format, whole. `record.py` makes the files; what it makes is read before it is committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from reports import GOLDEN, STREAMS, written
+
+from runner.reporters.document import load
+
+
+@pytest.mark.parametrize("extension", ["md", "xml", "ctrf.json", "json", "txt", "jsonl"])
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_recorded_run_reads_as_it_always_did(stream: str, extension: str, tmp_path: Path) -> None:
+    made = written(load(GOLDEN / f"{stream}.jsonl"), tmp_path, extension)
+
+    assert made.decode() == (GOLDEN / f"{stream}.{extension}").read_text("utf-8")
+
+
+@pytest.mark.parametrize("extension", ["md", "ctrf.json", "json", "txt"])
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_json_report_says_as_much_as_the_lines_it_stands_for(stream: str, extension: str, tmp_path: Path) -> None:
+    from_json = load(GOLDEN / f"{stream}.json")
+    files = {suite["id"]: suite["file"] for suite in load(GOLDEN / f"{stream}.jsonl").suites}
+    for suite in from_json.suites:  # the one thing that the shape of the seed has no place for
+        suite["file"] = files[suite["id"]]
+
+    assert written(from_json, tmp_path, extension).decode() == (GOLDEN / f"{stream}.{extension}").read_text("utf-8")

@@ -1,0 +1,65 @@
+"""JUnit XML: the schema, and the texts that XML has no place for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+from reports import GOLDEN, ODD, STREAMS, odd, report, result, written
+
+SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit.xsd")))
+READ_BY_OTHERS = ("file", "line")
+"""Attributes of a test case that GitLab and CircleCI read, and the schema does not know."""
+
+
+def assert_valid(document: bytes) -> etree._Element:
+    root = etree.fromstring(document, etree.XMLParser(huge_tree=True))
+    for case in root.iter("testcase"):
+        for name in READ_BY_OTHERS:
+            case.attrib.pop(name, None)
+    SCHEMA.assertValid(root)
+    return root
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_recorded_run_fits_the_schema(stream: str) -> None:
+    root = assert_valid((GOLDEN / f"{stream}.xml").read_bytes())
+
+    suites = root.findall("testsuite")
+    for key, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert [int(suite.get(key, "")) for suite in suites] == [len(list(suite.iter(tag))) for suite in suites]
+    assert int(root.get("errors", "")) == len(list(root.iter("error")))
+
+
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_any_text_fits_the_schema(text: str, tmp_path: Path) -> None:
+    assert_valid(written(odd(text), tmp_path, "xml"))
+
+
+@pytest.mark.parametrize(
+    ("cause", "tag"),
+    [
+        ("assertion", "failure"),
+        *((cause, "error") for cause in ("error", "timeout", "crash", "setup", "infrastructure")),
+    ],
+)
+def test_only_a_failed_assertion_is_a_failure(cause: str, tag: str, tmp_path: Path) -> None:
+    root = assert_valid(written(report(result(status="failed", cause=cause, error="no")), tmp_path, "xml"))
+
+    (case,) = root.iter("testcase")
+    assert [(child.tag, child.get("type"), child.text) for child in case][:1] == [(tag, cause, "no")]
+    assert (root.get("failures"), root.get("errors")) == (("1", "0") if tag == "failure" else ("0", "1"))
+
+
+def test_what_broke_outside_the_tests_is_an_error_of_its_own(tmp_path: Path) -> None:
+    root = assert_valid(written(report(result())._replace(errors=["The engine stopped", "twice"]), tmp_path, "xml"))
+
+    assert [suite.get("name") for suite in root] == ["tests/a.jsonl", "run"]
+    assert [error.text for error in root.iter("error")] == ["The engine stopped\ntwice"]
+    assert (root.get("tests"), root.get("errors")) == ("2", "1")
+
+
+def test_a_run_without_tests_is_a_document(tmp_path: Path) -> None:
+    assert_valid(written(report(), tmp_path, "xml"))
+    assert_valid(written(report(suites=()), tmp_path, "xml"))

@@ -1,0 +1,142 @@
+"""Saved reports: what is read of whole ones, of ones that were cut off, and of files that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from reports import GOLDEN, ODD, STREAMS, report, result, written
+
+from runner.errors import ConfigurationError
+from runner.reporters.document import load
+
+LINES = (GOLDEN / "mixed.jsonl").read_text("utf-8")
+START, *RESULTS, SUMMARY = LINES.splitlines(keepends=True)
+
+
+def save(folder: Path, content: str | bytes) -> Path:
+    path = folder / "r.jsonl"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_lines_and_document_hold_the_same(stream: str) -> None:
+    lines, document = load(GOLDEN / f"{stream}.jsonl"), load(GOLDEN / f"{stream}.json")
+
+    assert document.results == lines.results
+    assert document.summary == lines.summary
+    assert document.start["environment"] == lines.start["environment"]
+    assert [suite["id"] for suite in document.suites] == [suite["id"] for suite in lines.suites]
+
+
+def test_a_file_that_ends_anywhere_gives_every_whole_line(tmp_path: Path) -> None:
+    content = LINES.encode()
+    ends = [at for at in range(len(content)) if content[at : at + 1] == b"\n"]
+    for end in range(len(START.encode()), len(content), 97):
+        found = load(save(tmp_path, content[:end]))
+        whole = sum(at <= end for at in ends) - 1  # a line is whole without its end, too
+        assert len(found.results) == min(whole, len(RESULTS)), end
+        assert (found.summary["status"], found.summary["total"]) == ("interrupted", whole), end
+        assert found.warnings[-1].endswith("r.jsonl: the run did not end, there is no summary")
+        in_the_middle = end - 1 not in ends and end not in ends
+        assert (
+            any(f"r.jsonl:{whole + 2}: the file ends in the middle" in said for said in found.warnings) == in_the_middle
+        )
+
+
+def test_a_file_that_ends_within_a_letter_or_in_zeros_gives_every_whole_line(tmp_path: Path) -> None:
+    astronaut = LINES.encode().index("👩".encode())
+    for tail in (b"", b"\0" * 600):
+        found = load(save(tmp_path, LINES.encode()[: astronaut + 2] + tail))
+        assert len(found.results) == len(RESULTS) - 1
+
+
+def test_results_come_in_the_order_of_their_tests(tmp_path: Path) -> None:
+    found = load(save(tmp_path, START + "".join(reversed(RESULTS)) + SUMMARY))
+
+    assert found == load(GOLDEN / "mixed.jsonl")
+
+
+def test_a_file_of_an_older_version_is_read(tmp_path: Path) -> None:
+    start = {key: value for key, value in json.loads(START).items() if key not in ("suites", "environment")}
+    old = [{k: v for k, v in json.loads(line).items() if k != "position"} for line in RESULTS]
+    for record in old:
+        if "script" in record:
+            del record["suite"]
+    found = load(save(tmp_path, "".join(json.dumps(line) + "\n" for line in [start, *old, json.loads(SUMMARY)])))
+
+    now = load(GOLDEN / "mixed.jsonl")
+    assert [record["id"] for record in found.results] == [record["id"] for record in now.results]
+    assert [(suite["id"], suite["kind"]) for suite in found.suites] == [(s["id"], s["kind"]) for s in now.suites]
+    assert found.start["environment"] == {"user_id": "", "team_id": "", "locale": ""}
+
+
+def test_a_line_of_a_newer_version_is_passed_over(tmp_path: Path) -> None:
+    assert load(save(tmp_path, START + '{"type": "future"}\n\n' + "".join(RESULTS) + SUMMARY)) == load(
+        GOLDEN / "mixed.jsonl"
+    )
+
+
+REFUSED: dict[str, tuple[str | bytes, str]] = {
+    "empty": ("", "<file>: it is empty"),
+    "zeros": (b"\0" * 4096, "<file>: it is empty"),
+    "text": ("hello\n", "<file>:1:1: it is not JSON: Expecting value"),
+    "HTML": ("<!doctype html>\n", "<file>:1:1: it is not JSON: Expecting value"),
+    "an image": (b"\x89PNG\r\n\x1a\n\0\0", "<file>:1: it is not UTF-8 text"),
+    "a number": ("1\n", "<file>: it is a number, not a report of a run"),
+    "a list": ("[1]\n", "<file>: it is a list, not a report of a run"),
+    "another document": ('{\n"a": 1}\n', "<file>: it is an object, not a report of a run"),
+    "CTRF": (
+        (GOLDEN / "cases.ctrf.json").read_bytes(),
+        "<file>: it is a CTRF report, which leaves out too much, not a report of a run",
+    ),
+    "cases": ('{"id": "a", "input": "b"}\n', '<file>:1: it is not an object with a "type"'),
+    "a start only in part": (START[:40], "<file>: it was cut off within its first line"),
+    "no start": (RESULTS[0], "<file>:1: the first line is not the start of a report"),
+    "a broken line": (START + '{"type": "result", \n' + SUMMARY, None),  # type: ignore[dict-item]
+    "two on a line": (START + "{} {}\n" + SUMMARY, "<file>:2:4: it is not JSON: Extra data"),
+    "a result without id": (START + '{"type": "result"}\n', "<file>:2: a result has no id or no status"),
+    "another status": (
+        START + '{"type": "result", "id": "a", "status": "green"}\n',
+        "<file>:2: a result has no id or no status",
+    ),
+    "suites of another kind": (
+        '{"type": "start", "suites": [{"id": "a", "kind": "b"}]}\n',
+        "<file>:1: a suite has no id or no kind",
+    ),
+    "too deep": (START + "[" * 200_000 + "]" * 200_000 + "\n" + SUMMARY, "<file>:2: its values are nested too deeply"),
+    "a document cut off": ((GOLDEN / "mixed.json").read_text("utf-8")[:300], None),  # type: ignore[dict-item]
+}
+
+
+@pytest.mark.parametrize(("content", "why"), REFUSED.values(), ids=REFUSED)
+def test_a_file_that_is_no_report_is_said_with_its_place(content: str | bytes, why: str | None, tmp_path: Path) -> None:
+    path = save(tmp_path, content)
+
+    with pytest.raises(ConfigurationError) as raised:
+        load(path)
+
+    message = raised.value.message.replace(str(path), "<file>")
+    assert message.startswith("Cannot read the report <file>")
+    assert (why is None and ": it is not JSON: " in message) or message == f"Cannot read the report {why}"
+
+
+@pytest.mark.parametrize("kind", ["folder", "missing"])
+def test_what_is_no_file_is_said(kind: str, tmp_path: Path) -> None:
+    path = tmp_path if kind == "folder" else tmp_path / "none.jsonl"
+
+    with pytest.raises(ConfigurationError, match=r"^Cannot read the report .*: (Is a directory|No such file)"):
+        load(path)
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "json"])
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_any_text_is_read_as_it_was_written(text: str, extension: str, tmp_path: Path) -> None:
+    written(report(result(input=text, output=[text])), tmp_path, extension)
+
+    (record,) = load(tmp_path / f"report.{extension}").results
+
+    kept = text.encode("utf-8", "replace").decode()
+    assert (record["input"], record["output"]) == (kept, [kept])
