@@ -16,6 +16,7 @@ from runner.events import RunEnd, RunError, RunStart, RunStatus, SuiteEnd, Suite
 from runner.execution import Execution
 from runner.inputs import CaseInput, GeneratorInput, resolve_application, resolve_inputs
 from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
+from runner.repetition import Repetition
 from runner.reporters import BUILT_IN, maker_by_id, maker_for_file
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
@@ -74,6 +75,7 @@ class _Run:
             timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
             filter=levels[1:],
             list_only=options.dry_run,
+            runs=options.runs,
         )
         try:
             with host:
@@ -106,14 +108,17 @@ class _Run:
         of_cases = {source.suite.id: source.suite for source in sources}
         suites = tuple((of_modules | of_cases)[item.id] for item in inputs)
         total = None if modules else sum(source.selected for source in sources)
-        stream.send(RunStart(environment.now(), VERSION, suites, {**who, "locale": context["locale"]}, total))
+        repetition = Repetition(stream.send, options.runs, options.min_pass_rate)
+        where = {**who, "locale": context["locale"]}
+        stream.send(RunStart(environment.now(), VERSION, suites, where, total, options.runs, options.min_pass_rate))
         for warning in warnings:
             stream.send(Warned(warning))
         interrupted = False
         try:
-            run_scripts(host, [host_module(module, context) for module in modules], stream, options.fail_fast)
+            of_host = [host_module(module, context) for module in modules]
+            run_scripts(host, of_host, stream, repetition, options.fail_fast)
             if sources and not (options.fail_fast and stream.execution.counts.bad):
-                self._run_cases(sources, context, stream)
+                self._run_cases(sources, context, stream, repetition)
             calls.save_snapshots()
         except KeyboardInterrupt:
             interrupted = True
@@ -162,7 +167,9 @@ class _Run:
             if shows:
                 stdout.write("\r\x1b[K")
 
-    def _run_cases(self, sources: list[CaseSource], context: dict[str, Any], stream: Multiplexer) -> None:
+    def _run_cases(
+        self, sources: list[CaseSource], context: dict[str, Any], stream: Multiplexer, repetition: Repetition
+    ) -> None:
         if self._options.dry_run:
             for source in sources:
                 names = tuple(case.id for _, case in source.cases())
@@ -173,7 +180,7 @@ class _Run:
 
         options = self._options
         plan = Plan(self._setting(context), options.parallel or 1, options.fail_fast, options.before, options.after)
-        self._agents().run(run_cases(sources, plan, stream.send))
+        self._agents().run(run_cases(sources, plan, stream.send, repetition))
 
     def _setting(self, context: dict[str, Any]) -> Setting:
         from runner.modes.base import Setting

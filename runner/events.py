@@ -7,9 +7,10 @@ any reporter. They come in the order in which things happen:
 | --- | --- |
 | RunStart | first, once |
 | SuiteStart | the tests of one test module or case file are known; `order` is its place among the run's suites |
-| TestStart | a test begins; several may be under way |
+| TestStart | a test begins, or one of its runs; several may be under way |
 | TurnStart | the user speaks to the agent, in a case of several turns |
-| TestEnd | exactly one for each TestStart |
+| AttemptEnd | with `--runs`: exactly one for each TestStart |
+| TestEnd | exactly one for each test that has begun, after all of its runs |
 | SuiteEnd | no more events of that suite |
 | RunError | something broke outside any test |
 | Warned | the user should know something |
@@ -24,6 +25,7 @@ from scripttest import Outcome, Status
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
+    from runner.stability import Attempt, Stability
 
 RunStatus = Literal["passed", "failed", "error", "interrupted"]
 
@@ -188,7 +190,7 @@ class CaseResult(NamedTuple):
 
 
 class TestResult(NamedTuple):
-    """How one attempt of one test ended."""
+    """How a test ended, or one run of it."""
 
     suite: str
     name: str
@@ -199,6 +201,13 @@ class TestResult(NamedTuple):
     """Captured lines: level (trace, debug, info, warn, error) and text."""
     case: CaseResult | None = None
     """Of a case; a script test has none."""
+    run: int = 0
+    """Which of several runs it is, from 1; 0: the result of the test."""
+    attempts: tuple[Attempt, ...] = ()
+    """The runs of a test that was run several times. All else is of the first of them that ended like the test, but for
+    the duration, which is their mean, and what a case took, which is their sum."""
+    stability: Stability | None = None
+    """What the runs have in common; None when there were none, or all were skipped."""
 
 
 class RunStart(NamedTuple):
@@ -212,6 +221,10 @@ class RunStart(NamedTuple):
     """`user_id`, `team_id` and `locale` of the context."""
     total_cases: int | None = None
     """How many cases will run; None when there are script tests too, whose number is known later."""
+    runs: int = 1
+    """How often each test runs."""
+    min_pass_rate: float = 100
+    """Percent of its runs that have to pass for a test to pass."""
 
 
 class SuiteStart(NamedTuple):
@@ -227,11 +240,13 @@ class SuiteStart(NamedTuple):
 
 
 class TestStart(NamedTuple):
-    """A test begins."""
+    """A test begins, or one of its runs."""
 
     suite: str
     name: str
     position: int
+    run: int = 0
+    """Which of several runs it is, from 1; 0: there is only one."""
 
 
 class TurnStart(NamedTuple):
@@ -241,6 +256,14 @@ class TurnStart(NamedTuple):
     position: int
     turn: int
     """From 1."""
+    run: int = 0
+    """As in `TestStart`."""
+
+
+class AttemptEnd(NamedTuple):
+    """One of several runs of a test has ended."""
+
+    result: TestResult
 
 
 class TestEnd(NamedTuple):
@@ -281,4 +304,4 @@ class RunEnd(NamedTuple):
     """How many of the tests that were known have no result because of that."""
 
 
-Event = RunStart | SuiteStart | TestStart | TurnStart | TestEnd | SuiteEnd | RunError | Warned | RunEnd
+Event = RunStart | SuiteStart | TestStart | TurnStart | AttemptEnd | TestEnd | SuiteEnd | RunError | Warned | RunEnd

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runner.events import (
+    AttemptEnd,
     Event,
     RunEnd,
     RunError,
@@ -44,7 +45,8 @@ class Counts:
         broke = outcome.status == "failed" and outcome.cause == "infrastructure"
         status = "errors" if broke else outcome.status
         setattr(self, status, getattr(self, status) + 1)
-        self.milliseconds += result.outcome.milliseconds
+        attempts = result.attempts
+        self.milliseconds += sum(run.duration_ms for run in attempts) if attempts else result.outcome.milliseconds
 
 
 class Execution:
@@ -56,9 +58,9 @@ class Execution:
         self.counts = Counts()
         self.of_suite: dict[str, Counts] = {}
         self.listed: dict[str, SuiteStart] = {}
-        self.running: dict[tuple[str, int], str] = {}
-        """Names of the tests under way, by suite and index."""
-        self.turns: dict[tuple[str, int], int] = {}
+        self.running: dict[tuple[str, int, int], str] = {}
+        """Names of the tests under way, by suite, index and run."""
+        self.turns: dict[tuple[str, int, int], int] = {}
         """The turn that each of them is in, if it has turns."""
         self.ended: set[str] = set()
         """Suites that have ended."""
@@ -69,14 +71,15 @@ class Execution:
         """Folds one event in."""
         if isinstance(event, TestEnd):
             result = event.result
-            self.running.pop((result.suite, result.position), None)
-            self.turns.pop((result.suite, result.position), None)
+            self._ended(result)
             self.counts.add(result)
             self.of_suite[result.suite].add(result)
         elif isinstance(event, TestStart):
-            self.running[event.suite, event.position] = event.name
+            self.running[event.suite, event.position, event.run] = event.name
         elif isinstance(event, TurnStart):
-            self.turns[event.suite, event.position] = event.turn
+            self.turns[event.suite, event.position, event.run] = event.turn
+        elif isinstance(event, AttemptEnd):
+            self._ended(event.result)
         elif isinstance(event, SuiteStart):
             self.listed[event.suite] = event
         elif isinstance(event, SuiteEnd):
@@ -89,3 +92,8 @@ class Execution:
             self.errors.append(event)
         elif isinstance(event, RunEnd):
             self.end = event
+
+    def _ended(self, result: TestResult) -> None:
+        key = (result.suite, result.position, result.run)
+        self.running.pop(key, None)
+        self.turns.pop(key, None)

@@ -48,6 +48,8 @@ FLAGS = (
     Flag("run", "Only tests and cases whose name matches; a slash starts a subtest.", None, "text", "REGEX", ("-run",)),
     Flag("timeout", "Time of one test, such as 500ms, 30s, 1m30s. Default: 30s, cases 5m.", metavar="DURATION"),
     Flag("parallel", "Test modules and cases at a time. Default: the CPUs for modules, 1 for cases.", metavar="N"),
+    Flag("runs", "How often each test and case runs, to see how stable it is. Default: 1.", metavar="N"),
+    Flag("min-pass-rate", "Percent of its runs that have to pass for a case to pass. Default: 100.", metavar="PERCENT"),
     Flag("threshold", "Score from which on a conversation passes, 0 to 1. Default: 0.8.", metavar="SCORE"),
     Flag("simulator", "Who plays the user in cases that name nobody: agents:<id> or scripts:<module>.", metavar="ID"),
     Flag("interactive", "Ask at the terminal when an agent waits for input.", None, "switch"),

@@ -42,6 +42,10 @@ class RunOptions(NamedTuple):
     timeout: float | None = None
     """Seconds."""
     parallel: int | None = None
+    runs: int = 1
+    """How often each test runs."""
+    min_pass_rate: float = 100
+    """Percent of its runs that have to pass for a test to pass."""
     threshold: float | None = None
     """0 to 1."""
     simulator: str | None = None
@@ -72,6 +76,7 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         values["timeout"] = duration(values["timeout"], "--timeout")
     if values["parallel"] is not None:
         values["parallel"] = _count(values["parallel"], "--parallel")
+    _read_runs(values)
     if values["threshold"] is not None:
         values["threshold"] = _share(values["threshold"], "--threshold")
     if values["on_missing_input"] is not None:
@@ -118,6 +123,22 @@ def _count(text: str, where: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ConfigurationError(f'Cannot read {where} "{text}": it must be a whole number from 1 up')
     return int(text)
+
+
+def _read_runs(values: dict[str, Any]) -> None:
+    """Reads `--runs` and `--min-pass-rate`. Raises ConfigurationError."""
+    runs, rate = values["runs"], values["min_pass_rate"]
+    if rate is not None and runs is None:
+        raise ConfigurationError("--min-pass-rate needs --runs", "Say how often each test is to run, such as --runs 5")
+    values["runs"] = 1 if runs is None else _count(runs, "--runs")
+    values["min_pass_rate"] = 100 if rate is None else _percent(rate, "--min-pass-rate")
+
+
+def _percent(text: str, where: str) -> float:
+    number = text.removesuffix("%")
+    if not re.fullmatch(r"\d+(\.\d+)?", number) or not 1 <= float(number) <= 100:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a percentage from 1 to 100, such as 80')
+    return float(number)
 
 
 def _share(text: str, where: str) -> float:

@@ -1,7 +1,8 @@
 """Runs the cases of all case inputs: so many at the same time, hooks around each input, the events of all of them.
 
 Cases are taken from their files as they are needed. One that has to wait for others (`depends_on`) is put aside until
-they have ended, and whoever is free takes the next.
+they have ended, and whoever is free takes the next. With `--runs`, a case that may begin becomes so many items, which
+are taken one by one: its runs happen at the same time where there are places.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.agents.chat import Chat, Origin
 from runner.dependencies import Progress
-from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart, TurnStart, Warned
+from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestResult, TestStart, TurnStart, Warned
 from runner.hooks import Hook, HookError, case_record
 from runner.modes.base import Setting, Trial
 from runner.options import in_words
+from runner.repetition import Repetition
 from runner.trials import CaseRun
 from scripttest import Failure
 
@@ -54,10 +56,12 @@ class Plan(NamedTuple):
     after: str | None
 
 
-async def run_cases(sources: list[CaseSource], plan: Plan, send: Callable[[Event], None]) -> None:
+async def run_cases(
+    sources: list[CaseSource], plan: Plan, send: Callable[[Event], None], repetition: Repetition
+) -> None:
     """Runs all cases and sends their events. With `fail_fast` no case begins after one has failed, and those under way
     are given up, as they are when this is cancelled: they have no result, unless some of their turns have ended."""
-    run = _Run(sources, plan, send)
+    run = _Run(sources, plan, send, repetition)
     workers = [asyncio.create_task(run.work()) for _ in range(plan.parallel)]
     try:
         await asyncio.gather(*workers)
@@ -71,7 +75,7 @@ async def run_cases(sources: list[CaseSource], plan: Plan, send: Callable[[Event
 
 
 class _FailFastError(Exception):
-    """A case has failed, and the run stops at the first failure."""
+    """A case has failed, or can no longer pass, and the run stops at the first failure."""
 
 
 class _SuiteRun:
@@ -90,29 +94,34 @@ class _SuiteRun:
 
 
 class _Item(NamedTuple):
-    """A case that is to run."""
+    """A case that is to run, or one run of it."""
 
     suite: _SuiteRun
     position: int
     line: int
     case: Case
+    run: int = 0
+    """Which of several runs it is, from 1."""
 
 
 class _Run:
-    def __init__(self, sources: list[CaseSource], plan: Plan, send: Callable[[Event], None]) -> None:
+    def __init__(
+        self, sources: list[CaseSource], plan: Plan, send: Callable[[Event], None], repetition: Repetition
+    ) -> None:
         self.stopped = "interrupted"
         """Why cases are given up, if they are."""
         self._plan = plan
         self._send = send
+        self._repetition = repetition
         self._sources = sources
         self._begun: list[_SuiteRun] = []
         self._queue = self._next()
         self._ready: deque[_Item] = deque()
-        """Cases that were put aside and need not wait any longer."""
+        """Cases that were put aside and need not wait any longer, and further runs of those that have begun."""
         self._aside: list[_Item] = []
         self._running = 0
         self._changed = asyncio.Event()
-        """Set when a case has ended that others wait for, or nothing runs any longer."""
+        """Set when there may be something to take for those who wait for it, or nothing runs any longer."""
 
     def _next(self) -> Iterator[_Item]:
         for source in self._sources:
@@ -128,9 +137,9 @@ class _Run:
         """Takes cases until there are none."""
         while (item := await self._take()) is not None:
             self._running += 1
-            failed = await self._case(item)
+            await self._case(item)
             self._running -= 1
-            if failed and self._plan.fail_fast:
+            if self._repetition.failed and self._plan.fail_fast:
                 raise _FailFastError
             await asyncio.sleep(0)
         self._changed.set()
@@ -139,16 +148,17 @@ class _Run:
         """Ends the sources of which cases are left, because the run stopped."""
         for suite in self._begun:
             if suite.left:
+                self._repetition.cut(suite.source.suite.id)
                 await self._finish(suite)
 
     async def _take(self) -> _Item | None:
         """The next case that may begin; waits while there is none, but there will be."""
         while True:
             if self._ready:
-                return self._ready.popleft()
+                return self._begin(self._ready.popleft())
             for item in self._queue:
                 if not item.suite.progress.waits(item.case.depends_on):
-                    return item
+                    return self._begin(item)
                 self._aside.append(item)
             if not self._aside:
                 return None
@@ -158,6 +168,15 @@ class _Run:
                 continue
             self._changed.clear()
             await self._changed.wait()
+
+    def _begin(self, item: _Item) -> _Item:
+        """The first run of a case that may begin, when there are several; the others are ready."""
+        runs, case = self._repetition.runs, item.case
+        if item.run or runs == 1 or case.skip or item.suite.progress.obstacle(case.depends_on):
+            return item
+        self._ready.extendleft(item._replace(run=run) for run in range(runs, 1, -1))
+        self._changed.set()
+        return item._replace(run=1)
 
     def _end(self, item: _Item, result: TestResult) -> None:
         """Notes the end of a case, for those that wait for it."""
@@ -169,14 +188,14 @@ class _Run:
             (self._aside if waits else self._ready).append(other)
         self._changed.set()
 
-    async def _case(self, item: _Item) -> bool:
-        """Runs a case; whether it failed."""
+    async def _case(self, item: _Item) -> None:
+        """Runs a case once."""
         suite, case = item.suite, item.case
-        self._send(TestStart(suite.source.suite.id, case.id, item.position))
+        self._send(TestStart(suite.source.suite.id, case.id, item.position, item.run))
         run = CaseRun(lambda: self._trial(item))
         try:
             obstacle = suite.progress.obstacle(case.depends_on)
-            if obstacle is not None and not case.skip:
+            if obstacle is not None and not case.skip and not item.run:
                 result = run.skipped(obstacle)
             else:
                 if not case.skip:
@@ -187,22 +206,28 @@ class _Run:
         except asyncio.CancelledError:
             cut = run.interrupted(self.stopped)
             if cut is not None:
-                self._send(TestEnd(cut))
+                self._repetition.end(cut._replace(run=item.run))
             raise
-        self._send(TestEnd(result))
-        self._end(item, result)
         if self._plan.after:
-            suite.results.append(_record(result))
+            suite.results.append(_record(result, item.run))
+        whole = self._repetition.end(result._replace(run=item.run))
+        if whole is None:
+            return
+        self._end(item, whole)
         suite.left -= 1
         if not suite.left:
             await self._finish(suite)
-        return result.outcome.status == "failed"
 
     def _trial(self, item: _Item) -> Trial:
         source = item.suite.source
-        id, position = source.suite.id, item.position
+        id, position, run = source.suite.id, item.position, item.run
         trial = Trial(self._plan.setting, id, source.folder, source.assistant, item.case, position, item.line)
-        trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn))
+        trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn, run))
+        if run:
+            context = trial.chat.context
+            context["chat_id"] += f"-run-{run}"
+            context["metadata"] = {"run": run, **context["metadata"]}
+            trial.chat.origin = trial.chat.origin._replace(run=run)
         return trial
 
     async def _prepare(self, suite: _SuiteRun) -> None:
@@ -240,10 +265,12 @@ def _cases(suite: _SuiteRun) -> list[dict[str, Any]]:
     return [case_record(case) for _, case in suite.source.cases()]
 
 
-def _record(result: TestResult) -> dict[str, Any]:
+def _record(result: TestResult, run: int) -> dict[str, Any]:
+    """What the hook after all cases gets of a case, or of one run of it."""
     outcome = result.outcome
     return {
         "id": outcome.name,
+        **({"run": run} if run else {}),
         "status": outcome.status,
         "duration_ms": round(outcome.milliseconds),
         "output": result.case.output if result.case else None,

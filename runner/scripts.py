@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from runner.application import TestModule
-from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, TestStart
+from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestResult, TestStart
+from runner.repetition import Repetition
 from runner.reporters.multiplexer import Multiplexer
 from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
 
@@ -26,28 +27,34 @@ def host_module(module: TestModule, context: dict[str, Any]) -> Module:
     return Module(Source(module.id, module.test, module.script), json.dumps(own))
 
 
-def run_scripts(host: ScriptHost, modules: list[Module], stream: Multiplexer, fail_fast: bool) -> None:
+def run_scripts(
+    host: ScriptHost, modules: list[Module], stream: Multiplexer, repetition: Repetition, fail_fast: bool
+) -> None:
     """Runs modules and sends their events; blocks. With `fail_fast` it returns after the first failure, and what was
     running is not reported. An interrupt goes on its way when all that has ended is sent. Raises HostError."""
-    records = _Records(stream.send, host.list_only)
+    records = _Records(stream.send, repetition, host.list_only)
     try:
         for record in host.run(modules):
             records.take(record)
-            if fail_fast and stream.execution.counts.bad:
+            if fail_fast and repetition.failed:
                 return
     except KeyboardInterrupt:
         for record in host.pending():
             records.take(record)
         raise
+    finally:
+        for module in modules:
+            repetition.cut(module.source.key)
 
 
 class _Records:
     """Makes events of the host's records."""
 
-    def __init__(self, send: Callable[[Event], None], list_only: bool) -> None:
+    def __init__(self, send: Callable[[Event], None], repetition: Repetition, list_only: bool) -> None:
         self._send = send
+        self._repetition = repetition
         self._list_only = list_only
-        self._logs: dict[tuple[str, int], list[tuple[str, str]]] = {}
+        self._logs: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
         self._left: dict[str, int] = {}
         self._names: dict[str, tuple[str, ...]] = {}
 
@@ -56,17 +63,19 @@ class _Records:
         module = record.module
         send = self._send
         if isinstance(record, Started):
-            send(TestStart(module, self._names[module][record.position], record.position))
+            send(TestStart(module, self._names[module][record.position], record.position, self._run(record)))
         elif isinstance(record, Line):
-            lines = self._logs.setdefault((module, record.position), [])
+            lines = self._logs.setdefault((module, record.position, record.run), [])
             if len(lines) < LOG_LINES:
                 lines.append((record.level, record.text))
         elif isinstance(record, Ended):
-            captured = tuple(self._logs.pop((module, record.position), ()))
-            send(TestEnd(TestResult(module, record.outcome.name, record.position, record.outcome, captured)))
-            self._left[module] -= 1
-            if not self._left[module]:
-                send(SuiteEnd(module))
+            captured = tuple(self._logs.pop((module, record.position, record.run), ()))
+            outcome, run = record.outcome, self._run(record)
+            result = TestResult(module, outcome.name, record.position, outcome, captured, run=run)
+            if self._repetition.end(result) is not None:
+                self._left[module] -= 1
+                if not self._left[module]:
+                    send(SuiteEnd(module))
         elif isinstance(record, Listed):
             self._names[module] = record.tests
             self._left[module] = len(record.tests)
@@ -74,21 +83,24 @@ class _Records:
             if not record.tests or self._list_only:
                 send(SuiteEnd(module))
         else:
-            _broken(record, send)
+            self._broken(record)
 
+    def _run(self, record: Started | Ended) -> int:
+        return record.run if self._repetition.runs > 1 else 0
 
-def _broken(record: Broken, send: Callable[[Event], None]) -> None:
-    """A module without results counts as one failed test that bears the name of the module."""
-    name = record.module.rpartition(".")[2]
-    failure = record.failure
-    more = [
-        text if place is None else f"{place.file}:{place.line}:{place.column}: {text}" for text, place in record.others
-    ]
-    message = "\n".join(["the module cannot be loaded: " + failure.message, *more[:20]])
-    if record.hint:
-        message += f"\n{record.hint}"
-    outcome = Outcome(name, "failed", 0, (failure._replace(message=message),))
-    send(SuiteStart(record.module, 1, 1, (name,)))
-    send(TestStart(record.module, name, 0))
-    send(TestEnd(TestResult(record.module, name, 0, outcome)))
-    send(SuiteEnd(record.module))
+    def _broken(self, record: Broken) -> None:
+        """A module without results counts as one failed test that bears the name of the module."""
+        name = record.module.rpartition(".")[2]
+        failure = record.failure
+        more = [
+            text if place is None else f"{place.file}:{place.line}:{place.column}: {text}"
+            for text, place in record.others
+        ]
+        message = "\n".join(["the module cannot be loaded: " + failure.message, *more[:20]])
+        if record.hint:
+            message += f"\n{record.hint}"
+        outcome = Outcome(name, "failed", 0, (failure._replace(message=message),))
+        self._send(SuiteStart(record.module, 1, 1, (name,)))
+        self._send(TestStart(record.module, name, 0))
+        self._repetition.end(TestResult(record.module, name, 0, outcome))
+        self._send(SuiteEnd(record.module))

@@ -37,7 +37,8 @@ class Services:
 
     def call(self, module: str, test: str, name: str, arguments: str) -> str:
         """Answers a host call: JSON arguments in, JSON envelope out (`{"ok": ...}`, `{"bytes": base64}` or
-        `{"error": {"message", "code"}}`). Runs on a thread of its own and may block."""
+        `{"error": {"message", "code"}}`). `test` is the name of the test, with `#2` behind it in its second run. Runs
+        on a thread of its own and may block."""
         raise NotImplementedError
 
     def library(self, module: str, script: str) -> Path:
@@ -80,6 +81,7 @@ class ScriptHost:
         timeout: float,
         filter: tuple[str, ...] = (),
         list_only: bool = False,
+        runs: int = 1,
     ) -> None:
         """Takes over running processes.
 
@@ -91,6 +93,7 @@ class ScriptHost:
             timeout: seconds that one test, or the evaluation of one module, may take.
             filter: patterns for subtest names, one a level; the caller matches the first level by `Services.selects`.
             list_only: list the tests of the modules and run none.
+            runs: how often each test runs, each time in a realm of its own.
         """
         self._root = root
         self._services = services
@@ -99,6 +102,7 @@ class ScriptHost:
         self._timeout = timeout
         self._filter = json.dumps(filter)
         self.list_only = list_only
+        self._runs = runs
         self._command = processes.command
         self._compiler = Compiler(root, processes.compiler)
         self._seats: list[_Seat] = []
@@ -273,7 +277,8 @@ class ScriptHost:
             if seat.running is None:
                 state.early.append((parts[0], text))
             else:
-                self._out.append(Line(job.key, seat.running, parts[0], text))
+                position, run = self._place(seat.running)
+                self._out.append(Line(job.key, position, parts[0], text, run))
         elif kind == "result":
             index = int(parts[0])
             if index != seat.running:
@@ -300,10 +305,15 @@ class ScriptHost:
     def _started(self, state: ModuleRun | None, key: str, index: int) -> None:
         if state is None:
             return
-        self._out.append(Started(key, index))
+        position, run = self._place(index)
+        self._out.append(Started(key, position, run))
         if state.early:
-            self._out += [Line(key, index, level, text) for level, text in state.early]
+            self._out += [Line(key, position, level, text, run) for level, text in state.early]
             state.early = []
+
+    def _place(self, index: int) -> tuple[int, int]:
+        """Position and run of what a worker knows by an index."""
+        return index // self._runs, index % self._runs + 1
 
     def _listed(self, seat: _Seat, state: ModuleRun, parts: list[str]) -> None:
         from scripttest.slicing import slice_module
@@ -311,13 +321,15 @@ class ScriptHost:
         compiled = state.compiled
         found = list(zip(parts[0::2], parts[1::2], strict=True))
         slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found)
-        tests = tuple(test for test in slices.tests if self._services.selects(test.name))
+        selected = [test for test in slices.tests if self._services.selects(test.name)]
+        runs = (0,) if self._runs == 1 else range(1, self._runs + 1)
+        tests = tuple(test for test in selected for _ in runs)
         state.slices = slices
         state.tests = tests
-        state.plans = [plan(test, self._filter) for test in tests]
+        state.plans = [plan(test, self._filter, run) for test in selected for run in runs]
         state.left = len(tests)
         key = compiled.source.key
-        self._out.append(Listed(key, tuple(test.name for test in tests), len(slices.tests)))
+        self._out.append(Listed(key, tuple(test.name for test in selected), len(slices.tests)))
         seat.job = None
         if not tests or self.list_only:
             self._close_module(key, None)
@@ -329,7 +341,8 @@ class ScriptHost:
     def _ended(self, state: ModuleRun, index: int, outcome: Outcome) -> None:
         key = state.compiled.source.key
         self._idle_deaths = 0
-        self._out.append(Ended(key, index, outcome))
+        position, run = self._place(index)
+        self._out.append(Ended(key, position, outcome, run))
         state.left -= 1
         if state.left == 0:
             self._close_module(key, None)
@@ -350,7 +363,10 @@ class ScriptHost:
             self._ask_library(seat, key, parts[0])
             return
         state = self._states.get(key)
-        test = state.tests[seat.running].name if state is not None and seat.running is not None else ""
+        test = ""
+        if state is not None and seat.running is not None:
+            run = self._place(seat.running)[1]
+            test = state.tests[seat.running].name + (f"#{run}" if run > 1 else "")
         name, arguments = parts
         from threading import Thread
 

@@ -40,6 +40,7 @@ class ModuleRun:
         self.compiled = compiled
         self.slices: Slices | None = None
         self.tests: tuple[Test, ...] = ()
+        """Each as often as it is to run: index = position * runs + run - 1."""
         self.plans: list[tuple[str, str]] = []
         """For each test, what a worker is told: plan JSON and pieces."""
         self.left = 0
@@ -137,10 +138,12 @@ class ModuleRun:
         )
 
 
-def plan(test: Test, filter: str) -> tuple[str, str]:
-    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `filter` is JSON."""
+def plan(test: Test, filter: str, run: int) -> tuple[str, str]:
+    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `filter` is JSON,
+    `run` is 0 when the test runs once."""
     name, entry = _quoted(test.name), _quoted(test.entry)
-    return f'{{"name":{name},"entry":{entry},"filter":{filter}}}', test.pieces
+    of_run = f',"run":{run}' if run else ""
+    return f'{{"name":{name},"entry":{entry},"filter":{filter}{of_run}}}', test.pieces
 
 
 def _quoted(identifier: str) -> str:

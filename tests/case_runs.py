@@ -23,6 +23,7 @@ from runner.events import CaseResult, Event, Suite, TestEnd, TestResult
 from runner.mcp.servers import Servers
 from runner.modes.base import Setting
 from runner.options import DEFAULT_THRESHOLD, RunOptions
+from runner.repetition import Repetition
 from runner.scheduler import CaseSource, Plan, run_cases
 from scripttest import FunctionPool
 
@@ -36,6 +37,8 @@ def run_here(
     threshold: float = DEFAULT_THRESHOLD,
     parallel: int = 1,
     fail_fast: bool = False,
+    runs: int = 1,
+    min_pass_rate: float = 100,
 ) -> list[Event]:
     """The events of the cases of `demo`. Its hooks and script functions are not available."""
     application = Application(files.root)
@@ -75,7 +78,12 @@ def run_here(
             threshold,
         )
         try:
-            await run_cases([source], Plan(setting, parallel, fail_fast, None, None), events.append)
+            await run_cases(
+                [source],
+                Plan(setting, parallel, fail_fast, None, None),
+                events.append,
+                Repetition(events.append, runs, min_pass_rate),
+            )
         finally:
             await runtime.close()
 

@@ -40,6 +40,8 @@ export interface Plan {
   entry: string;
   /** patterns for subtest names, one a level */
   filter: string[];
+  /** which of several runs of the test it is, from 1; it becomes `ctx.metadata.run` */
+  run?: number;
 }
 
 /** What one test or subtest leaves behind. */
@@ -226,6 +228,7 @@ const hooks = words("TestMain BeforeAll BeforeEach AfterEach AfterAll");
 function start(plan: Plan): void {
   core.plan = plan;
   core.boot.context.chat_id ||= "script-test-" + plan.name;
+  if (plan.run) core.boot.context.metadata = { run: plan.run, ...core.boot.context.metadata };
   const target = {};
   // A plain object once anything looks at it; most tests never do.
   core.ctx = new Proxy(target, new Proxy({}, { get: (_, trap) => core.part<Fields>("fields").trap(target, trap) }));

@@ -98,9 +98,10 @@ class AgentService:
         key = (module, test)
         chat = self._chats.get(key)
         if chat is None:
-            context = {**self._calls.context, "chat_id": f"script-test-{test}"}
+            function, _, run = test.partition("#")
+            context = {**self._calls.context, "chat_id": f"script-test-{function}"}
             context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(module)
-            chat = self._chats.setdefault(key, Chat(context, origin=Origin(module, test)))
+            chat = self._chats.setdefault(key, Chat(context, origin=Origin(module, function, int(run or 1))))
         scope = Scope(chat, None, chat.context, 0)
 
         async def work() -> Any:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TextIO
 
 from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, Warned
 from runner.execution import Execution
-from runner.reporters.case_records import case_record
-from runner.reporters.records import result_record, summary_record
+from runner.reporters.records import summary_record
+from runner.reporters.run_records import record_of, runs_record
 
 Record = dict[str, Any]
 
@@ -26,7 +26,8 @@ class Report(NamedTuple):
     | `errors`, `warnings` | texts |
     | `summary` | `{total, passed, failed, skipped, errors?, duration_ms, status, stopped?, not_run?, completed_at}` |
 
-    A suite is `{id, kind, label, file, agent, connector}`; results name it by its `id`.
+    A suite is `{id, kind, label, file, agent, connector}`; results name it by its `id`. Where each test runs several
+    times, `start` also has `runs_per_case` and `min_pass_rate`, and there is one result of a test, which has `runs`.
     """
 
     start: Record
@@ -146,12 +147,15 @@ def suite_id(suite: Suite) -> str:
 
 def start_record(start: RunStart) -> Record:
     """`Report.start`."""
-    return {
+    record: Record = {
         "timestamp": start.started_at,
         "version": start.version,
         "environment": start.environment,
         "suites": [suite_record(suite) for suite in start.suites],
     }
+    if start.runs == 1:
+        return record
+    return {**record, "runs_per_case": start.runs, "min_pass_rate": start.min_pass_rate}
 
 
 def end_record(run: Execution) -> Record:
@@ -173,11 +177,15 @@ def result_line(result: TestResult, suite: Suite) -> Record:
     known, record = _last
     if known is not result:
         record = {"type": "result", "suite": suite_id(suite), "position": result.position}
+        own = record_of(result)
         if result.case is not None:
-            record |= case_record(result)
+            record |= own
         else:
-            script = result_record(result)
-            record |= {"id": script.pop("name"), "script": result.suite, **script}
+            record |= {"id": own.pop("name"), "script": result.suite, **own}
+        if result.run:
+            record["run"] = result.run
+        elif result.stability is not None:
+            record["runs"] = runs_record(result.stability, result.attempts)
         _last = (result, record)
     return record
 

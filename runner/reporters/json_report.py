@@ -1,5 +1,6 @@
 """The `.json` report: the `script_test` document of seed 004 for a test module, its "Custom Report" document for a case
-file; for several of them, one such document each in `reports`."""
+file; for several of them, one such document each in `reports`. With `--runs`, the results and the summary also have the
+keys of its "Stability Report"."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import agents_of, connectors_of
+from runner.reporters.run_records import as_in_seed, milliseconds_of, stability_summary
 from runner.reporters.saved import counts_of
 
 OF_LINES = ("type", "suite", "position", "script")
@@ -32,7 +34,7 @@ def json_document(report: Report) -> Record:
         return {**part, **errors}
     return {
         "type": "test_run",
-        "summary": _counts(report.summary),
+        "summary": {**_counts(report.summary), **_stability(report, report.results)},
         "environment": report.start["environment"],
         "reports": parts,
         **errors,
@@ -49,10 +51,9 @@ def custom_report(report: Report) -> Record:
         for suite, records in report.by_suite()
         for record in records
     ]
-    agents = agents_of(report.suites)
-    connectors = connectors_of(report.suites, report.results)
+    of_agents = _agent_summary(report.summary, agents_of(report.suites), connectors_of(report.suites, report.results))
     return {
-        "summary": {**_counts(report.summary), **_agent_summary(report.summary, agents, connectors)},
+        "summary": {**_counts(report.summary), **of_agents, **_stability(report, report.results)},
         "environment": report.start["environment"],
         "results": results,
         **({"errors": report.errors} if report.errors else {}),
@@ -64,13 +65,14 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     """The document of one suite."""
     summary: Record = {
         **counts_of(results),
-        "duration_ms": sum(record["duration_ms"] for record in results),
+        "duration_ms": sum(map(milliseconds_of, results)),
     }
     if suite["kind"] == "agent_test":
         what = {"input": suite["label"]}
         summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))
     else:
         what = {"script": suite["id"], "script_path": suite["label"]}
+    summary |= _stability(report, results)
     return {
         "type": suite["kind"],
         **what,
@@ -83,12 +85,18 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
 
 def _result(suite: Record, record: Record) -> Record:
     """A result without what only lines need; script tests have a name in the place of an id."""
-    rest = {key: value for key, value in record.items() if key not in OF_LINES}
+    rest = {key: value for key, value in as_in_seed(record).items() if key not in OF_LINES}
     return rest if suite["kind"] == "agent_test" else {"name": rest.pop("id"), **rest}
 
 
 def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
     return {"agent_id": agent, "connector": connector, "runs_per_case": 1, "overall_pass_rate": pass_rate(counts)}
+
+
+def _stability(report: Report, results: list[Record]) -> Record:
+    """What a summary says of several runs of each test."""
+    runs = report.start.get("runs_per_case", 1)
+    return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
 
 
 def _connector(suite: Record, results: list[Record]) -> str:

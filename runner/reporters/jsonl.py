@@ -1,14 +1,22 @@
 """The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Flushed by
-line."""
+line.
+
+With `--runs`, each run has a `result` line that says which `run` it is, and a `stability` line with the figures follows
+the last one of a test.
+"""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from runner.events import Event, RunEnd, RunError, RunStart, TestEnd, Warned
+from runner.events import AttemptEnd, Event, RunEnd, RunError, RunStart, Suite, TestEnd, TestResult, Warned
 from runner.execution import Execution
-from runner.reporters.document import Record, Report, end_record, result_line, suite_record
+from runner.reporters.document import Record, Report, end_record, result_line, start_record, suite_id
+from runner.reporters.run_records import figures
+
+OF_RUNS = ("runs_per_case", "min_pass_rate")
+"""What the start says when each test runs several times."""
 
 
 class JsonlReporter:
@@ -19,11 +27,12 @@ class JsonlReporter:
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
-        if isinstance(event, TestEnd):
+        if isinstance(event, TestEnd) and event.result.attempts:
+            self._stability(event.result, so_far.suites[event.result.suite])
+        elif isinstance(event, TestEnd | AttemptEnd):
             self._write(result_line(event.result, so_far.suites[event.result.suite]))
         elif isinstance(event, RunStart):
-            suites = [suite_record(suite) for suite in event.suites]
-            self._write(_start_line(event.started_at, event.version, event.environment, suites, event.total_cases))
+            self._write(_start_line(start_record(event), event.total_cases))
         elif isinstance(event, RunError):
             self._write({"type": "error", "error": event.message})
         elif isinstance(event, Warned):
@@ -33,9 +42,8 @@ class JsonlReporter:
 
     def write(self, report: Report) -> None:
         """Writes a whole report."""
-        start = report.start
         total = report.summary["total"] if all(suite["kind"] == "agent_test" for suite in report.suites) else None
-        self._write(_start_line(start["timestamp"], start["version"], start["environment"], report.suites, total))
+        self._write(_start_line(report.start, total))
         for warning in report.warnings:
             self._write({"type": "warning", "warning": warning})
         for record in report.results:
@@ -48,21 +56,27 @@ class JsonlReporter:
         """Closes the file."""
         self._file.close()
 
+    def _stability(self, result: TestResult, suite: Suite) -> None:
+        if result.stability is not None:
+            head = {"type": "stability", "suite": suite_id(suite), "position": result.position, "id": result.name}
+            self._write({**head, "status": result.outcome.status, **figures(result.stability)})
+
     def _write(self, record: Record) -> None:
         self._file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _start_line(
-    timestamp: str, version: str, environment: Record, suites: list[Record], total_cases: int | None
-) -> Record:
+def _start_line(start: Record, total_cases: int | None) -> Record:
+    suites = start["suites"]
+    of_runs = {key: start[key] for key in OF_RUNS if key in start}
     return {
         "type": "start",
-        "timestamp": timestamp,
+        "timestamp": start["timestamp"],
         "agent_id": ",".join(sorted({suite["agent"] for suite in suites})),
         "total_cases": total_cases,
         "scripts": [suite["id"] for suite in suites if suite["kind"] == "script_test"],
         "inputs": [suite["label"] for suite in suites if suite["kind"] == "agent_test"],
         "suites": suites,
-        "environment": environment,
-        "version": version,
+        "environment": start["environment"],
+        "version": start["version"],
+        **of_runs,
     }

@@ -11,9 +11,12 @@ from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.reporters.document import Record, Report, in_order
+from runner.reporters.run_records import from_seed, together
 
 STATUSES = ("passed", "failed", "skipped")
 KINDS = ("script_test", "agent_test")
+OF_RUNS = ("runs_per_case", "min_pass_rate")
+"""What the start says when each test ran several times."""
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 
 
@@ -116,6 +119,7 @@ class _Reader:
             self._suites.setdefault(suite["id"], {**_suite(suite["id"], suite["kind"], ""), **suite})
         if not self._start:
             self._start = self._started(line.get("timestamp"), line.get("version"), line.get("environment"))
+            self._start |= {key: line[key] for key in OF_RUNS if isinstance(line.get(key), int | float)}
 
     @staticmethod
     def _started(timestamp: Any, version: Any, environment: Any) -> Record:
@@ -149,6 +153,8 @@ class _Reader:
         metadata = value.get("metadata") or {}
         summary = value.get("summary") or {}
         self._start = self._started(metadata.get("started_at"), metadata.get("version"), value.get("environment"))
+        if summary.get("runs_per_case", 1) != 1:
+            self._start["runs_per_case"] = summary["runs_per_case"]
         for number, part in enumerate(parts, 1):
             self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
         self._errors += map(str, value.get("errors") or [])
@@ -166,6 +172,7 @@ class _Reader:
         for position, record in enumerate(results):
             if not isinstance(record, dict):
                 raise _broken(where, f"result {position + 1} is not an object", HINT)
+            record = from_seed(record)
             named = {**record, "id": record.get("name")} if is_script else record
             if is_script:
                 named.pop("name", None)
@@ -175,10 +182,12 @@ class _Reader:
     def _report(self) -> Report:
         suites = list(self._suites.values())
         start = {**self._start, "suites": suites}
-        results = in_order(suites, self._results)
+        results = in_order(suites, self._together())
         counts = counts_of(results)
         ended = self._summary
-        status = ended.get("status") or ("error" if self._errors else "failed" if counts["failed"] or counts.get("errors") else "passed")
+        status = ended.get("status") or (
+            "error" if self._errors else "failed" if counts["failed"] or counts.get("errors") else "passed"
+        )
         if not ended:
             status = "interrupted"
         duration = ended.get("duration_ms")
@@ -189,6 +198,19 @@ class _Reader:
             "completed_at": ended.get("completed_at"),
         }
         return Report(start, results, self._errors, self._warnings, summary)
+
+    def _together(self) -> list[Record]:
+        """The results; one for all runs of a test."""
+        found: dict[tuple[str, int, str], list[Record]] = {}
+        for record in self._results:
+            found.setdefault((record["suite"], record["position"], record["id"]), []).append(record)
+        least = self._start.get("min_pass_rate", 100)
+        results: list[Record] = []
+        for records in found.values():
+            runs = [record for record in records if isinstance(record.get("run"), int)]
+            results += [record for record in records if not isinstance(record.get("run"), int)]
+            results += [together(runs, least)] if runs else []
+        return results
 
     def _bad_json(self, error: Exception, line: int) -> ConfigurationError:
         if isinstance(error, json.JSONDecodeError):
