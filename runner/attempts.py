@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
+from runner.connectors.timing import until
 from runner.errors import RunnerError
 from runner.events import TestResult
 from runner.hooks import Hook, HookError, agent_failure, case_record
@@ -38,10 +39,11 @@ async def attempt(trial: Trial) -> TestResult:
     prepared = False
     try:
         async with asyncio.timeout(seconds) as trial.deadline:
-            if case.before:
-                data = await _hook(trial, case.before, "before", [case_record(case)])
-            prepared = True
-            await _mode_of(trial)(trial)
+            with until(trial.deadline.when):
+                if case.before:
+                    data = await _hook(trial, case.before, "before", [case_record(case)])
+                prepared = True
+                await _mode_of(trial)(trial)
     except TimeoutError:
         trial.failures.append(Failure("timeout", f"timeout after {in_words(seconds)}"))
         trial.end(status="failed", error=trial.failures[-1].message)

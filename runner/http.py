@@ -7,7 +7,8 @@ httpcore's pool looks at every connection for every call, 3.8 ms; a list takes 0
 HttpError
 ├── CannotConnect      nobody there, no such name, a certificate that cannot be trusted, a proxy that refuses
 ├── ConnectionLost     the other side went away before the answer was complete
-├── HttpTimeout        connecting took too long, or nothing came for too long
+├── HttpTimeout        nothing came for too long
+│   └── ConnectTimeout connecting took too long
 ├── BadProtocol        what was sent or what came is not HTTP
 └── AnswerTooLarge     the body exceeds the bound
 """
@@ -55,6 +56,10 @@ class ConnectionLost(HttpError):  # noqa: N818
 
 class HttpTimeout(HttpError):  # noqa: N818
     """The other side was silent for too long."""
+
+
+class ConnectTimeout(HttpTimeout):  # noqa: N818
+    """There was no connection in time."""
 
 
 class BadProtocol(HttpError):  # noqa: N818
@@ -310,7 +315,7 @@ def _translated(error: BaseException, host: str) -> HttpError:
     reason = str(error)
     match error:
         case httpcore.ConnectTimeout():
-            return HttpTimeout(f"no connection to {host} in time")
+            return ConnectTimeout(f"no connection to {host} in time")
         case httpcore.TimeoutException():
             return HttpTimeout(f"{host} was silent for too long")
         case httpcore.ConnectError():

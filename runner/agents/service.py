@@ -16,6 +16,7 @@ from runner.agents.host import AgentHost
 from runner.agents.runtime import Runtime, Scope
 from runner.application import Application
 from runner.connectors.load import Connectors
+from runner.connectors.timing import until
 from runner.mcp.servers import Servers
 from scripttest import FunctionPool
 
@@ -106,8 +107,9 @@ class AgentService:
 
         async def work() -> Any:
             try:
-                async with asyncio.timeout(self._timeout):
-                    return await self._host.process(scope, name, args)
+                async with asyncio.timeout(self._timeout) as time:
+                    with until(time.when):
+                        return await self._host.process(scope, name, args)
             except TimeoutError as error:
                 raise ProcessError(f"{name} did not answer within {self._timeout:g}s", 408) from error
 

@@ -27,11 +27,12 @@ _FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
     "stream": ((bool,), "true or false"),
     "max_concurrency": ((int,), "a whole number above 0"),
     "requests_per_minute": (_NUMBER, "a number above 0"),
+    "tokens_per_minute": (_NUMBER, "a number above 0"),
     "retries": ((int,), "a whole number from 0"),
     "timeout": (_NUMBER, "a number of seconds above 0"),
 }
 """Option → what it must be. Options that are not listed are free."""
-_POSITIVE = ("max_concurrency", "requests_per_minute", "timeout")
+_POSITIVE = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "timeout")
 AUTH_MODES = ("bearer", "api-key", "x-api-key")
 
 

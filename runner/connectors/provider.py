@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
+from runner.connectors.circuit import Circuit
 from runner.connectors.definition import Definition
 from runner.connectors.limits import MAX_CONCURRENCY, Limits
-from runner.connectors.retry import RETRIES, RetryLater, retry_after, with_retries
+from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
 from runner.connectors.sse import EventReader
 from runner.connectors.timing import Timing
 from runner.http import (
@@ -19,6 +20,7 @@ from runner.http import (
     BadProtocol,
     CannotConnect,
     ConnectionLost,
+    ConnectTimeout,
     HttpClient,
     HttpError,
     HttpTimeout,
@@ -77,8 +79,15 @@ class HttpConnector:
         client.check(self._url)
         self._host = urlsplit(self._url).netloc.rpartition("@")[2]
         self._limits = Limits(
-            options.get("max_concurrency", MAX_CONCURRENCY), options.get("requests_per_minute"), timing
+            options.get("max_concurrency", MAX_CONCURRENCY),
+            options.get("requests_per_minute"),
+            timing,
+            options.get("tokens_per_minute"),
         )
+        self._circuit = Circuit(definition.id, timing)
+        self._calls = 0
+        self._shortest: float | None = None
+        """Seconds of the quickest answer so far."""
 
     async def complete(self, request: ModelRequest) -> Completion:
         """Asks the model. Raises ConnectorError.
@@ -96,14 +105,19 @@ class HttpConnector:
         }
         listener = _Continued(request.on_chunk) if request.on_chunk else None
 
+        self._calls += 1
+        call = self._calls
+
         async def attempt() -> Completion:
-            await self._limits.turn()
+            self._circuit.check()
+            await self._turn()
             if listener:
                 listener.restart()
-            return await self._attempt(headers, payload, listener or _nobody)
+            return await self._noted(call, self._attempt(headers, payload, listener or _nobody))
 
         async with self._limits:
-            return await with_retries(attempt, self.options.get("retries", RETRIES), self._timing)
+            retries = self.options.get("retries", RETRIES)
+            return await with_retries(attempt, retries, self._timing, lambda: self._shortest or 0.0)
 
     async def close(self) -> None:
         """Does nothing: connections belong to the client."""
@@ -153,6 +167,37 @@ class HttpConnector:
             return {}
         mode = self.options.get("auth_mode", self.default_auth)
         return {"authorization": f"Bearer {key}"} if mode == "bearer" else {mode: key}
+
+    async def _turn(self) -> None:
+        wait = self._limits.wait()
+        if wait and not has_time(wait + (self._shortest or 0.0), self._timing):
+            raise self.fault(
+                f"the bounds of the connector hold this call back for {wait:.0f} s, and the case ends before",
+                f"Raise --timeout, or the bounds in {self.definition.where}",
+            )
+        await self._limits.turn()
+        self._circuit.begin()
+
+    async def _noted(self, call: int, attempt: Coroutine[Any, Any, Completion]) -> Completion:
+        """Makes an attempt, and lets the bounds learn from it."""
+        round, started = self._limits.round, self._timing.monotonic()
+        try:
+            completion = await attempt
+        except ConnectorError as error:
+            if error.retryable and isinstance(error.__cause__, CannotConnect | ConnectTimeout):
+                self._circuit.unreachable(call, error.message, error.hint)
+                error.retryable = not self._circuit.open
+            else:
+                self._circuit.reached()
+            if error.status == 429:
+                asked = error.retry_after if isinstance(error, RetryLater) else None
+                self._limits.refused(round, asked if asked and asked <= LONGEST_WAIT else None)
+            raise
+        self._circuit.reached()
+        self._limits.answered(completion.usage.input_tokens + completion.usage.output_tokens)
+        seconds = self._timing.monotonic() - started
+        self._shortest = seconds if self._shortest is None else min(seconds, self._shortest)
+        return completion
 
     async def _attempt(self, headers: dict[str, str], payload: bytes, listener: Listener) -> Completion:
         answer = self.answer()

@@ -1,7 +1,8 @@
 """Second chances for model calls.
 
 A call that failed in a way that may pass (429, 5xx, a lost connection, silence) is made again after about 1, 2 and 4
-seconds, each a quarter more or less by chance, or after what `Retry-After` says. All else fails at once.
+seconds, each a quarter more or less by chance, or after what `Retry-After` says. All else fails at once, and so does a
+call for whose next attempt the case has no time left.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from runner.connectors.base import ConnectorError
-from runner.connectors.timing import Timing
+from runner.connectors.timing import Timing, deadline
 
 RETRIES = 3
 LONGEST_WAIT = 60.0
@@ -26,21 +27,35 @@ class RetryLater(ConnectorError):  # noqa: N818
     """Seconds."""
 
 
-async def with_retries(attempt: Callable[[], Awaitable[T]], retries: int, timing: Timing) -> T:
-    """The result of the first attempt that works. Raises the last ConnectorError."""
+async def with_retries(
+    attempt: Callable[[], Awaitable[T]], retries: int, timing: Timing, shortest: Callable[[], float] = lambda: 0.0
+) -> T:
+    """The result of the first attempt that works; `shortest` says how many seconds an attempt takes at the least.
+    Raises the last ConnectorError."""
     for count in range(retries + 1):
         try:
             return await attempt()
         except ConnectorError as error:
             asked = error.retry_after if isinstance(error, RetryLater) else None
-            too_long = asked is not None and asked > LONGEST_WAIT
-            if not error.retryable or too_long or count == retries:
-                _note(error, count, asked if too_long else None)
+            if not error.retryable or count == retries:
+                _note(error, count)
+                raise
+            if asked is not None and asked > LONGEST_WAIT:
+                _note(error, count, f"it asks to wait {asked:.0f} s")
                 raise
             chance = timing.random()
             wait = float(2**count) * (0.75 + chance / 2) if asked is None else asked * (1 + chance / 10)
+            if not has_time(wait + shortest(), timing):
+                _note(error, count, "the case has no time for another attempt")
+                raise
         await timing.sleep(wait)
     raise AssertionError("unreachable")
+
+
+def has_time(seconds: float, timing: Timing) -> bool:
+    """Whether what takes so long ends within the time of the case."""
+    end = deadline()
+    return end is None or timing.monotonic() + seconds < end
 
 
 def retry_after(headers: Mapping[str, str], timing: Timing) -> float | None:
@@ -59,9 +74,9 @@ def retry_after(headers: Mapping[str, str], timing: Timing) -> float | None:
         return None
 
 
-def _note(error: ConnectorError, count: int, asked: float | None) -> None:
-    if asked is not None:
-        error.message += f" (it asks to wait {asked:.0f} s)"
+def _note(error: ConnectorError, count: int, why: str = "") -> None:
+    if why:
+        error.message += f" ({why})"
     if count:
         error.message += f" (tried {count + 1} times)"
     error.args = (error.message,)
