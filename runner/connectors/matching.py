@@ -43,7 +43,7 @@ _CHANGING = re.compile(
     r"|\d{4}-\d\d-\d\d"
     r"|\d{1,4}/\d{1,2}/\d{1,4}"
     rf")(?:(?:T|,?\s){_CLOCK})?(?:\s?(?:Z\b|GMT|UTC|[+-]\d\d:?\d\d))*(?:\s\([A-Z][\w ]+\))?"
-    rf"|\b{_CLOCK}(?![\d:])"
+    rf"|(?<![\d:.]){_CLOCK}(?![\d:])"
     r"|(?<![\w.-])1\d{9}(?:\d{3})?(?![\w-]))"
     r"|(?P<id>\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b)"
 )
@@ -66,21 +66,12 @@ def describe(request: ModelRequest, connector: str, model: str, clean: Clean | N
 
 def exact_key(described: Mapping[str, Any], anything_said: bool = False) -> str:
     """Equal for requests that are the same in all that counts. With `anything_said` messages do not count."""
-    parameters = described.get("parameters") or {}
-    counting = (
-        described.get("connector"),
-        described.get("agent"),
-        sorted(tool.get("name", "") for tool in described.get("tools") or ()),
-        parameters.get("response_format"),
-        None if anything_said else [_counting(message) for message in described.get("messages") or ()],
-    )
-    return json.dumps(counting, sort_keys=True, default=str)
+    return _key(described, [] if anything_said else [_counting(message) for message in described["messages"]])
 
 
 def loose_key(described: Mapping[str, Any]) -> str:
     """Equal for requests that differ in dates and ids alone; of one that was cleaned."""
-    messages = [_steady(_counting(message)) for message in described.get("messages") or ()]
-    return exact_key({**described, "messages": messages})
+    return _key(described, [_steady(_counting(message)) for message in described["messages"]])
 
 
 def steady_text(text: str) -> str:
@@ -109,6 +100,17 @@ def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
     if len(shown) > _LINES:
         shown = [*shown[:_LINES], f"... and {len(shown) - _LINES} more lines"]
     return "\n".join(shown)
+
+
+def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
+    counting = (
+        described.get("connector"),
+        described.get("agent"),
+        sorted(str(tool.get("name")) for tool in described.get("tools") or ()),
+        (described.get("parameters") or {}).get("response_format"),
+        messages,
+    )
+    return json.dumps(counting, sort_keys=True, default=str)
 
 
 def _counting(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,7 +158,7 @@ def _shown(described: Mapping[str, Any]) -> list[str]:
     form = (described.get("parameters") or {}).get("response_format")
     if form:
         lines.append(f"response_format: {json.dumps(form, sort_keys=True)}")
-    for message in described.get("messages") or ():
+    for message in described["messages"]:
         lines += _message_lines(message)
     return lines[:_COMPARED]
 
@@ -165,7 +167,11 @@ def _message_lines(message: Mapping[str, Any]) -> Iterator[str]:
     counting = _counting(message)
     content = counting["content"]
     who = f"{counting['role']} {counting['name']}" if "name" in counting else counting["role"]
-    text = steady_text(content) if isinstance(content, str) else json.dumps(_steady(content), ensure_ascii=False)
+    text = (
+        steady_text(content)
+        if isinstance(content, str)
+        else json.dumps(_steady(content), ensure_ascii=False, sort_keys=True)
+    )
     first, *rest = text.split("\n")
     yield f"{who}: {first}"
     yield from (f"    {line}" for line in rest)

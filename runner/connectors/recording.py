@@ -290,11 +290,14 @@ class Recording:
         if near is None:
             return f"{head}: {why}. {todo}"
         where, recorded = near
-        return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{difference(recorded, asked)}"
+        differs = difference(recorded, asked)
+        if not differs:
+            return f"{head}: {why}. {todo}\nJust this is {where}: was the case renamed?"
+        return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
 
     def _nearest(self, tape: _Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
         """Where the recorded request stands that has most in common with one, and it: of the case, else of others."""
-        own = [(f"call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
+        own = [(f"its call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
         found = own or list(self._neighbours(folder_of(self._label(origin.suite))))
         return max(found, key=lambda item: likeness(item[1], asked), default=None)
 

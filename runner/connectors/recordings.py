@@ -76,7 +76,7 @@ def folder_of(suite: str) -> str:
 
 def file_of(case: str, run: int = 1) -> str:
     """The name of the file of a case in the folder of its suite."""
-    return _slug(case or "@report") + (f".run-{run}" if run > 1 else "") + SUFFIX
+    return _slug(case or "@report") + (f"~{run}" if run > 1 else "") + SUFFIX
 
 
 def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
@@ -135,7 +135,7 @@ def write_recording(path: Path, recording: CaseRecording) -> None:
     except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot have
         data = json.dumps(content, indent=2, default=str).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     try:
         temporary.write_bytes(data + b"\n")
         temporary.replace(path)
@@ -173,7 +173,7 @@ def _slug(id: str) -> str:
         return id
     from hashlib import sha256
 
-    return f"{safe.strip('-') or 'x'}-{sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return f"{safe.strip('-.') or 'x'}-{sha256(id.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def _unreadable(where: str, why: str) -> RecordingError:
