@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bindings import Policy
     from runner.agents.service import AgentService
     from runner.cases.model import Case
+    from runner.connectors.recording import Recording
     from runner.interactive import Person
     from runner.modes.base import Setting
     from runner.reporters import Maker
@@ -57,6 +58,7 @@ class _Run:
         self._service: AgentService | None = None
         self._permitted: Policy | None = None
         self._progress: Progress | None = None
+        self._recording = self._open_recording()
 
     def run(self) -> int:
         options, environment, calls = self._options, self._environment, self._calls
@@ -98,7 +100,7 @@ class _Run:
             calls.groups[group] = self._answer
         sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
         reporters = self._reporters(sources, () if writes_cases else options.outputs, context)
-        stream = Multiplexer(reporters, environment.secrets)
+        stream = self._stream(reporters)
         calls.redact = environment.secrets.text
         calls.snapshot_files = {module.id: module.test for module in modules}
         calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
@@ -148,7 +150,8 @@ class _Run:
         found = open_sources(inputs, self._options, self._application, self._environment.directory, generate)
         if self._options.connector and not self._options.dry_run:
             connectors = self._agents().runtime.connectors
-            connectors.get(connectors.resolve(self._options.connector))
+            find = connectors.get if self._options.replay is None else connectors.model
+            find(connectors.resolve(self._options.connector))
         return found
 
     def _generate(self, context: dict[str, Any], input: GeneratorInput) -> tuple[list[Case], list[str]]:
@@ -227,8 +230,26 @@ class _Run:
                 environment.cpus,
                 options.connector or "",
                 options.timeout or DEFAULT_CASE_TIMEOUT,
+                self._recording,
             )
         return self._service
+
+    def _open_recording(self) -> Recording | None:
+        options, environment = self._options, self._environment
+        if (options.record, options.replay, options.record_missing) == (None, None, None):
+            return None
+        from runner.connectors.recording import open_recording
+
+        return open_recording(options, environment.directory, self._application.root, environment.secrets.text)
+
+    def _stream(self, reporters: list[Reporter]) -> Multiplexer:
+        options, secrets = self._options, self._environment.secrets
+        if self._recording is None:
+            return Multiplexer(reporters, secrets)
+        from runner.recorded import RecordedStream
+
+        whole = not (options.run or options.dry_run or options.fail_fast)
+        return RecordedStream(reporters, secrets, self._recording, whole)
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         return self._agents().answer(module, test, name, args)
