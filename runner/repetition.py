@@ -75,4 +75,4 @@ def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
 def _attempt(result: TestResult) -> Attempt:
     from runner.reporters.run_records import attempt_of, record_of
 
-    return attempt_of(record_of(result))
+    return attempt_of(record_of(result), result.run)

@@ -18,6 +18,7 @@ from scripttest import Failure, Outcome
 
 if TYPE_CHECKING:
     from runner.reporters.case_lines import CaseLines
+    from runner.reporters.stability_lines import StabilityLines
 
 
 class ConsoleReporter:
@@ -36,9 +37,14 @@ class ConsoleReporter:
             if (value := getattr(options, name)) is not None
         )
         """The flags that a test's outcome may depend on."""
+        if options.runs > 1:
+            self._same += f" --runs {options.runs}"
+            if options.min_pass_rate < 100:
+                self._same += f" --min-pass-rate {options.min_pass_rate:g}"
         self._detailed = False
         self._failed: list[tuple[Suite, TestResult]] = []
         self._cases: CaseLines | None = None
+        self._stability: StabilityLines | None = None
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Prints what an event means to a person."""
@@ -108,8 +114,12 @@ class ConsoleReporter:
         outcome = result.outcome
         if outcome.status == "failed":
             self._failed.append((run.suites[result.suite], result))
+        if result.stability is not None:
+            suite = f"{self._named(run.suites[result.suite])} › " if len(run.suites) > 1 else ""
+            self._stabilities().add(f"{suite}{result.name}", result.stability)
         if self._detailed and result.case is not None:
-            self._write(self._lines().case(run.suites[result.suite], result))
+            text = self._lines().case(run.suites[result.suite], result)
+            self._write(f"{text[:-1]}{self._runs(result)}\n")
         elif self._detailed:
             shows_output = outcome.status == "failed" or self._options.verbose
             body = self._steps(outcome, "  ") + (self._style.output(result.logs, "    ") if shows_output else "")
@@ -119,7 +129,19 @@ class ConsoleReporter:
                 )
             elif outcome.skip_reason:
                 body += f"    └─ {outcome.skip_reason}\n"
+            body += self._runs(result)
             self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
+
+    def _stabilities(self) -> StabilityLines:
+        if self._stability is None:
+            from runner.reporters.stability_lines import StabilityLines
+
+            self._stability = StabilityLines(self._style)
+        return self._stability
+
+    def _runs(self, result: TestResult) -> str:
+        """The line about several runs of a test."""
+        return f"  {self._stabilities().line(result)}" if result.attempts else ""
 
     def _verdict(self, outcome: Outcome) -> str:
         mark, color = MARKS[outcome.status]
@@ -167,6 +189,8 @@ class ConsoleReporter:
             text = f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n"
             text += "\n".join(self._repeat(suite, result) for suite, result in self._failed) + "\n"
         counts = run.counts
+        if self._stability is not None and not self._options.quiet:
+            text += self._stability.table(self._options.runs)
         if self._options.dry_run:
             tests = sum(start.selected for start in run.listed.values())
             of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
@@ -218,7 +242,7 @@ class ConsoleReporter:
                         f"     called from {self._short(where.file)}:{where.line}:{where.column}\n", "dim"
                     )
         if not self._detailed:
-            text += self._style.output(result.logs, "     ")
+            text += self._style.output(result.logs, "     ") + self._runs(result)
         return text + self._again(suite, result)
 
     def _again(self, suite: Suite, result: TestResult) -> str:

@@ -41,7 +41,7 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
     else:
         answer = [record["status"], record.get("errors") or record.get("error")]
     return Attempt(
-        record.get("run", run),
+        run or record["run"],
         record["status"],
         record["duration_ms"],
         normalised(answer),
