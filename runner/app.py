@@ -110,7 +110,7 @@ class _Run:
         of_cases = {source.suite.id: source.suite for source in sources}
         suites = tuple((of_modules | of_cases)[item.id] for item in inputs)
         total = None if modules else sum(source.selected for source in sources)
-        repetition = Repetition(stream.send, options.runs, options.min_pass_rate)
+        repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked)
         where = {**who, "locale": context["locale"]}
         stream.send(RunStart(environment.now(), VERSION, suites, where, total, options.runs, options.min_pass_rate))
         for warning in warnings:

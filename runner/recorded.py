@@ -32,7 +32,8 @@ class RecordedStream(Multiplexer):
     def send(self, event: Event) -> None:
         """Sends an event, and before the last one what is to be said of the recordings."""
         if isinstance(event, TestEnd):
-            event = TestEnd(self._ended(event.result))
+            suite, name, status = event.result.suite, event.result.name, event.result.outcome.status
+            self._try(lambda: self._recording.end(suite, name, status))
         elif isinstance(event, RunEnd):
             whole = self._whole and event.status != "interrupted"
             warning = self._try(lambda: self._recording.finish(whole))
@@ -50,9 +51,10 @@ class RecordedStream(Multiplexer):
         except OSError as error:
             self.execution.add(_cannot_write(error))
 
-    def _ended(self, result: TestResult) -> TestResult:
+    def checked(self, result: TestResult) -> TestResult:
+        """The result of an attempt, which failed if it missed a recorded answer."""
         outcome = result.outcome
-        misses = self._try(lambda: self._recording.end(result.suite, result.name, outcome.status)) or []
+        misses = self._recording.misses(result.suite, result.name, result.run or 1)
         said = [failure.message for failure in outcome.failures]
         unsaid = [miss for miss in misses if not any(miss.partition("\n")[0] in text for text in said)]
         if not unsaid:

@@ -11,18 +11,27 @@ from runner.stability import Attempt, pass_rate, shown_of, stability_of
 class Repetition:
     """Sends the ends of attempts and of tests. Of a test that runs once, only the latter."""
 
-    def __init__(self, send: Callable[[Event], None], runs: int, min_pass_rate: float) -> None:
-        """`min_pass_rate` is in percent."""
+    def __init__(
+        self,
+        send: Callable[[Event], None],
+        runs: int,
+        min_pass_rate: float,
+        checked: Callable[[TestResult], TestResult] | None = None,
+    ) -> None:
+        """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count."""
         self.runs = runs
         self.failed = False
         """Whether a test has failed, or can no longer pass."""
         self._send = send
         self._least = min_pass_rate
+        self._checked = checked
         self._open: dict[tuple[str, int], list[TestResult]] = {}
 
     def end(self, result: TestResult) -> TestResult | None:
         """Sends the end of an attempt, or of a test that has none (`result.run` is 0). The result of the test when it
         has ended with that."""
+        if self._checked is not None:
+            result = self._checked(result)
         if not result.run:
             return self._ended(result)
         self._send(AttemptEnd(result))

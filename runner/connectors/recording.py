@@ -143,8 +143,13 @@ class Recording:
         tape.time = tape.time or now()
         return tape.time
 
-    def end(self, suite: str, case: str, status: str) -> list[str]:
-        """Takes note that a case has ended, and writes what is to be written; what was missed in it. Raises OSError."""
+    def misses(self, suite: str, case: str, run: int) -> list[str]:
+        """What was asked in a run of a case, and not found."""
+        tape = self._tapes.get((suite, case), {}).get(run)
+        return tape.misses if tape else []
+
+    def end(self, suite: str, case: str, status: str) -> None:
+        """Takes note that a case has ended with all its runs, and writes what is to be written. Raises OSError."""
         tapes = self._tapes.pop((suite, case), {})
         self._note(suite, file_of(case))
         if tapes:
@@ -153,7 +158,6 @@ class Recording:
             self._never_asked(suite, case)
         elif status == "passed":
             (self._place.folder / self._name(suite, case)).unlink(missing_ok=True)
-        return [miss for tape in tapes.values() for miss in tape.misses]
 
     def finish(self, whole: bool) -> str | None:
         """Writes what belongs to whole suites, and, of `missing`, cases that were given up; what to say of recordings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
-from runner.events import Event, RunError
+from runner.events import Event, RunError, TestResult
 from runner.execution import Execution
 from runner.secrets import Secrets
 
@@ -34,6 +34,10 @@ class Multiplexer:
                 broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
+
+    def checked(self, result: TestResult) -> TestResult:
+        """The result of an attempt as it is to count."""
+        return result
 
     def close(self) -> None:
         """Closes every reporter that still works."""
