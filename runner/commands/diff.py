@@ -8,7 +8,7 @@ import click
 
 from runner import exit_codes
 from runner.commands.comparison import Change, Comparison, compare
-from runner.commands.reports import read_report, understanding, write_texts
+from runner.commands.reports import check_outputs, read_report, understanding, write_text
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options import duration
@@ -52,6 +52,7 @@ def diff(
 ) -> int:
     """Prints the changes; the exit code."""
     least = duration(slower_by, "--slower-by") * 1000
+    paths = check_outputs(environment, output, FORMATS)
     before, after = read_report(environment, a), read_report(environment, b)
     if before.results and after.results and not _keys(before) & _keys(after):
         hint = "Results are matched by the suite and the id; were both runs started in the same folder?"
@@ -59,8 +60,8 @@ def diff(
     with understanding(f"the comparison of {a} with {b}"):
         found = compare(before, after, slower_factor, least)
     environment.stdout.write(as_text(found, Style(environment.colors and not no_color)))
-    formats = {".md": lambda: as_markdown(found), ".json": lambda: _as_json(found)}
-    write_texts(environment, output, formats)
+    for path in paths:
+        write_text(environment, path, FORMATS[path.suffix.lower()](found))
     return exit_codes.FAILED if fail_on_regression and found.regressions else exit_codes.PASSED
 
 
@@ -129,7 +130,12 @@ def as_markdown(found: Comparison) -> str:
     return text
 
 
-def _as_json(found: Comparison) -> str:
+def as_json(found: Comparison) -> str:
+    """The changes as a JSON document: a list for each kind, and the number of `regressions`."""
     document: Record = {kind: [change.record() for change in getattr(found, kind)] for kind in TITLES}
     document["regressions"] = len(found.regressions)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+FORMATS = {".md": as_markdown, ".json": as_json}
+"""Extension of `-o` → what makes the text."""

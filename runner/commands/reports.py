@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options import absolute
 from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file
-from runner.reporters.document import Report, load
+from runner.reporters.document import Report, load, write_whole
 
 
 def read_report(environment: Environment, path: str) -> Report:
@@ -32,20 +32,22 @@ def write_reports(environment: Environment, report: Report, outputs: Sequence[st
         environment.stdout.write(f"Wrote {path}\n")
 
 
-def write_texts(environment: Environment, outputs: Sequence[str], formats: dict[str, Callable[[], str]]) -> None:
-    """Writes texts to files, made by the entry of `formats` for the extension. Raises ConfigurationError."""
+def check_outputs(environment: Environment, outputs: Sequence[str], extensions: Collection[str]) -> list[Path]:
+    """The paths of files that are to be written. Raises ConfigurationError."""
     paths = [absolute(output, environment.directory) for output in outputs]
     for path in paths:
-        if path.suffix.lower() not in formats:
-            hint = f"The extensions are {', '.join(formats)}"
+        if path.suffix.lower() not in extensions:
+            hint = f"The extensions are {', '.join(extensions)}"
             raise ConfigurationError(f'Cannot write {path}: no format for the extension "{path.suffix}"', hint)
-    from runner.reporters.document import write_whole
+        check_writable(path)
+    return paths
 
-    for path in paths:
-        with writing(path):
-            check_writable(path)
-            write_whole(path, formats[path.suffix.lower()]())
-        environment.stdout.write(f"Wrote {path}\n")
+
+def write_text(environment: Environment, path: Path, text: str) -> None:
+    """Writes a file and says so. Raises ConfigurationError."""
+    with writing(path):
+        write_whole(path, text)
+    environment.stdout.write(f"Wrote {path}\n")
 
 
 @contextmanager

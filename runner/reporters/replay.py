@@ -29,6 +29,7 @@ from runner.events import (
 from runner.reporters.document import Record, Report
 from runner.reporters.facts import name_of
 from runner.reporters.values import text_of
+from runner.stability import Attempt, Stability, stability_of
 from scripttest import Failure, Location, Outcome, StackFrame
 
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
@@ -39,7 +40,14 @@ def events_of(report: Report) -> Iterator[Event]:
     """The events of a run that was saved, suite after suite."""
     start, summary = report.start, report.summary
     suites = {suite["id"]: _suite(suite, results) for suite, results in report.by_suite()}
-    yield RunStart(start["timestamp"], start["version"], tuple(suites.values()), start["environment"])
+    yield RunStart(
+        start["timestamp"],
+        start["version"],
+        tuple(suites.values()),
+        start["environment"],
+        runs=start.get("runs_per_case", 1),
+        min_pass_rate=start.get("min_pass_rate", 100),
+    )
     yield from map(Warned, report.warnings)
     for record, results in report.by_suite():
         suite = suites[record["id"]]
@@ -70,11 +78,34 @@ def _result(suite: Suite, position: int, record: Record) -> TestResult:
     logs = tuple((found[1], line[found.end() :]) if found else ("info", line) for found, line in levels)
     if suite.kind == "script_test":
         outcome = _outcome({**record, "name": name_of(record)})
-        return TestResult(suite.id, outcome.name, position, outcome, logs)
+        return TestResult(suite.id, outcome.name, position, outcome, logs, None, 0, *_stability(record))
     failures = tuple(_case_failures(record)) if record["status"] == "failed" else ()
     name = name_of(record)
     outcome = Outcome(name, record["status"], record["duration_ms"], failures, skip_reason=record.get("skip_reason"))
-    return TestResult(suite.id, name, position, outcome, logs, _case(record))
+    return TestResult(suite.id, name, position, outcome, logs, _case(record), 0, *_stability(record))
+
+
+def _stability(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
+    """The runs of a test, and what they have in common."""
+    runs = record.get("runs")
+    if not runs:
+        return (), None
+    attempts = tuple(
+        Attempt(
+            run["run"],
+            run["status"],
+            run["duration_ms"],
+            "",
+            run.get("output"),
+            run.get("error"),
+            run.get("score"),
+            run.get("tokens", 0),
+            run.get("cost"),
+        )
+        for run in runs["attempts"]
+    )
+    stability = stability_of(attempts)
+    return attempts, stability and stability._replace(consistency=runs["consistency"])
 
 
 def _outcome(record: Record) -> Outcome:
