@@ -148,6 +148,7 @@ class ScriptHost:
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
         self._compiler.add([module.source for module in modules])
+        self._reserve(len(modules))
         while self._open or self._out:
             while self._out:
                 yield self._out.popleft()
@@ -194,8 +195,10 @@ class ScriptHost:
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
-            self._states[source.key] = ModuleRun(self._modules[source.key], result, self._root)
+            state = self._states[source.key] = ModuleRun(self._modules[source.key], result, self._root)
             self._jobs.append(_Job(source.key, None))
+            if state.is_big:
+                self._reserve(self._limit)
 
     # giving work
 
@@ -205,6 +208,11 @@ class ScriptHost:
                 self._give(seat, self._next_job(seat))
         while self._jobs and len(self._seats) < self._limit:
             self._give(self._add_seat(Worker(self._command)), self._jobs.popleft())
+
+    def _reserve(self, workers: int) -> None:
+        """Starts workers ahead of their work, so that it does not wait for them."""
+        while len(self._seats) < min(workers, self._limit):
+            self._add_seat(Worker(self._command))
 
     def _next_job(self, seat: _Seat) -> _Job:
         for job in self._jobs:
@@ -218,8 +226,11 @@ class ScriptHost:
         worker = seat.worker
         seat.job = job
         frames = []
-        if worker.module != job.key or job.tests is None:
-            frames.append(state.frames(self._names))
+        if job.tests is None and state.is_big:
+            worker.module = None
+            frames.append(state.whole_frame(self._names))
+        elif worker.module != job.key or job.tests is None:
+            frames.append(state.frame(self._names))
             worker.module = job.key
             worker.planned = False
         if job.tests is None:
@@ -236,6 +247,7 @@ class ScriptHost:
                 parts += [str(index), *state.plans[index]]
             frames.append(encode("run", *parts))
         worker.send(*frames)
+        state.frame(self._names)
 
     def _add_seat(self, worker: Worker) -> _Seat:
         seat = _Seat(worker)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from scripttest.stack import StackMapper
 
 
+BIG = 50_000
+"""Characters of code."""
+
+
 class Module(NamedTuple):
     """A test module to run."""
 
@@ -47,7 +51,7 @@ class ModuleRun:
         self._root = root
         self._mapper: StackMapper | None = None
         self.early: list[tuple[str, str]] = []
-        self._frames: bytes | None = None
+        self._frame: bytes | None = None
 
     @property
     def mapper(self) -> StackMapper:
@@ -80,20 +84,26 @@ class ModuleRun:
         code = _code_frame(frame.location) if index is not None else ""
         return failure._replace(frames=(frame,), code_frame=code)
 
-    def frames(self, names: Mapping[str, str]) -> bytes:
-        """The frame that loads it into a worker."""
-        if self._frames is None:
-            self._frames = self._encoded(names)
-        return self._frames
+    @property
+    def is_big(self) -> bool:
+        """Whether reading off what its realms need takes longer than setting up one realm with everything."""
+        return len(self.compiled.scripts[-1].code) > BIG
 
-    def _encoded(self, names: Mapping[str, str]) -> bytes:
-        from scripttest.scan import scan
+    def frame(self, names: Mapping[str, str]) -> bytes:
+        """The frame that loads it into a worker; its realms hold what the code needs."""
+        if self._frame is None:
+            from scripttest.scan import scan
 
-        found = scan("\n".join(script.code for script in self.compiled.scripts), names)
-        parts = [
-            boot(self.module.context, found.guarded, False, found.names, names),
-            boot(self.module.context, False, True, names, names),
-        ]
+            found = scan("\n".join(script.code for script in self.compiled.scripts), names)
+            self._frame = self._encoded(boot(self.module.context, found.guarded, False, found.names, names), names)
+        return self._frame
+
+    def whole_frame(self, names: Mapping[str, str]) -> bytes:
+        """The same, with realms that hold everything."""
+        return self._encoded(boot(self.module.context, True, False, names, names), names)
+
+    def _encoded(self, own: str, names: Mapping[str, str]) -> bytes:
+        parts = [own, boot(self.module.context, False, True, names, names)]
         for script in self.compiled.scripts:
             parts += [str(script.first_line), script.code]
         return encode("module", *parts)
