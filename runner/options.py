@@ -87,14 +87,14 @@ def options_from(values: dict[str, Any]) -> RunOptions:
     for first, second in EXCLUSIVE:
         if values[first] and values[second.replace("-", "_")]:
             raise ConfigurationError(f"--{first} and --{second} exclude each other")
+    values["allow_net"] = tuple(
+        host.strip() for text in values["allow_net"] for host in text.split(",") if host.strip()
+    )
     return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)
 
 
 _DURATION = r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+"
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-    values["allow_net"] = tuple(
-        host.strip() for text in values["allow_net"] for host in text.split(",") if host.strip()
-    )
 
 
 def duration(text: str, where: str) -> float:
