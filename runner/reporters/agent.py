@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from runner.errors import RunnerError
 from runner.reporters import check_writable
 from runner.reporters.document import DocumentReporter, Record, Report, write_whole
-from runner.reporters.json_report import custom_report, json_document
+from runner.reporters.json_report import custom_report, json_document, json_text
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
@@ -96,5 +96,5 @@ class AgentReporter(DocumentReporter):
         if self._path is None:
             return None
         beside = self._path.with_name(f"{self._path.name}.json")
-        write_whole(beside, json.dumps(json_document(report), indent=2, ensure_ascii=False) + "\n")
+        write_whole(beside, json_text(json_document(report), len(report.results)))
         return beside

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import errors_of, name_of, place_of
+from runner.reporters.json_report import json_text
 
 OF_TEST = ("runs", "input", "output", "expected", "response", "usage", "connector", "score", "mode", "metadata")
 """Parts of a result that go to the `extra` of a test."""
@@ -22,7 +22,7 @@ class CtrfReporter(DocumentReporter):
 
     def render(self, report: Report) -> str:
         """The document."""
-        return json.dumps(ctrf(report), indent=2, ensure_ascii=False) + "\n"
+        return json_text(ctrf(report), len(report.results))
 
 
 def ctrf(report: Report) -> Record:

@@ -14,6 +14,12 @@ from runner.reporters.saved import counts_of
 
 OF_LINES = ("type", "suite", "position", "script")
 """Keys that results have as lines of JSONL only."""
+INDENTED = 1000
+"""Results up to which a document is indented throughout."""
+LISTS = ("results", "tests")
+"""Keys of the lists of results."""
+PLACE = "\0results\0"
+"""Stands for a list while the rest is made."""
 
 
 class JsonReporter(DocumentReporter):
@@ -21,7 +27,33 @@ class JsonReporter(DocumentReporter):
 
     def render(self, report: Report) -> str:
         """The document as text."""
-        return json.dumps(json_document(report), indent=2, ensure_ascii=False) + "\n"
+        return json_text(json_document(report), len(report.results))
+
+
+def json_text(document: Record, results: int) -> str:
+    """A document of so many results as text; with many of them, each list of results has one to a line, which takes a
+    fraction of the time."""
+    if results <= INDENTED:
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    lists: list[list[Record]] = []
+
+    def outline(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: take(item) if key in LISTS else outline(item) for key, item in value.items()}
+        return [outline(item) for item in value] if isinstance(value, list) else value
+
+    def take(value: Any) -> Any:
+        if not isinstance(value, list):
+            return outline(value)
+        lists.append(value)
+        return PLACE
+
+    head, *rest = json.dumps(outline(document), indent=2, ensure_ascii=False).split(json.dumps(PLACE))
+    parts = [head]
+    for records, text in zip(lists, rest, strict=True):
+        parts += ["[\n", ",\n".join(map(encode, records)), "\n]", text]
+    return "".join(parts) + "\n"
 
 
 def json_document(report: Report) -> Record:

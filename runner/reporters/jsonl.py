@@ -18,6 +18,8 @@ from runner.reporters.run_records import figures
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test runs several times."""
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
 
 class JsonlReporter:
     """Writes results in the order in which tests end."""
@@ -62,7 +64,7 @@ class JsonlReporter:
             self._write({**head, "status": result.outcome.status, **figures(result.stability)})
 
     def _write(self, record: Record) -> None:
-        self._file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        self._file.write(_encode(record) + "\n")
 
 
 def _start_line(start: Record, total_cases: int | None) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,17 @@ def test_a_json_report_says_as_much_as_the_lines_it_stands_for(stream: str, exte
         suite["file"] = files[suite["id"]]
 
     assert written(from_json, tmp_path, extension).decode() == (GOLDEN / f"{stream}.{extension}").read_text("utf-8")
+
+
+@pytest.mark.parametrize("extension", ["json", "ctrf.json"])
+@pytest.mark.parametrize("stream", STREAMS)
+def test_a_document_of_many_results_holds_the_same(
+    stream: str, extension: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.reporters.json_report.INDENTED", 0)
+
+    made = written(load(GOLDEN / f"{stream}.jsonl"), tmp_path, extension).decode()
+
+    shown = (GOLDEN / f"{stream}.{extension}").read_text("utf-8")
+    assert json.loads(made) == json.loads(shown)
+    assert len(made.splitlines()) < len(shown.splitlines()) / 2
