@@ -60,7 +60,8 @@ async def run_cases(
     sources: list[CaseSource], plan: Plan, send: Callable[[Event], None], repetition: Repetition
 ) -> None:
     """Runs all cases and sends their events. With `fail_fast` no case begins after one has failed, and those under way
-    are given up, as they are when this is cancelled: they have no result, unless some of their turns have ended."""
+    are given up, as they are when this is cancelled: they have no result, unless some of their turns, or runs, have
+    ended."""
     run = _Run(sources, plan, send, repetition)
     workers = [asyncio.create_task(run.work()) for _ in range(plan.parallel)]
     try:
@@ -71,6 +72,8 @@ async def run_cases(
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+        for source in sources:
+            repetition.cut(source.suite.id)
     await run.finish()
 
 
@@ -148,7 +151,6 @@ class _Run:
         """Ends the sources of which cases are left, because the run stopped."""
         for suite in self._begun:
             if suite.left:
-                self._repetition.cut(suite.source.suite.id)
                 await self._finish(suite)
 
     async def _take(self) -> _Item | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from agent_files import agent, case_file, run_cases
 from case_runs import run_here
 from command import Application, MakeApplication, Record
-from model_server import Exchange, ModelServer, says
+from model_server import Exchange, ModelServer, says, silence
 
 from runner import events as stream
 from runner.reporters.document import load
@@ -236,6 +237,29 @@ def test_runs_of_one_case_are_under_way_at_the_same_time(app: MakeApplication) -
         records = run_cases(app(files), "--runs", "3", "--parallel", "3", code=0)
 
     assert records["a"]["passed"] == 3
+
+
+def test_an_interrupt_leaves_the_runs_that_have_ended(app: MakeApplication, tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    with ModelServer() as server:
+        server.plan(says("Yes."), says("Yes."), silence())
+        files = agent(package={"connector": "local"}, cases=[case("a"), case("b")])
+        options = {"host": server.url, "model": "m", "key": "k"}
+        files["/connectors/local.conn.yao"] = json.dumps({"type": "openai", "options": options})
+        with app(files).start("-i", case_file(), "--runs", "3", "-o", str(path)) as process:
+            for _ in range(3):
+                assert server.arrivals.acquire(timeout=PATIENCE)
+            process.send_signal(signal.SIGINT)
+            code = process.wait(PATIENCE)
+
+    _, *lines, summary = lines_of(path)
+    assert code == 130
+    assert [(line["type"], line["id"], line.get("run"), line.get("count")) for line in lines] == [
+        ("result", "a", 1, None),
+        ("result", "a", 2, None),
+        ("stability", "a", None, 2),
+    ]
+    assert (summary["status"], summary["total"]) == ("interrupted", 1)
 
 
 HOOKS = """
