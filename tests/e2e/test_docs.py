@@ -21,6 +21,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from difflib import unified_diff
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ import pytest
 from command import Application
 
 from runner import exit_codes
+from runner.cli import COMMANDS
 from runner.flags import FLAGS, Flag
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +76,13 @@ def module_of(path: str) -> str:
     """The id of the test module in a file: `scripts.a.b` for `assistants/a/src/b_test.ts`."""
     agent, _, script = path.removeprefix("assistants/").partition("/src/")
     return ".".join(["scripts", *agent.split("/"), *script.removesuffix("_test.ts").split("/")])
+
+
+def flags_of_commands() -> set[str]:
+    """The flags of the other commands."""
+    places = (place.partition(":") for place in COMMANDS.values())
+    commands = [getattr(import_module(module), name) for module, _, name in places]
+    return {spelling for command in commands for parameter in command.params for spelling in parameter.opts}
 
 
 def name_of(page: Path) -> str:
@@ -239,7 +248,7 @@ def test_the_table_of_flags_is_that_of_the_command() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_flag_that_a_page_shows_exists(page: Path) -> None:
-    known = {spelling for flag in FLAGS for spelling in flag.spellings} | OF_CLICK
+    known = {spelling for flag in FLAGS for spelling in flag.spellings} | OF_CLICK | flags_of_commands()
 
     assert sorted(set(flags_in(page.read_text("utf-8"))) - known) == []
 
