@@ -37,8 +37,8 @@ VERSION = 1
 SUFFIX = ".json"
 _NAME = 80
 """Characters of a file's name that come from the id."""
-_STALE = 3600.0
-"""Seconds after which a file that was not written to its end belongs to nobody."""
+_STALE = 60.0
+"""Seconds after which a file that was not written to its end belongs to nobody: writing takes milliseconds."""
 
 
 class RecordingError(Exception):
