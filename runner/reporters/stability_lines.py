@@ -16,7 +16,9 @@ ROWS = 200
 NAME_WIDTH = 30
 COLORS = {"stable": "green", "mostly stable": "yellow"}
 """Class → colour; others are red."""
-HEAD = ("Test", "Passed", "Rate", "95% interval", "Same output", "Mean", "Deviation", "Class")
+HEAD = ("Test", "Passed", "Rate", "95% interval", "Same output", "Class", "Mean", "Deviation")
+CLASS = 5
+"""Place of the class among them."""
 
 
 class StabilityLines:
@@ -64,9 +66,7 @@ class StabilityLines:
         widths = [max(map(len, column)) for column in zip(HEAD, *cells, strict=True)]
         lines = [SINGLE, f"  Stability ({count(runs, 'run')} of each test)", SINGLE]
         lines.append(self._style.paint(_row(HEAD, widths), "dim"))
-        for row in cells:
-            text = _row(row, widths)
-            lines.append(text[: -len(row[-1])] + self._class(row[-1]))
+        lines += [_row(row, widths, self._class(row[CLASS])) for row in cells]
         tests = sum(self._classes.values())
         if tests > len(cells):
             lines.append(f"  ... and {tests - len(cells)} more, {self._classes['stable']} of all are stable")
@@ -92,14 +92,18 @@ def _cells(name: str, found: Stability) -> tuple[str, ...]:
         _percent(found.pass_rate),
         f"{low:g}-{high:g}%",
         f"{found.consistency:.2f}",
+        found.classification,
         in_milliseconds(found.avg_duration_ms),
         in_milliseconds(found.std_deviation_ms),
-        found.classification,
     )
 
 
-def _row(cells: tuple[str, ...], widths: list[int]) -> str:
-    return "  " + "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+def _row(cells: tuple[str, ...], widths: list[int], painted: str = "") -> str:
+    """A line of the table; `painted` is the class in its colour."""
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    if painted:
+        padded[CLASS] = painted + " " * (widths[CLASS] - len(cells[CLASS]))
+    return "  " + "  ".join(padded).rstrip()
 
 
 def _percent(rate: float) -> str:
