@@ -7,7 +7,7 @@ brings), then the table of `bindings.processes`; what neither knows fails with a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,8 @@ class HostCalls(Services):
         """The fields of the run's context."""
         self.filter: Callable[[str], bool] = lambda name: True
         """Whether a test is to be run."""
+        self.done: Mapping[str, Collection[str]] = {}
+        """Module → tests of it that are not run again."""
         self.providers: dict[str, Provider] = {
             "snapshot.Match": self._match_snapshot,
             "locale.Translate": self._translate,
@@ -73,9 +75,9 @@ class HostCalls(Services):
         surroundings = HostCall(self._app_root, self._policy(), context["locale"], context["authorized"], session)
         return processes.call(name, args, surroundings)
 
-    def selects(self, test: str) -> bool:
+    def selects(self, module: str, test: str) -> bool:
         """Whether a test is to be run; see `scripttest.Services`."""
-        return self.filter(test)
+        return self.filter(test) and test not in self.done.get(module, ())
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""

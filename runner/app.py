@@ -21,20 +21,26 @@ from runner.reporters import BUILT_IN, maker_by_id, maker_for_file
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
 from runner.reporters.ordered import Ordered
-from runner.scripts import host_module, run_scripts, suite_of
+from runner.scripts import ScriptRun, host_module, run_scripts, suite_of
+from runner.stopping import Signals, Stop
 from runner.version import VERSION
 from scripttest import HostError, ScriptHost
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bindings import Policy
     from runner.agents.service import AgentService
+    from runner.budgets import Budgets
     from runner.cases.model import Case
     from runner.connectors.recording import Recording
+    from runner.events import Suite
     from runner.interactive import Person
     from runner.modes.base import Setting
     from runner.reporters import Maker
     from runner.reporters.base import Reporter
     from runner.reporters.progress import Progress
+    from runner.resume import Taken
     from runner.scheduler import CaseSource
     from scripttest import Processes
 
@@ -59,8 +65,21 @@ class _Run:
         self._permitted: Policy | None = None
         self._progress: Progress | None = None
         self._recording = self._open_recording()
+        self._stop = Stop()
+        self._budgets: Budgets | None = None
+        self._resumable = False
+        """Whether a report is written that a later run can resume."""
 
     def run(self) -> int:
+        """Runs; the exit code. A signal before anything runs raises KeyboardInterrupt with its `code`."""
+        try:
+            with Signals(self._stop):
+                return self._run()
+        except KeyboardInterrupt as error:
+            error.code = self._stop.code or exit_codes.INTERRUPTED  # type: ignore[attr-defined]
+            raise
+
+    def _run(self) -> int:
         options, environment, calls = self._options, self._environment, self._calls
         levels: tuple[str, ...] = ()
         if options.run:
@@ -99,6 +118,17 @@ class _Run:
         for group in AGENT_GROUPS:
             calls.groups[group] = self._answer
         sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
+        if options.shard is not None:
+            modules, sources = self._part(options.shard, modules, sources)
+        self._stop.heeded = True
+        self._stop.listen(host.wake)
+        of_modules = {module.id: suite_of(module) for module in modules}
+        of_cases = {source.suite.id: source.suite for source in sources}
+        by_id = of_modules | of_cases
+        suites = tuple(by_id[item.id] for item in inputs if item.id in by_id)
+        taken = self._take_up(modules, sources, suites)
+        if taken is not None:
+            sources, warnings = taken.sources, [*warnings, *taken.warnings]
         reporters = self._reporters(sources, () if writes_cases else options.outputs, context)
         stream = self._stream(reporters)
         calls.redact = environment.secrets.text
@@ -106,34 +136,82 @@ class _Run:
         calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
         calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
         who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
-        of_modules = {module.id: suite_of(module) for module in modules}
-        of_cases = {source.suite.id: source.suite for source in sources}
-        suites = tuple((of_modules | of_cases)[item.id] for item in inputs)
         total = None if modules else sum(source.selected for source in sources)
         repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked)
         where = {**who, "locale": context["locale"]}
-        stream.send(RunStart(environment.now(), VERSION, suites, where, total, options.runs, options.min_pass_rate))
+        runs, least = options.runs, options.min_pass_rate
+        stream.send(RunStart(environment.now(), VERSION, suites, where, total, runs, least, taken and taken.material))
         for warning in warnings:
             stream.send(Warned(warning))
-        interrupted = False
+        done = self._send_kept(taken, suites, repetition)
+        budgets = self._open_budgets()
         try:
             of_host = [host_module(module, context) for module in modules]
-            run_scripts(host, of_host, stream, repetition, options.fail_fast)
-            if sources and not (options.fail_fast and stream.execution.counts.bad):
+            script_run = ScriptRun(host, stream, repetition, self._stop, options.fail_fast, done)
+            run_scripts(script_run, of_host)
+            if sources and not self._stop.reason and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream, repetition)
             calls.save_snapshots()
-        except KeyboardInterrupt:
-            interrupted = True
         except HostError as error:
             stream.send(RunError(error.message, error.hint))
         except OSError as error:
             stream.send(RunError(f"Cannot store the snapshots: {describe(error)}"))
         seconds = environment.monotonic() - self._started
-        stream.send(RunEnd(_status(stream.execution, interrupted), seconds, environment.now()))
+        if budgets is not None and (said := budgets.end()):
+            stream.send(Warned(said))
+        status, reason, left = _status(stream.execution, self._stop)
+        stream.send(RunEnd(status, seconds, environment.now(), reason, left))
         stream.close()
         if writes_cases:
             write_cases(sources, options.outputs, environment.directory, environment.secrets.text)
-        return _exit_code(stream.execution, options, environment)
+        return _exit_code(stream.execution, options, environment, self._stop)
+
+    def _part(
+        self, text: str, modules: list[TestModule], sources: list[CaseSource]
+    ) -> tuple[list[TestModule], list[CaseSource]]:
+        """What belongs to the shard of this run."""
+        from runner.shards import part_of, read_shard
+
+        shard, root = read_shard(text), self._application.root
+        parts = [part_of(source, shard, root) for source in sources]
+        return [module for module in modules if shard.has(module.id)], [part for part in parts if part is not None]
+
+    def _take_up(self, modules: list[TestModule], sources: list[CaseSource], suites: tuple[Suite, ...]) -> Taken | None:
+        """What is taken from the run that this one resumes; for a run without a `.jsonl` report, nothing."""
+        options = self._options
+        self._resumable = not options.dry_run and bool(
+            options.resume
+            or any(output.lower().endswith(".jsonl") for output in options.outputs)
+            or (not options.outputs and any(source.suite.file for source in sources))
+        )
+        if not self._resumable:
+            return None
+        from runner.resume import take_up
+
+        return take_up(options, self._application, modules, sources, suites, self._environment.directory)
+
+    def _send_kept(
+        self, taken: Taken | None, suites: tuple[Suite, ...], repetition: Repetition
+    ) -> dict[str, Collection[int]]:
+        """Puts the kept results into the stream; the positions of those of test modules."""
+        if taken is None or taken.kept is None:
+            return {}
+        from runner.resume import results_of
+
+        for result in results_of(taken.kept, suites):
+            repetition.end(result)
+        modules = [suite.id for suite in suites if suite.kind == "script_test"]
+        self._calls.done = {id: taken.kept.statuses(id) for id in modules}
+        return {id: taken.kept.places(id) for id in modules}
+
+    def _open_budgets(self) -> Budgets | None:
+        options = self._options
+        if options.dry_run or (options.max_cost, options.max_tokens, options.max_duration) == (None, None, None):
+            return None
+        from runner.budgets import Budgets
+
+        self._budgets = Budgets(options, self._stop)
+        return self._budgets
 
     def _sources(
         self, inputs: list[CaseInput | GeneratorInput], context: dict[str, Any]
@@ -179,11 +257,16 @@ class _Run:
                 stream.send(SuiteStart(source.suite.id, source.selected, source.total, names))
                 stream.send(SuiteEnd(source.suite.id))
             return
+        from asyncio import CancelledError
+        from contextlib import suppress
+
         from runner.scheduler import Plan, run_cases
 
         options = self._options
-        plan = Plan(self._setting(context), options.parallel or 1, options.fail_fast, options.before, options.after)
-        self._agents().run(run_cases(sources, plan, stream.send, repetition))
+        setting, parallel = self._setting(context), options.parallel or 1
+        plan = Plan(setting, parallel, options.fail_fast, options.before, options.after, self._stop)
+        with suppress(CancelledError):
+            self._agents().run(run_cases(sources, plan, stream.send, repetition), self._stop)
 
     def _setting(self, context: dict[str, Any]) -> Setting:
         from runner.modes.base import Setting
@@ -204,6 +287,7 @@ class _Run:
             options.on_missing_input or "skip",
             options.interactive,
             self._person(),
+            self._resumable,
         )
 
     def _person(self) -> Person | None:
@@ -232,6 +316,8 @@ class _Run:
                 options.timeout or DEFAULT_CASE_TIMEOUT,
                 self._recording,
             )
+            if self._budgets is not None:
+                self._service.runtime.on_usage = self._budgets.spend
         return self._service
 
     def _open_recording(self) -> Recording | None:
@@ -248,7 +334,7 @@ class _Run:
             return Multiplexer(reporters, secrets)
         from runner.recorded import RecordedStream
 
-        whole = not (options.run or options.dry_run or options.fail_fast)
+        whole = not (options.run or options.dry_run or options.fail_fast or options.shard)
         return RecordedStream(reporters, secrets, self._recording, whole)
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
@@ -271,9 +357,15 @@ class _Run:
             reporters.append(self._progress)
             write = self._progress.write
         reporters.append(Ordered(ConsoleReporter(options, environment, write)))
+        resumed = None if options.resume is None else absolute(options.resume, environment.directory)
         paths = [absolute(output, environment.directory) for output in outputs]
+        paths = [path for path in paths if path != resumed]
         makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
-        if not options.outputs and not options.dry_run:
+        if resumed is not None:
+            from runner.reporters.jsonl import JsonlReporter
+
+            makers.append(partial(JsonlReporter, resumed, True))
+        elif not options.outputs and not options.dry_run:
             stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
             folders = {source.folder for source in sources if source.suite.file}
             makers += [maker_for_file(folder / f"output-{stamp}.jsonl") for folder in sorted(folders)[:1]]
@@ -309,21 +401,29 @@ class _Run:
         return self._permitted
 
 
-def _status(run: Execution, interrupted: bool) -> RunStatus:
-    if interrupted:
-        return "interrupted"
+def _status(run: Execution, stop: Stop) -> tuple[RunStatus, str | None, int]:
+    """How the run ended, why it ended before its time, and how many tests have no result because of that."""
+    left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
+    all_ran = not left and len(run.ended) == len(run.suites)
+    if stop.reason is not None and not (stop.code is None and all_ran):
+        return "interrupted", stop.reason, left
     if run.errors:
-        return "error"
-    return "failed" if run.counts.bad else "passed"
+        return "error", None, 0
+    return ("failed" if run.counts.bad else "passed"), None, 0
 
 
-def _exit_code(run: Execution, options: RunOptions, environment: Environment) -> int:
+def _exit_code(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
     assert run.end is not None
-    codes = {"interrupted": exit_codes.INTERRUPTED, "error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
-    if run.errors and run.end.status != "interrupted":  # also those of reporters that broke on the end of the run
+    if run.end.status == "interrupted":
+        return stop.code or exit_codes.FAILED
+    codes = {"error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
+    if run.errors:  # also those of reporters that broke on the end of the run
         return exit_codes.RUNTIME
     if run.end.status in codes:
         return codes[run.end.status]
+    if not run.suites:
+        environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
+        return exit_codes.PASSED
     if not any(suite.total for suite in run.listed.values()):
         environment.stderr.write(
             "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"

@@ -97,4 +97,10 @@ def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
     """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
     failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == "infrastructure"))
     outcome = Outcome(trial.case.id, status, milliseconds, failures, len(trial.assertions), trial.skip_reason)
-    return TestResult(trial.suite, trial.case.id, trial.position, outcome, tuple(trial.chat.logs), trial.result())
+    digest = ""
+    if trial.setting.digests:
+        from runner.resume import digest_of
+
+        digest = digest_of(trial.case)
+    logs = tuple(trial.chat.logs)
+    return TestResult(trial.suite, trial.case.id, trial.position, outcome, logs, trial.result(), digest=digest)

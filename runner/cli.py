@@ -59,14 +59,18 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         from scripttest import start_processes
 
         options = options_from(values)
+        if options.resume is not None:
+            from runner.resume import with_saved_options
+
+            options = with_saved_options(options, environment.directory)
         processes = start_processes(SCRIPT_PARTS)
         from runner.app import run
 
         return run(options, environment, processes)
     except RunnerError as error:
         return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
-    except KeyboardInterrupt:
-        return exit_codes.INTERRUPTED
+    except KeyboardInterrupt as error:
+        return getattr(error, "code", exit_codes.INTERRUPTED)
     except BrokenPipeError:
         return exit_codes.RUNTIME
     except Exception as error:

@@ -208,6 +208,10 @@ class TestResult(NamedTuple):
     the duration, which is their mean, and what a case took, which is their sum."""
     stability: Stability | None = None
     """What the runs have in common; None when there were none, or all were skipped."""
+    record: dict[str, Any] | None = None
+    """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
+    digest: str = ""
+    """A hash of its case, for a run that resumes this one."""
 
 
 class RunStart(NamedTuple):
@@ -225,6 +229,8 @@ class RunStart(NamedTuple):
     """How often each test runs."""
     min_pass_rate: float = 100
     """Percent of its runs that have to pass for a test to pass."""
+    resume: dict[str, Any] | None = None
+    """What the run is made of, for one that resumes it; see `runner.resume`."""
 
 
 class SuiteStart(NamedTuple):

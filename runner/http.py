@@ -58,7 +58,7 @@ class HttpTimeout(HttpError):  # noqa: N818
     """The other side was silent for too long."""
 
 
-class ConnectTimeout(HttpTimeout):  # noqa: N818
+class ConnectTimeout(HttpTimeout):
     """There was no connection in time."""
 
 

@@ -22,6 +22,7 @@ EXCLUSIVE = (
     ("record", "replay"),
     ("record", "record-missing"),
     ("replay", "record-missing"),
+    ("resume", "dry-run"),
 )
 """Flags of which one or the other may be given."""
 
@@ -57,6 +58,14 @@ class RunOptions(NamedTuple):
     record: str | None = None
     replay: str | None = None
     record_missing: str | None = None
+    resume: str | None = None
+    shard: str | None = None
+    """`I/N`."""
+    max_cost: float | None = None
+    """US dollars."""
+    max_tokens: int | None = None
+    max_duration: float | None = None
+    """Seconds."""
     lenient: bool = False
     allow_net: tuple[str, ...] = ()
     update_snapshots: bool = False
@@ -70,13 +79,14 @@ class RunOptions(NamedTuple):
 def options_from(values: dict[str, Any]) -> RunOptions:
     """Options from the values of the flags. Raises ConfigurationError."""
     inputs = values.pop("input")
-    if not inputs:
+    if not inputs and values["resume"] is None:
         raise ConfigurationError("Nothing to test: -i is missing", "Try: yao-test -i scripts.expense.setup -v")
     if values["timeout"] is not None:
         values["timeout"] = duration(values["timeout"], "--timeout")
     if values["parallel"] is not None:
         values["parallel"] = _count(values["parallel"], "--parallel")
     _read_runs(values)
+    _read_budgets(values)
     if values["threshold"] is not None:
         values["threshold"] = _share(values["threshold"], "--threshold")
     if values["on_missing_input"] is not None:
@@ -117,6 +127,22 @@ def in_words(seconds: float) -> str:
             words += f"{seconds // size:g}{unit}"
             seconds %= size
     return f"{words}{seconds:g}s" if seconds or not words else words
+
+
+def _read_budgets(values: dict[str, Any]) -> None:
+    cost = values["max_cost"]
+    if cost is not None:
+        if not re.fullmatch(r"\d*\.?\d+", cost) or not float(cost):
+            raise ConfigurationError(f'Cannot read --max-cost "{cost}": it must be a number above 0, such as 2.50')
+        values["max_cost"] = float(cost)
+    if values["max_tokens"] is not None:
+        values["max_tokens"] = _count(values["max_tokens"], "--max-tokens")
+    if values["max_duration"] is not None:
+        values["max_duration"] = duration(values["max_duration"], "--max-duration")
+    if values["shard"] is not None:
+        from runner.shards import read_shard
+
+        read_shard(values["shard"])
 
 
 def _count(text: str, where: str) -> int:

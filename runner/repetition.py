@@ -69,6 +69,7 @@ def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
     return shown._replace(
         outcome=shown.outcome._replace(milliseconds=milliseconds),
         run=0,
+        record=None,
         attempts=tuple(attempt._replace(answer="") for attempt in attempts),
         stability=stability,
         case=shown.case

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +26,8 @@ from scripttest import Failure
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.cases.model import Case
+    from runner.stopping import Stop
+    from scripttest import Status
 
 
 class CaseSource(NamedTuple):
@@ -43,6 +45,8 @@ class CaseSource(NamedTuple):
     """The cases that are to run, with their lines, read anew."""
     waited: frozenset[str] = frozenset()
     """Ids of those that others depend on."""
+    done: Mapping[str, Mapping[int, Status]] = {}
+    """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
 
 
 class Plan(NamedTuple):
@@ -54,6 +58,8 @@ class Plan(NamedTuple):
     before: str | None
     """Hook before the cases of each input."""
     after: str | None
+    stop: Stop | None = None
+    """Says when no case is to begin any more, and when those under way are given up."""
 
 
 async def run_cases(
@@ -63,11 +69,15 @@ async def run_cases(
     are given up, as they are when this is cancelled: they have no result, unless some of their turns, or runs, have
     ended."""
     run = _Run(sources, plan, send, repetition)
+    stop = plan.stop
     workers = [asyncio.create_task(run.work()) for _ in range(plan.parallel)]
     try:
         await asyncio.gather(*workers)
     except _FailFastError:
         run.stopped = "given up by --fail-fast"
+    except asyncio.CancelledError:
+        run.stopped = (stop and stop.reason) or run.stopped
+        raise
     finally:
         for worker in workers:
             worker.cancel()
@@ -84,10 +94,14 @@ class _FailFastError(Exception):
 class _SuiteRun:
     """One source while it runs."""
 
-    def __init__(self, source: CaseSource, plan: Plan) -> None:
+    def __init__(self, source: CaseSource, plan: Plan, runs: int) -> None:
         self.source = source
-        self.left = source.selected
+        self.done = {id for id, statuses in source.done.items() if len(statuses) == runs}
+        """Cases that an earlier run has ended."""
+        self.left = source.selected - len(self.done)
         self.progress = Progress(source.waited)
+        for id in self.done:
+            self.progress.end(id, min(source.done[id].values()))  # "failed" comes before "passed"
         context = {**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self.chat = Chat(context, origin=Origin(source.suite.id, "@hooks"))
         """Of the hooks around all cases."""
@@ -128,13 +142,14 @@ class _Run:
 
     def _next(self) -> Iterator[_Item]:
         for source in self._sources:
-            suite = _SuiteRun(source, self._plan)
+            suite = _SuiteRun(source, self._plan, self._repetition.runs)
             self._begun.append(suite)
             self._send(SuiteStart(source.suite.id, source.selected, source.total))
-            if not source.selected:
+            if not suite.left:
                 self._send(SuiteEnd(source.suite.id))
             for position, (line, case) in enumerate(source.cases()):
-                yield _Item(suite, position, line, case)
+                if case.id not in suite.done:
+                    yield _Item(suite, position, line, case)
 
     async def work(self) -> None:
         """Takes cases until there are none."""
@@ -156,6 +171,8 @@ class _Run:
     async def _take(self) -> _Item | None:
         """The next case that may begin; waits while there is none, but there will be."""
         while True:
+            if self._plan.stop is not None and self._plan.stop.reason:
+                return None
             if self._ready:
                 return self._begin(self._ready.popleft())
             for item in self._queue:
@@ -176,9 +193,11 @@ class _Run:
         runs, case = self._repetition.runs, item.case
         if item.run or runs == 1 or case.skip or item.suite.progress.obstacle(case.depends_on):
             return item
-        self._ready.extendleft(item._replace(run=run) for run in range(runs, 1, -1))
+        done = item.suite.source.done.get(case.id, {})
+        first, *others = [run for run in range(1, runs + 1) if run not in done]
+        self._ready.extendleft(item._replace(run=run) for run in reversed(others))
         self._changed.set()
-        return item._replace(run=1)
+        return item._replace(run=first)
 
     def _end(self, item: _Item, result: TestResult) -> None:
         """Notes the end of a case, for those that wait for it."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.application import TestModule
-from runner.events import Event, Suite, SuiteEnd, SuiteStart, TestResult, TestStart
+from runner.events import Suite, SuiteEnd, SuiteStart, TestResult, TestStart
 from runner.repetition import Repetition
 from runner.reporters.multiplexer import Multiplexer
 from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
+
+if TYPE_CHECKING:
+    from runner.stopping import Stop
 
 LOG_LINES = 10_000
 """Captured lines of one test that are kept."""
@@ -27,21 +30,28 @@ def host_module(module: TestModule, context: dict[str, Any]) -> Module:
     return Module(Source(module.id, module.test, module.script), json.dumps(own))
 
 
-def run_scripts(
-    host: ScriptHost, modules: list[Module], stream: Multiplexer, repetition: Repetition, fail_fast: bool
-) -> None:
-    """Runs modules and sends their events; blocks. With `fail_fast` it returns after the first failure, and what was
-    running is not reported. An interrupt goes on its way when all that has ended is sent. Raises HostError."""
-    records = _Records(stream.send, repetition, host.list_only)
+class ScriptRun(NamedTuple):
+    """How modules are run."""
+
+    host: ScriptHost
+    stream: Multiplexer
+    repetition: Repetition
+    stop: Stop
+    fail_fast: bool
+    done: Mapping[str, Collection[int]]
+    """Module → positions of the tests that have results of an earlier run."""
+
+
+def run_scripts(run: ScriptRun, modules: list[Module]) -> None:
+    """Runs modules and sends their events; blocks. When the run is to stop, and with `fail_fast` after the first
+    failure, what was running then has no result. Raises HostError."""
+    host, repetition = run.host, run.repetition
+    records = _Records(run, host.list_only)
     try:
-        for record in host.run(modules):
+        for record in host.run(modules, run.stop.left):
             records.take(record)
-            if fail_fast and repetition.failed:
+            if run.fail_fast and repetition.failed:
                 return
-    except KeyboardInterrupt:
-        for record in host.pending():
-            records.take(record)
-        raise
     finally:
         for module in modules:
             repetition.cut(module.source.key)
@@ -50,9 +60,12 @@ def run_scripts(
 class _Records:
     """Makes events of the host's records."""
 
-    def __init__(self, send: Callable[[Event], None], repetition: Repetition, list_only: bool) -> None:
-        self._send = send
-        self._repetition = repetition
+    def __init__(self, run: ScriptRun, list_only: bool) -> None:
+        self._send = run.stream.send
+        self._repetition = run.repetition
+        self._done = run.done
+        self._places: dict[str, list[int]] = {}
+        """Module → position in the suite of each test that runs."""
         self._list_only = list_only
         self._logs: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
         self._left: dict[str, int] = {}
@@ -63,7 +76,8 @@ class _Records:
         module = record.module
         send = self._send
         if isinstance(record, Started):
-            send(TestStart(module, self._names[module][record.position], record.position, self._run(record)))
+            place = self._places[module][record.position]
+            send(TestStart(module, self._names[module][record.position], place, self._run(record)))
         elif isinstance(record, Line):
             lines = self._logs.setdefault((module, record.position, record.run), [])
             if len(lines) < LOG_LINES:
@@ -71,7 +85,8 @@ class _Records:
         elif isinstance(record, Ended):
             captured = tuple(self._logs.pop((module, record.position, record.run), ()))
             outcome, run = record.outcome, self._run(record)
-            result = TestResult(module, outcome.name, record.position, outcome, captured, run=run)
+            place = self._places[module][record.position]
+            result = TestResult(module, outcome.name, place, outcome, captured, run=run)
             if self._repetition.end(result) is not None:
                 self._left[module] -= 1
                 if not self._left[module]:
@@ -79,7 +94,10 @@ class _Records:
         elif isinstance(record, Listed):
             self._names[module] = record.tests
             self._left[module] = len(record.tests)
-            send(SuiteStart(module, len(record.tests), record.total, record.tests))
+            done = self._done.get(module, ())
+            selected = len(record.tests) + len(done)
+            self._places[module] = [place for place in range(selected) if place not in done]
+            send(SuiteStart(module, selected, record.total, record.tests))
             if not record.tests or self._list_only:
                 send(SuiteEnd(module))
         else:

@@ -13,7 +13,7 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,8 +45,8 @@ class Services:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
         raise NotImplementedError
 
-    def selects(self, test: str) -> bool:
-        """Whether a test is to be run."""
+    def selects(self, module: str, test: str) -> bool:
+        """Whether a test of a module is to be run."""
         raise NotImplementedError
 
 
@@ -121,6 +121,8 @@ class ScriptHost:
         self._wake_read, self._wake_write = os.pipe()
         self._wake_lock = _thread.allocate_lock()
         self._closed = False
+        self._ending = False
+        """Whether no further test begins."""
         self._poll.register(self._wake_read, select.POLLIN)
         self._add_seat(processes.worker)
 
@@ -143,8 +145,12 @@ class ScriptHost:
             os.close(self._wake_read)
             os.close(self._wake_write)
 
-    def run(self, modules: list[Module]) -> Iterator[HostRecord]:
-        """Compiles, lists and runs modules; blocks between records. Raises HostError when the host itself breaks."""
+    def run(self, modules: list[Module], left: Callable[[], float | None] = lambda: None) -> Iterator[HostRecord]:
+        """Compiles, lists and runs modules; blocks between records. Raises HostError when the host itself breaks.
+
+        Once `left` gives a number no further test begins, and those that run have so many seconds. Who changes it calls
+        `wake`.
+        """
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
         self._compiler.add([module.source for module in modules])
@@ -152,21 +158,31 @@ class ScriptHost:
         while self._open or self._out:
             while self._out:
                 yield self._out.popleft()
-            if self._open:
+            seconds = left()
+            if seconds is not None:
+                self._ending = True
+                if not seconds or all(seat.running is None for seat in self._seats):
+                    return
+                self._wait(seconds)
+            elif self._open:
                 self._assign()
                 self._wait()
 
-    def pending(self) -> Iterator[HostRecord]:
-        """What has happened and was not handed out by `run`, which an exception has ended."""
-        while self._out:
-            yield self._out.popleft()
+    def wake(self) -> None:
+        """Makes `run` look at `left`. From any thread, and from a signal handler."""
+        if self._wake_lock.acquire(blocking=False):  # who has it wakes the host, or closes it
+            try:
+                if not self._closed:
+                    os.write(self._wake_write, b".")
+            finally:
+                self._wake_lock.release()
 
     # waiting
 
-    def _wait(self) -> None:
+    def _wait(self, longest: float = LONGEST_WAIT) -> None:
         now = time.monotonic()
         deadlines = [seat.worker.deadline for seat in self._seats if seat.worker.deadline is not None]
-        wait = min(max(0.0, min(deadlines) - now), LONGEST_WAIT) * 1000 + 1 if deadlines else None
+        wait = min(max(0.0, min(deadlines, default=now + longest) - now), longest) * 1000 + 1
         for descriptor, _ in self._poll.poll(wait):
             if descriptor == self._wake_read:
                 os.read(self._wake_read, 4096)
@@ -266,7 +282,8 @@ class ScriptHost:
                 self._died(seat)
                 return
             for kind, parts in frames:
-                self._frame(seat, kind, parts)
+                if seat in self._seats:
+                    self._frame(seat, kind, parts)
         except (ValueError, IndexError, KeyError, RecursionError) as error:
             self._lost(seat, Failure("crash", f"The worker process sent something that is not a message: {error}"))
 
@@ -278,7 +295,9 @@ class ScriptHost:
         if job is None:
             raise ValueError(f"unexpected {kind}")
         state = self._states.get(job.key)
-        if kind == "start":
+        if kind == "start" and self._ending:
+            self._remove(seat)
+        elif kind == "start":
             seat.running = int(parts[0])
             if seat.todo.popleft() != seat.running:
                 raise ValueError("tests out of order")
@@ -333,7 +352,7 @@ class ScriptHost:
         compiled = state.compiled
         found = list(zip(parts[0::2], parts[1::2], strict=True))
         slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found)
-        selected = [test for test in slices.tests if self._services.selects(test.name)]
+        selected = [test for test in slices.tests if self._services.selects(state.compiled.source.key, test.name)]
         runs = (0,) if self._runs == 1 else range(1, self._runs + 1)
         tests = tuple(test for test in selected for _ in runs)
         state.slices = slices

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
 from runner.agents.chat import Chat, Messages, ModelCall
-from runner.connectors.base import Completion, ConnectorError, ModelRequest
+from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Runtime:
         self._now = now
         self._recording = recording
         self._boxes: dict[str, ToolBox] = {}
+        self.on_usage: Callable[[str, Usage], None] | None = None
+        """Hears what each model call took, with the connector's id."""
 
     async def call(
         self,
@@ -142,6 +144,8 @@ class Runtime:
             infrastructure = error.status not in REFUSALS
             raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
         milliseconds = (time.monotonic() - started) * 1000
+        if self.on_usage is not None:
+            self.on_usage(connector, completion.usage)
         chat.model_calls.append(ModelCall(request.agent, connector, completion.model, completion.usage, milliseconds))
         return completion
 

@@ -21,6 +21,9 @@ from runner.mcp.servers import Servers
 from scripttest import FunctionPool
 
 if TYPE_CHECKING:
+    from runner.stopping import Stop
+
+if TYPE_CHECKING:
     from runner.connectors.recording import Recording
 
 T = TypeVar("T")
@@ -75,8 +78,9 @@ class AgentService:
         host.helpers = self.helpers = Helpers(self.runtime, connector)
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended."""
+    def run(self, work: Coroutine[Any, Any, T], stop: Stop | None = None) -> T:
+        """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended. The end
+        of the time that `stop` leaves cancels it too: CancelledError."""
         ended = threading.Event()
 
         async def start() -> asyncio.Task[T]:
@@ -87,12 +91,17 @@ class AgentService:
         task = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
         try:
             while not ended.wait(LOOK):
-                pass
+                if stop is not None and stop.over:
+                    self._cancel(task, ended)
+                    raise asyncio.CancelledError
         except KeyboardInterrupt:
-            self._loop.call_soon_threadsafe(task.cancel)
-            ended.wait(CLOSING)
+            self._cancel(task, ended)
             raise
         return task.result()
+
+    def _cancel(self, task: asyncio.Task[Any], ended: threading.Event) -> None:
+        self._loop.call_soon_threadsafe(task.cancel)
+        ended.wait(CLOSING)
 
     def answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         """Answers a process that a script test calls; blocks. Raises ProcessError."""
@@ -113,7 +122,10 @@ class AgentService:
             except TimeoutError as error:
                 raise ProcessError(f"{name} did not answer within {self._timeout:g}s", 408) from error
 
-        return self.run(work())
+        try:
+            return self.run(work())
+        except asyncio.CancelledError as error:
+            raise ProcessError(f"{name} was given up: the run ends", 503) from error
 
     def close(self) -> None:
         """Ends processes, connections and the thread; blocks for a short time at the most."""

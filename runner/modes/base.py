@@ -59,6 +59,8 @@ class Setting(NamedTuple):
     """Whether a person is asked in all cases, not only in those that say so."""
     person: Person | None = None
     """Who is asked; None with `--skip-interactive`."""
+    digests: bool = False
+    """Whether results say of what case they are, for a run that resumes this one."""
 
 
 class Trial:

@@ -117,6 +117,8 @@ class ConsoleReporter:
         if result.stability is not None:
             suite = f"{self._named(run.suites[result.suite])} › " if len(run.suites) > 1 else ""
             self._stabilities().add(f"{suite}{result.name}", result.stability)
+        if result.record is not None:
+            return
         if self._detailed and result.case is not None:
             text = self._lines().case(run.suites[result.suite], result)
             self._write(f"{text[:-1]}{self._runs(result)}\n")

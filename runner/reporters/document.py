@@ -175,6 +175,8 @@ def result_line(result: TestResult, suite: Suite) -> Record:
     share the record, and must not change it."""
     global _last
     known, record = _last
+    if result.record is not None:
+        return result.record
     if known is not result:
         record = {"type": "result", "suite": suite_id(suite), "position": result.position}
         own = record_of(result)

@@ -24,17 +24,21 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 class JsonlReporter:
     """Writes results in the order in which tests end."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("w", encoding="utf-8", errors="replace", buffering=1)
+    def __init__(self, path: Path, goes_on: bool = False) -> None:
+        """`goes_on`: the file is that of the run which this one resumes."""
+        self._file = path.open("a" if goes_on else "w", encoding="utf-8", errors="replace", buffering=1)
+        self._goes_on = goes_on and bool(self._file.tell())
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
         if isinstance(event, TestEnd) and event.result.attempts:
             self._stability(event.result, so_far.suites[event.result.suite])
         elif isinstance(event, TestEnd | AttemptEnd):
-            self._write(result_line(event.result, so_far.suites[event.result.suite]))
+            self._result(event.result, so_far)
         elif isinstance(event, RunStart):
-            self._write(_start_line(start_record(event), event.total_cases))
+            if not self._goes_on:
+                made_of = {"resume": event.resume} if event.resume else {}
+                self._write({**_start_line(start_record(event), event.total_cases), **made_of})
         elif isinstance(event, RunError):
             self._write({"type": "error", "error": event.message})
         elif isinstance(event, Warned):
@@ -57,6 +61,12 @@ class JsonlReporter:
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+    def _result(self, result: TestResult, so_far: Execution) -> None:
+        if result.record is not None and self._goes_on:
+            return
+        line = result_line(result, so_far.suites[result.suite])
+        self._write({**line, "digest": result.digest} if result.digest else line)
 
     def _stability(self, result: TestResult, suite: Suite) -> None:
         if result.stability is not None:

@@ -53,7 +53,7 @@ def events_of(report: Report) -> Iterator[Event]:
         suite = suites[record["id"]]
         yield SuiteStart(suite.id, len(results), len(results))
         for position, result in enumerate(results):
-            yield TestEnd(_result(suite, position, result))
+            yield TestEnd(result_of(suite, position, result))
         yield SuiteEnd(suite.id)
     yield from map(RunError, report.errors)
     yield RunEnd(summary["status"], summary["duration_ms"] / 1000, str(summary.get("completed_at") or ""))
@@ -73,7 +73,8 @@ def _suite(suite: Record, results: list[Record]) -> Suite:
     )
 
 
-def _result(suite: Suite, position: int, record: Record) -> TestResult:
+def result_of(suite: Suite, position: int, record: Record) -> TestResult:
+    """A result from its record."""
     levels = ((_LEVEL.match(line), line) for line in record.get("logs") or [])
     logs = tuple((found[1], line[found.end() :]) if found else ("info", line) for found, line in levels)
     if suite.kind == "script_test":

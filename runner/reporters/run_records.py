@@ -27,6 +27,8 @@ IN_SEED = {"count": "runs", "attempts": "run_details"}
 
 def record_of(result: TestResult) -> Record:
     """The record of a result, without what says where it belongs."""
+    if result.record is not None:
+        return result.record
     return result_record(result) if result.case is None else case_record(result)
 
 

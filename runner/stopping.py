@@ -1,0 +1,102 @@
+"""The end of a run before its time: a signal, or a budget that is used up.
+
+| what | new tests | those under way | exit code |
+| --- | --- | --- | --- |
+| Ctrl-C, SIGTERM, SIGHUP | none | get `GRACE` | 128 + number of the signal |
+| the same again | none | end at once; what is known of them is in the report | the same |
+| a third time | | the process ends without a word | the same |
+| a budget | none | get `BUDGET_GRACE` | 1 |
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+
+GRACE = 2.0
+"""Seconds that tests under way get after a signal."""
+BUDGET_GRACE = 10.0
+"""Seconds that they get when a budget is used up."""
+REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
+
+
+class Stop:
+    """Whether a run is to end, and how soon. May be asked and told from any thread, and from a signal handler."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        """Why; None while the run goes on."""
+        self.code: int | None = None
+        """The exit code, when a signal ended the run."""
+        self.heeded = False
+        """Whether somebody looks at this; else a signal raises KeyboardInterrupt where the main thread is."""
+        self._end: float | None = None
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Adds somebody who is told of every change. It must not block."""
+        self._listeners.append(listener)
+
+    def request(self, reason: str, grace: float) -> None:
+        """Lets no test begin any more, and those under way end within so many seconds. The first reason counts."""
+        if self.reason is None:
+            self.reason = reason
+            self.hurry(grace)
+
+    def hurry(self, seconds: float) -> None:
+        """Lets the tests under way end within so many seconds, if they had more."""
+        end = time.monotonic() + seconds
+        self._end = end if self._end is None else min(self._end, end)
+        for listener in self._listeners:
+            listener()
+
+    def left(self) -> float | None:
+        """Seconds that the tests under way have, from 0 up; None while the run goes on."""
+        return None if self._end is None else max(0.0, self._end - time.monotonic())
+
+    @property
+    def over(self) -> bool:
+        """Whether what is under way is to be cut."""
+        return self.left() == 0
+
+
+class Signals:
+    """Tells a `Stop` of the signals that end a run, within `with`. For the main thread."""
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+        self._count = 0
+        self._before: dict[int, object] = {}
+
+    def __enter__(self) -> Signals:
+        for number in REASONS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # of a command in the background, for example
+                self._before[number] = signal.signal(number, self._heard)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def _heard(self, number: int, _: FrameType | None) -> None:
+        stop = self._stop
+        self._count += 1
+        if self._count > 2:
+            leave(number)
+        if stop.code is None:
+            stop.code = 128 + number
+        stop.request(REASONS[signal.Signals(number)], GRACE)
+        stop.hurry(GRACE if self._count == 1 else 0)
+        if not stop.heeded:
+            raise KeyboardInterrupt
+
+
+def leave(number: int, _: FrameType | None = None) -> None:
+    """Ends the process at once, as a signal handler; the cursor of the terminal is seen again. Children end by
+    themselves."""
+    if os.isatty(2):
+        os.write(2, b"\x1b[?25h")
+    os._exit(128 + number)

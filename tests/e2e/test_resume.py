@@ -1,0 +1,291 @@
+"""`--resume` and `--shard`: what is missing runs, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from agent_files import agent, case_file, lines
+from command import Application, MakeApplication, Record, eventually
+from faults import assert_complete, leaves_nothing, lines_of, results_in, with_model, worker_pids
+from model_server import ModelServer, echo
+
+CASES = [{"id": f"c{number}", "input": f"say {number}"} for number in range(6)]
+IDS = {case["id"] for case in CASES}
+REPLIES = "- reply: 'heard {{ input }}'"
+SCRIPT = "".join(f"export function Test{name}(t) {{ t.assert.True(true); }}\n" for name in "ABC")
+BOTH = ("-i", case_file(), "-i", "scripts.demo.some")
+EVERYTHING = IDS | {"TestA", "TestB", "TestC"}
+
+
+@pytest.fixture
+def here(app: MakeApplication) -> Application:
+    return app({**agent(replies=REPLIES, cases=CASES), "some_test.ts": SCRIPT})
+
+
+def report_of(here: Application, *arguments: str) -> Path:
+    """The report of a whole run."""
+    path = here.home / "whole.jsonl"
+    run = here.run(*BOTH, "-o", str(path), *arguments)
+    assert run.code == 0, run
+    return path
+
+
+def cut_to(here: Application, whole: Path, length: int) -> Path:
+    path = here.home / "cut.jsonl"
+    path.write_bytes(whole.read_bytes()[:length])
+    return path
+
+
+def without(whole: Path, *ids: str) -> bytes:
+    """A report without some of its results, and without its end."""
+    kept = [line for line in whole.read_bytes().splitlines(True) if json.loads(line).get("id") not in ids]
+    return b"".join(kept[:-1])
+
+
+def test_a_report_that_is_cut_off_anywhere_is_finished(here: Application) -> None:
+    whole = report_of(here)
+    size = whole.stat().st_size
+    lengths = [0, 1, 8, *range(40, size, size // 6), size - 1, size]
+    for length in lengths:
+        path = cut_to(here, whole, length)
+        before = path.read_bytes()
+        done = {record["id"] for record in lines_of(path) if record["type"] == "result"}
+        run = here.run(*BOTH, "--resume", str(path), "-q")
+        assert run.code == 0, (length, run)
+        assert_complete(path, EVERYTHING)
+        after = path.read_bytes()
+        torn = before.rpartition(b"\n")[0]
+        kept = [line for line in torn.splitlines(True) if b'"type": "result"' in line]
+        assert all(line.rstrip() in after for line in kept), length
+        new = [r["id"] for r in lines_of(path)[1 + len(done) :] if r["type"] == "result"]
+        assert set(new) == EVERYTHING - done
+
+
+def test_what_is_missing_runs_and_every_report_has_everything(here: Application) -> None:
+    path = here.home / "cut.jsonl"
+    path.write_bytes(without(report_of(here), "c1", "c4", "TestB"))
+    other = here.home / "other.json"
+
+    run = here.run(*BOTH, "--resume", str(path), "-o", str(other))
+
+    assert run.code == 0, run
+    assert f"Warning: 6 results of {str(path).replace(str(here.home), '<home>')} are kept\n" in run.stdout
+    assert "Summary: 9 passed, 0 failed, 0 skipped" in run.stdout
+    assert_complete(path, EVERYTHING)
+    new = [record["id"] for record in lines_of(path)[7:] if record["type"] == "result"]
+    assert new == ["TestB", "c1", "c4"]
+    cases, script = json.loads(other.read_text())["reports"]
+    assert [record["id"] for record in cases["results"]] == sorted(IDS)
+    assert [record["output"] for record in cases["results"]] == [f"heard say {number}" for number in range(6)]
+    assert [record["name"] for record in script["results"]] == ["TestA", "TestB", "TestC"]
+
+
+def test_the_flags_of_the_first_run_hold_for_the_second(here: Application) -> None:
+    path = here.home / "cut.jsonl"
+    path.write_bytes(without(report_of(here, "-u", "ann"), "c1"))
+
+    assert here.run("--resume", str(path)).code == 0
+
+    assert_complete(path, EVERYTHING)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("-u", "bob"), "it was made with --user ann, not with --user bob"),
+        (("-c", "scripted"), "it was made with no --connector, not with --connector scripted"),
+        (("-i", case_file()), f"it was made with -i {case_file()} -i scripts.demo.some, not with -i {case_file()}"),
+        (("--shard", "1/2"), "it was made with no --shard, not with --shard 1/2"),
+    ],
+    ids=["user", "connector", "inputs", "shard"],
+)
+def test_other_flags_than_before_are_an_error(here: Application, arguments: tuple[str, ...], said: str) -> None:
+    path = cut_to(here, report_of(here, "-u", "ann"), 2000)
+    before = path.read_bytes()
+
+    run = here.run(*arguments, "--resume", str(path))
+
+    assert (run.code, run.stdout) == (2, "")
+    assert f"Error: Cannot resume <home>/cut.jsonl: {said}\n" in run.stderr
+    assert path.read_bytes() == before
+
+
+def test_what_is_no_report_is_left_alone(here: Application) -> None:
+    for content, why in [(b'{"id": "a"}\n', "it is no .jsonl report of yao-test"), (None, "No such file or directory")]:
+        path = here.home / "other.jsonl"
+        path.unlink(missing_ok=True)
+        if content is not None:
+            path.write_bytes(content)
+        run = here.run(*BOTH, "--resume", str(path))
+        assert (run.code, run.stderr.splitlines()[0]) == (2, f"Error: Cannot resume <home>/other.jsonl: {why}")
+        assert content is None or path.read_bytes() == content
+
+
+def test_changed_and_new_cases_run_and_are_said(here: Application) -> None:
+    path = here.home / "cut.jsonl"
+    path.write_bytes(without(report_of(here), "c5"))
+    changed = [{"id": "new", "input": "say new"}, *CASES[1:]]
+    changed[2] = {**CASES[2], "input": "say other"}
+    here.write({f"/{case_file()}": lines(*changed), "some_test.ts": SCRIPT + "export function TestD(t) {}\n"})
+
+    run = here.run("--resume", str(path))
+
+    assert run.code == 0, run
+    assert f"Warning: {case_file()}: changed since, so they run again: c2\n" in run.stdout
+    assert f"Warning: {case_file()}: gone since, so their results are left out: c0\n" in run.stdout
+    assert "Warning: demo/src/some_test.ts: changed since, so its tests run again\n" in run.stdout
+    assert_complete(path, (IDS - {"c0"}) | {"new", "TestA", "TestB", "TestC", "TestD"})
+    outputs = {record["id"]: record.get("output") for record in lines_of(path) if record["type"] == "result"}
+    assert outputs["c2"] == "heard say other"
+
+
+def test_changed_prompts_are_said(here: Application) -> None:
+    path = cut_to(here, report_of(here), 3000)
+    here.write({"/assistants/demo/prompts.yml": "- { role: system, content: Be long. }"})
+
+    run = here.run("--resume", str(path))
+
+    assert "Warning: The files of demo have changed since the kept results were made" in run.stdout
+
+
+def test_missing_runs_of_a_case_are_made(here: Application) -> None:
+    whole = report_of(here, "--runs", "3")
+    kept = []
+    for line in whole.read_bytes().splitlines(True)[:-1]:
+        record = json.loads(line)
+        if record.get("id") == "c2" and (record.get("run") == 2 or record["type"] == "stability"):
+            continue
+        if record.get("id") == "TestB" and (record.get("run") == 3 or record["type"] == "stability"):
+            continue
+        kept.append(line)
+    path = here.home / "cut.jsonl"
+    path.write_bytes(b"".join(kept))
+
+    run = here.run("--resume", str(path), "-o", str(here.home / "r.json"))
+
+    assert run.code == 0, run
+    runs = sorted((r["id"], r["run"]) for r in lines_of(path) if r["type"] == "result")
+    assert runs == sorted((id, run) for id in EVERYTHING for run in (1, 2, 3))
+    stable = [record["id"] for record in lines_of(path) if record["type"] == "stability"]
+    assert sorted(stable) == sorted(EVERYTHING)
+
+
+def test_a_failure_of_the_first_run_fails_the_second(app: MakeApplication) -> None:
+    cases: list[Record] = [
+        {"id": "bad", "input": "x", "expected": "y"},
+        {"id": "after", "input": "x", "depends_on": ["bad"]},
+        {"id": "good", "input": "x"},
+    ]
+    here = app(agent(replies=REPLIES, cases=cases))
+    path = here.home / "r.jsonl"
+    here.run("-i", case_file(), "-o", str(path))
+    path.write_bytes(without(path, "good", "after"))
+
+    run = here.run("--resume", str(path))
+
+    assert run.code == 1
+    assert "› bad" in run.stdout
+    assert results_in(path) == [("after", "skipped"), ("bad", "failed"), ("good", "passed")]
+
+
+def test_a_command_that_is_killed_is_finished(app: MakeApplication) -> None:
+    with ModelServer(echo(0.02)) as server:
+        here = app(
+            {
+                **agent(
+                    package={"connector": "local"}, cases=CASES * 1 + [{"id": f"d{n}", "input": "x"} for n in range(60)]
+                ),
+                **with_model(server),
+            }
+        )
+        ids = IDS | {f"d{n}" for n in range(60)}
+        path = here.home / "r.jsonl"
+        with leaves_nothing(here) as sessions:
+            arguments: tuple[str, ...] = ("-i", case_file(), "--parallel", "4", "-o", str(path))
+            for wanted in (5, 20, 40):
+                with here.start(*arguments) as process:
+                    sessions.append(process.pid)
+                    eventually(lambda: len(results_in(path)) >= wanted, "results are written")  # noqa: B023
+                    process.kill()
+                    process.communicate()
+                arguments = ("--resume", str(path), "--parallel", "4")
+            run = here.run(*arguments)
+            assert run.code == 0, run
+            assert_complete(path, ids)
+
+
+def test_workers_that_are_killed_in_hooks_cost_their_cases_only(app: MakeApplication) -> None:
+    hooks = "function Create(ctx, messages) { if (messages[0].content === 'slow') { new FS('data').WriteFile('/begun', 'x'); for (;;) {} } }"
+    cases = [{"id": "slow", "input": "slow"}, *CASES]
+    here = app({**agent(replies=REPLIES, hooks=hooks, cases=cases), "/data/.keep": ""})
+    path = here.home / "r.jsonl"
+    with leaves_nothing(here) as sessions, here.start("-i", case_file(), "-o", str(path)) as process:
+        sessions.append(process.pid)
+        eventually((here.root / "data/begun").exists, "the hook begins")
+        for pid in worker_pids(process.pid):
+            os.kill(pid, signal.SIGKILL)
+        run = here.finish(process)
+    assert run.code == 1, run
+    assert results_in(path) == sorted([("slow", "failed"), *((id, "passed") for id in IDS)])
+
+
+# Shards
+
+
+def test_shards_have_every_test_once(here: Application) -> None:
+    found: list[str] = []
+    for number in (1, 2, 3):
+        path = here.home / f"{number}.jsonl"
+        run = here.run(*BOTH, "--shard", f"{number}/3", "-o", str(path))
+        assert run.code == 0, run
+        found += [id for id, _ in results_in(path)]
+    assert sorted(found) == sorted(EVERYTHING)
+
+
+def test_a_case_stays_in_its_shard_when_others_are_added(here: Application) -> None:
+    def shard() -> set[str]:
+        return (
+            set(here.results_of_cases("--shard", "1/2"))
+            if hasattr(here, "results_of_cases")
+            else ids_of(here, "--shard", "1/2")
+        )
+
+    before = shard()
+    here.write({f"/{case_file()}": lines({"id": "first", "input": "x"}, *CASES, {"id": "last", "input": "x"})})
+    assert shard() - {"first", "last"} == before
+
+
+def ids_of(here: Application, *arguments: str) -> set[str]:
+    path = here.home / "ids.jsonl"
+    run = here.run("-i", case_file(), *arguments, "-o", str(path))
+    assert run.code == 0, run
+    return {id for id, _ in results_in(path)}
+
+
+def test_cases_that_depend_on_each_other_are_in_one_shard(app: MakeApplication) -> None:
+    chain = [{"id": f"k{n}", "input": "x", **({"depends_on": [f"k{n - 1}"]} if n else {})} for n in range(5)]
+    here = app(agent(replies=REPLIES, cases=[*chain, *CASES]))
+    parts = [ids_of(here, "--shard", f"{number}/4") for number in (1, 2, 3, 4)]
+    assert [len(part & {case["id"] for case in chain}) for part in parts].count(5) == 1
+    assert sorted(id for part in parts for id in part) == sorted(IDS | {case["id"] for case in chain})
+
+
+def test_a_shard_without_tests_passes(app: MakeApplication) -> None:
+    here = app(agent(replies=REPLIES, cases=CASES[:1]))
+    runs = [here.run("-i", case_file(), "--shard", f"{number}/9", "-o", "r.jsonl") for number in range(1, 10)]
+    assert [run.code for run in runs] == [0] * 9
+    said = [run.stderr for run in runs if run.stderr]
+    assert (len(said), said[0]) == (8, said[0]) and said[0].startswith("Warning: no test belongs to --shard ")
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0"])
+def test_a_bad_shard_is_an_error(here: Application, text: str) -> None:
+    run = here.run(*BOTH, "--shard", text)
+    assert (run.code, run.stderr) == (
+        2,
+        f'Error: Cannot read --shard "{text}": it must be I/N\nHint: Such as 1/4, 2/4, 3/4 and 4/4\n',
+    )

@@ -1,0 +1,102 @@
+"""What fault tests look at: the processes and files that a command leaves behind, and what its report has."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Application, Record, eventually
+from model_server import ModelServer
+
+
+def relatives(session: int) -> list[str]:
+    """The living processes of a session, by command line; those that changed theirs are found by their parents."""
+    found: dict[int, tuple[int, int, str, str]] = {}
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            state, parent, _, own, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
+            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        found[int(entry.name)] = (int(parent), int(own), state, line)
+    family = {session} | {pid for pid, (_, own, _, _) in found.items() if own == session}
+    while more := {pid for pid, (parent, *_) in found.items() if parent in family} - family:
+        family |= more
+    return [line for pid, (_, _, state, line) in sorted(found.items()) if pid in family and state != "Z"]
+
+
+@contextmanager
+def leaves_nothing(application: Application) -> Iterator[list[int]]:
+    """Sessions that are added to the list have no process left in the end, and no temporary file is left either."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("no /proc here")
+    before = leftovers(application)
+    sessions: list[int] = []
+    yield sessions
+    for session in sessions:
+        eventually(lambda: not relatives(session), f"all processes end: {relatives(session)}")  # noqa: B023
+    assert leftovers(application) == before
+
+
+def leftovers(application: Application) -> set[str]:
+    """Temporary files of this tool, in the system's folder and below the application's."""
+    folders = [Path(tempfile.gettempdir()), application.home, application.root]
+    names = [
+        (folder, path) for folder in folders for path in (folder.rglob if folder != folders[0] else folder.glob)("*")
+    ]
+    return {str(path) for _, path in names if path.name.startswith((".yao-test", "yao-test", "esbuild-"))}
+
+
+def lines_of(path: Path) -> list[Record]:
+    """The lines of a report; the last may be torn."""
+    records: list[Record] = []
+    for line in path.read_bytes().split(b"\n") if path.exists() else []:
+        try:
+            records.append(json.loads(line))
+        except ValueError:
+            continue
+    return records
+
+
+def results_in(path: Path) -> list[tuple[str, Any]]:
+    """`(id, status)` of the results in a report, in the order of ids."""
+    return sorted((record["id"], record["status"]) for record in lines_of(path) if record["type"] == "result")
+
+
+def assert_complete(path: Path, ids: set[str]) -> None:
+    """A report that has each result once, one start at its beginning and one summary at its end."""
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert Counter(record["id"] for record in records if record["type"] == "result") == dict.fromkeys(ids, 1)
+    kinds = [record["type"] for record in records]
+    assert (kinds[0], kinds[-1], kinds.count("start"), kinds.count("summary")) == ("start", "summary", 1, 1)
+    summary = records[-1]
+    assert (summary["total"], summary["status"]) == (len(ids), "passed")
+
+
+def with_model(server: ModelServer, **options: Any) -> dict[str, str]:
+    """The connector `local`, which asks a server of the test."""
+    definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local", **options}}
+    return {"/connectors/local.conn.yao": json.dumps(definition)}
+
+
+def worker_pids(session: int) -> list[int]:
+    """The worker processes of a command."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                line = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"scripttest.worker" in line and os.getsid(int(entry.name)) == session:
+                found.append(int(entry.name))
+    return found
