@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.events import Event, RunEnd, RunError, TestEnd, TestResult, Warned
+from runner.events import Event, RunEnd, RunError, TestEnd, TestResult, TestStart, Warned
 from runner.reporters.multiplexer import Multiplexer, describe
 from scripttest import Failure
 
@@ -28,12 +28,20 @@ class RecordedStream(Multiplexer):
         self._recording = recording
         self._whole = whole
         self._broken = False
+        self._started: set[tuple[str, str]] = set()
+        """Tests under way; one that ends without having begun was taken over from an earlier run."""
 
     def send(self, event: Event) -> None:
         """Sends an event, and before the last one what is to be said of the recordings."""
-        if isinstance(event, TestEnd):
+        if isinstance(event, TestStart):
+            self._started.add((event.suite, event.name))
+        elif isinstance(event, TestEnd):
             suite, name, status = event.result.suite, event.result.name, event.result.outcome.status
-            self._try(lambda: self._recording.end(suite, name, status))
+            if (suite, name) in self._started:
+                self._started.discard((suite, name))
+                self._try(lambda: self._recording.end(suite, name, status))
+            else:
+                self._recording.keep(suite, name)
         elif isinstance(event, RunEnd):
             whole = self._whole and event.status != "interrupted"
             warning = self._try(lambda: self._recording.finish(whole))
@@ -59,7 +67,7 @@ class RecordedStream(Multiplexer):
         unsaid = [miss for miss in misses if not any(miss.partition("\n")[0] in text for text in said)]
         if not unsaid:
             return result
-        failures = (*(Failure("error", miss) for miss in unsaid), *outcome.failures)
+        failures = (*(Failure("infrastructure", miss) for miss in unsaid), *outcome.failures)
         return result._replace(outcome=outcome._replace(status="failed", failures=failures, skip_reason=None))
 
     def _try(self, work: Callable[[], T]) -> T | None:

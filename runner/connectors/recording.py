@@ -148,10 +148,14 @@ class Recording:
         tape = self._tapes.get((suite, case), {}).get(run)
         return tape.misses if tape else []
 
+    def keep(self, suite: str, case: str) -> None:
+        """Takes note that there is a case that does not run this time."""
+        self._note(suite, file_of(case))
+
     def end(self, suite: str, case: str, status: str) -> None:
         """Takes note that a case has ended with all its runs, and writes what is to be written. Raises OSError."""
         tapes = self._tapes.pop((suite, case), {})
-        self._note(suite, file_of(case))
+        self.keep(suite, case)
         if tapes:
             self._end(suite, case, tapes)
         elif status != "skipped" and self.mode != "record":

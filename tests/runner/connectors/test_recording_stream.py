@@ -1,0 +1,152 @@
+"""What the stream of a recorded run does about recordings when cases and the run end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from connector_bench import Bench, asks
+
+from runner import events
+from runner.agents.chat import Origin
+from runner.connectors.base import ConnectorError
+from runner.connectors.load import Connectors
+from runner.connectors.recording import Mode, Recording, open_place
+from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteStart, Warned
+from runner.execution import Execution
+from runner.recorded import RecordedStream
+from runner.secrets import Secrets
+from scripttest import Failure, Outcome
+
+SUITE = Suite("suite", "agent_test", "suite", "", "demo")
+
+
+class Heard:
+    """A reporter that remembers."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        self.events.append(event)
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class Run:
+    """One run with one suite."""
+
+    def __init__(self, bench: Bench, mode: Mode) -> None:
+        self.bench = bench
+        bench.write()
+        self.folder = bench.root / "rec"
+        self.recording = Recording(open_place("rec", self.folder, mode), mode, bench.root)
+        self.heard = Heard()
+        self.stream = RecordedStream([self.heard], Secrets(), self.recording, True)
+        self.stream.send(RunStart("", "", (SUITE,), {}))
+        self.stream.send(SuiteStart("suite", 1, 1))
+
+    def ask(self, text: str) -> None:
+        async def work(connectors: Connectors) -> None:
+            await self.recording.complete(Origin("suite", "case"), "test", asks(text), connectors)
+
+        self.bench.run(work)
+
+    def case(
+        self, status: str = "passed", begins: bool = True, failures: tuple[Failure, ...] = ()
+    ) -> events.TestResult:
+        if begins:
+            self.stream.send(events.TestStart("suite", "case", 0))
+        outcome = Outcome("case", status, 0, failures)  # type: ignore[arg-type]
+        result = self.stream.checked(events.TestResult("suite", "case", 0, outcome))
+        self.stream.send(events.TestEnd(result))
+        return result
+
+    def end(self) -> list[Event]:
+        """The events at the end of the run."""
+        self.stream.send(RunEnd("passed", 0, ""))
+        self.stream.close()
+        return [event for event in self.heard.events if isinstance(event, Warned | RunError | RunEnd)]
+
+
+MakeRun = Callable[[Mode], Run]
+
+
+@pytest.fixture
+def start(bench: Bench) -> MakeRun:
+    return lambda mode: Run(bench, mode)
+
+
+def recorded(start: MakeRun) -> Path:
+    run = start("record")
+    run.ask("hi")
+    run.case()
+    assert run.end() == [RunEnd("passed", 0, "")]
+    return run.folder / "suite/case.json"
+
+
+def test_a_case_that_was_taken_over_from_an_earlier_run_keeps_its_recording(start: MakeRun) -> None:
+    path = recorded(start)
+    content = path.read_text()
+    for mode in ("record", "replay", "missing"):
+        run = start(mode)  # type: ignore[arg-type]
+        run.case(begins=False)
+
+        assert run.end() == [RunEnd("passed", 0, "")]
+        assert path.read_text() == content
+
+
+def test_a_case_that_runs_and_no_longer_asks_loses_its_recording(start: MakeRun) -> None:
+    path = recorded(start)
+    run = start("record")
+    run.case()
+    run.end()
+
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("status", ["passed", "skipped"])
+def test_a_miss_that_nobody_spoke_of_breaks_the_case(start: MakeRun, status: str) -> None:
+    recorded(start)
+    run = start("replay")
+    with pytest.raises(ConnectorError) as caught:
+        run.ask("ho")
+
+    outcome = run.case(status).outcome
+
+    assert (outcome.status, outcome.failures) == ("failed", (Failure("infrastructure", caught.value.message),))
+
+
+def test_a_miss_that_the_case_tells_is_told_once(start: MakeRun) -> None:
+    recorded(start)
+    run = start("replay")
+    with pytest.raises(ConnectorError) as caught:
+        run.ask("ho")
+    told = (Failure("error", f"agent error: {caught.value.message}"),)
+
+    assert run.case("failed", failures=told).outcome.failures == told
+
+
+def test_what_was_not_used_is_said_before_the_end(start: MakeRun) -> None:
+    recorded(start)
+    run = start("replay")
+    run.case()
+
+    said = 'Recordings in rec that were not used: "case" in suite (all 1)'
+    assert run.end() == [Warned(said), RunEnd("passed", 0, "")]
+
+
+def test_a_disk_that_takes_no_recordings_is_an_error_that_is_said_once(start: MakeRun) -> None:
+    run = start("record")
+    (run.folder / "suite").write_text("in the way")
+    for _ in range(2):
+        run.ask("hi")
+        run.case()
+
+    problem, end = run.end()
+
+    assert isinstance(problem, RunError)
+    assert problem.message.startswith("Cannot write recordings: ")
+    assert end == RunEnd("error", 0, "")
