@@ -91,7 +91,7 @@ def test_a_case_that_was_taken_over_from_an_earlier_run_keeps_its_recording(star
     path = recorded(start)
     content = path.read_text()
     for mode in ("record", "replay", "missing"):
-        run = start(mode)  # type: ignore[arg-type]
+        run = start(mode)
         run.case(begins=False)
 
         assert run.end() == [RunEnd("passed", 0, "")]
