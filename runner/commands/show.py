@@ -52,7 +52,8 @@ def _on_console(environment: Environment, report: Report, verbose: int, quiet: b
     from runner.reporters.console import ConsoleReporter
     from runner.reporters.replay import events_of
 
-    options = RunOptions((), verbose=verbose, quiet=quiet, no_color=no_color)
+    runs = report.start.get("runs_per_case", 1)
+    options = RunOptions((), runs=runs, verbose=verbose, quiet=quiet, no_color=no_color)
     run = Execution()
     console = ConsoleReporter(options, environment, lambda text: print(text, end="", file=environment.stdout))
     for event in events_of(report._replace(warnings=[])):

@@ -12,7 +12,7 @@ from runner.reporters.facts import agents_of, connectors_of
 from runner.reporters.run_records import as_in_seed, milliseconds_of, stability_summary
 from runner.reporters.saved import counts_of
 
-OF_LINES = ("type", "suite", "position", "script")
+OF_LINES = ("type", "suite", "position", "script", "digest")
 """Keys that results have as lines of JSONL only."""
 INDENTED = 1000
 """Results up to which a document is indented throughout."""
