@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple, TextIO, cast
 
-from runner.secrets import RedactedStream, Secrets
+from runner.secrets import PROCESS, RedactedStream, Secrets
 
 
 class Environment(NamedTuple):
@@ -52,10 +52,10 @@ class Environment(NamedTuple):
 def from_process() -> Environment:
     """The environment of this process."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    secrets = Secrets(os.environ)
-    stdout, stderr = (cast(TextIO, RedactedStream(_tolerant(stream), secrets)) for stream in (sys.stdout, sys.stderr))
+    PROCESS.add_variables(os.environ)
+    stdout, stderr = (cast(TextIO, RedactedStream(_tolerant(stream), PROCESS)) for stream in (sys.stdout, sys.stderr))
     sys.stderr = stderr  # where threads and libraries complain
-    return Environment(_working_directory(), os.environ, stdout, stderr, cpus, secrets)
+    return Environment(_working_directory(), os.environ, stdout, stderr, cpus, PROCESS)
 
 
 def _working_directory() -> Path:

@@ -165,6 +165,10 @@ class Secrets:
         return result._replace(logs=tuple(logs))
 
 
+PROCESS = Secrets()
+"""Those of this process; for what is read while a report is written, all else is clean already."""
+
+
 class RedactedStream:
     """A text stream on which no secret is written."""
 

@@ -95,7 +95,7 @@ export interface Core extends Kernel {
 
 const globals = globalThis as unknown as Record<string, unknown>;
 const { parse } = JSON;
-const { getPrototypeOf } = Object;
+const { getPrototypeOf, setPrototypeOf } = Object;
 const { ownKeys, apply, defineProperty: define } = Reflect;
 const { isArray } = Array;
 const hasOwn = Object.prototype.hasOwnProperty;
@@ -109,6 +109,8 @@ delete globals.$host;
 /** Long strings made by `+` are ropes, which the border refuses; a slice is flat. */
 const flat = (text: string): string => apply(slice, text, [0]);
 const words = (text: string): string[] => apply(split, text, [" "]);
+/** A list that no setter of a script is in the way of when it grows. */
+const bare = (): never[] => setPrototypeOf([], null) as never[];
 const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
 const parts: Record<string, unknown> = { __proto__: null };
 
@@ -172,7 +174,7 @@ export class T {
 
   constructor(name: string) {
     this.name = name;
-    this.#outcome = { failures: [], assertions: 0, skipped: false, steps: [] };
+    this.#outcome = { failures: bare(), assertions: 0, skipped: false, steps: bare() };
   }
 
   get failed(): boolean {
@@ -196,7 +198,7 @@ export class T {
 core.T = T;
 
 function checks(t: T, outcome: Outcome, required: boolean): object {
-  const made: Record<string, unknown> = {};
+  const made = { __proto__: null } as unknown as Record<string, unknown>;
   for (let i = 0; i < assertions.length; i++) {
     const name = assertions[i];
     const sure = certain[name] as ((a: unknown, b: unknown) => boolean) | undefined;

@@ -3,7 +3,8 @@
  *
  * A script may overwrite `JSON`, `Array.prototype` or `Object.keys`; what decides and explains a verdict calls
  * these instead. Methods are uncurried: `std.slice(text, 0, 3)` stands for `text.slice(0, 3)`.
- * Loops in such code are index loops, and a list grows with `list[list.length] = item`.
+ * Loops in such code are index loops, and a list that grows is `std.list()`, which a setter that a script puts on
+ * `Array.prototype` cannot reach; it grows with `list[list.length] = item`.
  */
 
 const call = Function.prototype.call;
@@ -21,7 +22,13 @@ const NativePromise = (async () => {})().constructor as PromiseConstructor;
 /** Where every generator finds `next`, unless its function has a prototype of its own. */
 const generators = Object.getPrototypeOf(function* () {}).prototype as Generator;
 
+const { setPrototypeOf } = Object;
+
 export const std = {
+  /** A list without a prototype, of these items. */
+  list: <T>(...items: T[]): T[] => setPrototypeOf(items, null) as T[],
+  /** The same list without a prototype. */
+  bare: <T>(list: T[]): T[] => setPrototypeOf(list, null) as T[],
   /** For the `prototype` of the harness's generator functions: drives them whatever scripts do to all generators. */
   generator: {
     __proto__: null,

@@ -9,7 +9,7 @@ const relative = /^[.[]/;
 /** The keys of a path of the forms `a.b[0].c`, `$.a`, `[0]` and `$`; undefined for any other. */
 function simpleKeys({ std }: Kernel, path: string): string[] | undefined {
   const rest = std.exec(rooted, path) ? std.slice(path, 1) : std.exec(relative, path) ? path : "." + path;
-  const keys: string[] = [];
+  const keys = std.list<string>();
   step.lastIndex = 0;
   while (step.lastIndex < rest.length) {
     const found = std.exec(step, rest);

@@ -74,7 +74,7 @@ export function unbox(std: Std, kind: Kind, value: object): unknown {
 
 /** The enumerable own keys of an object, symbols last. */
 export function keysOf(std: Std, value: object): PropertyKey[] {
-  const keys: PropertyKey[] = std.keys(value);
+  const keys: PropertyKey[] = std.bare(std.keys(value));
   const all = std.ownKeys(value);
   if (all.length > keys.length) {
     for (let i = 0; i < all.length; i++) {

@@ -45,7 +45,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
   const plain = (proto: unknown): boolean => proto === null || proto === std.objectPrototype;
 
   function same(state: State, a: unknown, b: unknown, nesting: number): boolean {
-    const todo = [a, b];
+    const todo = std.list(a, b);
     while (todo.length) {
       b = todo[todo.length - 1];
       a = todo[todo.length - 2];
@@ -132,8 +132,8 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
   }
 
   function mapItems(a: object, b: object, add: (x: unknown, y: unknown) => void): boolean | Loose {
-    const left: unknown[] = [];
-    const right: unknown[] = [];
+    const left = std.list();
+    const right = std.list();
     let result = std.mapSize(a) === std.mapSize(b);
     std.mapForEach(a, (value, key) => {
       if (isObject(key)) left[left.length] = [key, value];
@@ -147,8 +147,8 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
   }
 
   function setItems(a: object, b: object): boolean | Loose {
-    const left: unknown[] = [];
-    const right: unknown[] = [];
+    const left = std.list();
+    const right = std.list();
     let result = std.setSize(a) === std.setSize(b);
     std.setForEach(a, (item) => {
       if (std.setHas(b, item)) return;
@@ -174,7 +174,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     for (let i = count - 1; i >= 0; i--) {
       const key = sketch(right[i], 2);
       let group = std.mapGet(groups, key) as unknown[] | undefined;
-      if (!group) std.mapSet(groups, key, (group = []));
+      if (!group) std.mapSet(groups, key, (group = std.list()));
       group[group.length] = right[i];
     }
     for (let i = 0; i < count; i++) {
@@ -243,5 +243,5 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     trail.length = mark;
   }
 
-  return (a, b) => same({ trail: [], steps: 0 }, a, b, 0);
+  return (a, b) => same({ trail: std.list(), steps: 0 }, a, b, 0);
 }

@@ -57,7 +57,7 @@ export default function (kernel: Kernel): Explain {
   /** Prints one value. `forDiff`: a line for each item, keys sorted, and nothing that equality overlooks. */
   function print(root: unknown, depthLimit: number, itemLimit: number, room: number, forDiff: boolean): string {
     const limit = room;
-    const ancestors: unknown[] = [];
+    const ancestors = std.list();
     let depth = 0;
 
     const spend = (text: string): string => {
@@ -109,7 +109,7 @@ export default function (kernel: Kernel): Explain {
     function object(it: object, column: number): string {
       const kind = kindOf(std, it);
       const name = className(it);
-      const parts: string[] = [];
+      const parts = std.list<string>();
       const open = depth <= depthLimit;
       let count = 0;
       /** Adds a part if there is room; it stands for one item, or for several. */
@@ -214,8 +214,8 @@ export default function (kernel: Kernel): Explain {
 
     function fields(it: object, kind: string, add: (text: () => string) => void, column: number): void {
       const keys: PropertyKey[] = keysOf(std, it);
-      const names: string[] = [];
-      const symbols: PropertyKey[] = [];
+      const names = std.list<string>();
+      const symbols = std.list<PropertyKey>();
       for (let i = 0; i < keys.length; i++) {
         const key = keys[i];
         if (typeof key === "symbol") symbols[symbols.length] = key;
@@ -325,7 +325,7 @@ export default function (kernel: Kernel): Explain {
   const inLines = (value: unknown): string => print(value, 30, 1000, 60_000, true);
 
   function diff(expected: unknown, actual: unknown): string {
-    const lines: string[] = [];
+    const lines = std.list<string>();
     const texts =
       typeof expected === "string" && typeof actual === "string" && (hasLines(expected) || hasLines(actual));
     const left = texts ? linesOf(expected) : std.split(inLines(expected), "\n");
@@ -419,7 +419,7 @@ export default function (kernel: Kernel): Explain {
       // what was found so far has to do
     }
     const { expected: x, actual: y } = at;
-    const lines: string[] = [];
+    const lines = std.list<string>();
     if (at.path) lines[0] = "  first difference at " + at.path;
     if (typeof x === "string" && typeof y === "string") {
       let i = 0;

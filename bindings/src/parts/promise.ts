@@ -12,7 +12,7 @@ type Settle = (value: unknown) => void;
 
 export default function (core: Core) {
   const { std } = core;
-  const rejections: { promise: object; reason: unknown }[] = [];
+  const rejections = std.list<{ promise: object; reason: unknown }>();
   const handled = new std.WeakSet<object>();
   const settledPromise = new std.Promise<void>((resolve) => resolve());
 

@@ -50,7 +50,7 @@ export default function (core: Core): Recorder {
   }
 
   function encodeOutcome(name: string, milliseconds: number, outcome: Outcome): string {
-    const steps: Raw[] = [];
+    const steps = std.list<Raw>();
     for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]);
     return encode(std, {
       name,

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from runner.secrets import PROCESS
+
 Record = dict[str, Any]
 
 AROUND = 3
@@ -58,6 +60,6 @@ def _read(path: Path) -> list[str]:
     try:
         if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > LARGEST:
             return []
-        return path.read_text("utf-8", errors="replace").splitlines()
+        return PROCESS.text(path.read_text("utf-8", errors="replace")).splitlines()
     except OSError:
         return []

@@ -1,0 +1,239 @@
+"""Attempts to reach files: each an attack by a script test, through the real command."""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from attacks import MARK, attacked, held
+from command import Application, MakeApplication, Record
+
+LEAVES = "leaves the volume"
+CLOSED = "may hold secrets"
+KEY = "sk-key-of-the-connector"
+
+ATTACKS = {
+    "dots": f'refused(t, () => new FS("data").ReadFile("../../secret.txt"), "{LEAVES}");',
+    "dots inside": f'refused(t, () => new FS("data").ReadFile("folder/../../../secret.txt"), "{LEAVES}");',
+    "dots after a slash": f'refused(t, () => new FS("data").ReadFile("/../../secret.txt"), "{LEAVES}");',
+    "many dots": f'refused(t, () => new FS("data").ReadFile("../".repeat(50) + "etc/passwd"), "{LEAVES}");',
+    "absolute": 'refused(t, () => new FS("data").ReadFile("/etc/passwd"), "no such");',
+    "proc environment": 'refused(t, () => new FS("data").ReadFile("/proc/self/environ"), "no such");',
+    "proc descriptors": 'refused(t, () => new FS("data").ReadFile("/proc/self/fd/0"), "no such");',
+    "nul": 'refused(t, () => new FS("data").ReadFile("note.txt\\0/../../../secret.txt"), "NUL");',
+    "percent": 'refused(t, () => new FS("data").ReadFile("%2e%2e/%2e%2e/secret.txt"), "no such");',
+    "backslashes": 'refused(t, () => new FS("data").ReadFile("..\\\\..\\\\secret.txt"), "no such");',
+    "dots of Unicode": 'refused(t, () => new FS("data").ReadFile("\\u2024\\u2024/\\uff0e\\uff0e/secret.txt"), "no such");',
+    "file address": 'refused(t, () => new FS("data").ReadFile("file:///etc/passwd"), "no such");',
+    "home": 'refused(t, () => new FS("data").ReadFile("~/.profile"), "no such");',
+    "long path": 'refused(t, () => new FS("data").ReadFile("a/".repeat(100000) + "../".repeat(100003) + "x"));',
+    "unknown volume": 'refused(t, () => new FS("/").ReadFile("etc/passwd"));',
+    "volume with dots": 'refused(t, () => Process("fs.data/../...ReadFile", "x"));',
+    "link": f'refused(t, () => new FS("data").ReadFile("out"), "{LEAVES}");',
+    "absolute link": f'refused(t, () => new FS("data").ReadFile("absolute"), "{LEAVES}");',
+    "folder behind a link": f'refused(t, () => new FS("data").ReadFile("outdir/secret.txt"), "{LEAVES}");',
+    "link behind links": f'refused(t, () => new FS("data").ReadFile("chain"), "{LEAVES}");',
+    "link to the root": f'refused(t, () => new FS("data").ReadFile("root/etc/passwd"), "{LEAVES}");',
+    "link to proc": f'refused(t, () => new FS("data").ReadFile("procfs/environ"), "{LEAVES}");',
+    "link to a link's parent": f'refused(t, () => new FS("data").ReadFile("folder/up/up/../secret.txt"), "{LEAVES}|no such");',
+    "existence behind a link": f'refused(t, () => new FS("data").Exists("outdir/secret.txt"), "{LEAVES}");',
+    "size behind a link": f'refused(t, () => new FS("data").Size("out"), "{LEAVES}");',
+    "download": f'refused(t, () => new FS("data").Download("out"), "{LEAVES}");',
+    "base64": f'refused(t, () => new FS("data").ReadFileBase64("absolute"), "{LEAVES}");',
+    "write through a link": f'refused(t, () => new FS("data").WriteFile("out", "x"), "{LEAVES}");',
+    "new file behind a link": f'refused(t, () => new FS("data").WriteFile("outdir/new.txt", "x"), "{LEAVES}");',
+    "new file by a dangling link": f'refused(t, () => new FS("data").WriteFile("dangling", "x"), "{LEAVES}");',
+    "append through a link": f'refused(t, () => new FS("data").AppendFile("absolute", "x"), "{LEAVES}");',
+    "remove behind a link": f'refused(t, () => new FS("data").RemoveAll("outdir/victims"), "{LEAVES}");',
+    "remove a link to a folder": 'new FS("data").RemoveAll("spare");',
+    "change permissions": f'refused(t, () => new FS("data").Chmod("out", 0o777), "{LEAVES}");',
+    "folder behind a link to be made": f'refused(t, () => new FS("data").MkdirAll("outdir/a/b"), "{LEAVES}");',
+    "move out": f'refused(t, () => new FS("data").Move("note.txt", "../../moved.txt"), "{LEAVES}");',
+    "move behind a link": f'refused(t, () => new FS("data").Move("note.txt", "outdir/moved.txt"), "{LEAVES}");',
+    "move in": f'refused(t, () => new FS("data").Move("outdir/secret.txt", "mine.txt"), "{LEAVES}");',
+    "move a link, then read": 'const fs = new FS("data"); fs.Move("movable", "folder/sub/moved"); refused(t, () => fs.ReadFile("folder/sub/moved"));',
+    "copy a link": f'refused(t, () => new FS("data").Copy("out", "mine.txt"), "{LEAVES}");',
+    "copy a folder with links": 'refused(t, () => new FS("data").Copy("/", "copy"));',
+    "zip with links": """
+        const fs = new FS("data"); fs.Zip("linked", "linked.zip"); fs.Unzip("linked.zip", "unzipped");
+        for (const path of fs.ReadDir("unzipped", true)) if (!fs.IsDir(path)) t.assert.NotContains(fs.ReadFile(path), "OUTSIDE");
+    """,
+    "zip slip": 'refused(t, () => new FS("data").Unzip("slip.zip", "slipped"), "leaves the target");',
+    "zip with a link": 'const fs = new FS("data"); fs.Unzip("links.zip", "u"); t.assert.NotContains(fs.ReadFile("u/link"), "OUTSIDE"); t.assert.False(fs.IsLink("u/link"));',
+    "pattern with dots": f'refused(t, () => new FS("data").Glob("../../*"), "{LEAVES}");',
+    "pattern through a link": 't.assert.Equal(new FS("data").Glob("outdir/*"), []);',
+    "pattern of everything": 'for (const path of new FS("data").Glob("**/*")) t.assert.NotContains(path, "secret.txt");',
+    "list through links": 'for (const path of new FS("data").ReadDir("/", true)) t.assert.NotContains(path, "secret.txt");',
+    "list behind a link": f'refused(t, () => new FS("data").ReadDir("outdir"), "{LEAVES}");',
+    "temporary folder elsewhere": f'refused(t, () => new FS("data").MkdirTemp("../..", "x"), "{LEAVES}");',
+    "temporary folder by its name": 'refused(t, () => new FS("data").MkdirTemp("", "../../x*"), "without a slash");',
+    "remove the root": 'refused(t, () => new FS("data").RemoveAll("folder/.."), "stays where it is");',
+    "write in the application": 'refused(t, () => new FS("app").WriteFile("assistants/demo/src/attack_test.ts", ""), "read only");',
+    "remove in the application": 'refused(t, () => new FS("dsl").RemoveAll("assistants"), "read only");',
+    "write by way of data in the application": 'refused(t, () => new FS("app").WriteFile("data/x", ""), "read only");',
+    "write a script": 'refused(t, () => new FS("script").WriteFile("x.ts", ""), "read only");',
+    "environment file": f'refused(t, () => new FS("app").ReadFile(".env"), "{CLOSED}");',
+    "environment file, other letters": f'for (const n of [".ENV", ".Env.local", ".env.", "./.env", "\\uff0eenv"]) refused(t, () => new FS("app").ReadFile(n), "{CLOSED}");',
+    "connector": f'refused(t, () => new FS("app").ReadFile("connectors/model.conn.yao"), "{CLOSED}");',
+    "connector by a link": f'refused(t, () => new FS("app").ReadFile("innocent.txt"), "{CLOSED}");',
+    "connectors by name": f'refused(t, () => new FS("dsl").ReadDir("Connectors"), "{CLOSED}");',
+    "connectors by a walk": 'for (const path of new FS("app").ReadDir("/", true)) t.assert.NotContains(path, "model.conn");',
+    "connectors by a pattern": 't.assert.Equal(new FS("app").Glob("connectors/*"), []); t.assert.Equal(new FS("app").Glob("**/*.conn.yao"), []);',
+    "repository": f'refused(t, () => new FS("app").ReadFile(".git/config"), "{CLOSED}");',
+    "path that changes when it is read": """
+        let reads = 0; const path: any = { toString() { return reads++ ? "../../secret.txt" : "note.txt"; }, toJSON() { return reads++ ? "../../secret.txt" : "note.txt"; } };
+        let text = ""; try { text = new FS("data").ReadFile(path); } catch {}
+        t.assert.NotContains(text, "OUTSIDE");
+    """,
+    "path that is a list": 'refused(t, () => new FS("data").ReadFile(["..", "..", "secret.txt"] as any));',
+    "upload": 'refused(t, () => http.Post("http://127.0.0.1:9/", {}, { f: "../../secret.txt" }));',
+    "script by a path": 'refused(t, () => Process("scripts./../../outside.Leak"), "no such script");',
+    "script by an absolute path": 'refused(t, () => Process("scripts." + {place} + "/outside.Leak"), "no such script");',
+    "require": 'refused(t, () => (globalThis as any).require("fs").readFileSync("/etc/passwd"));',
+    "modules of the engine": 'for (const name of ["std", "os", "bjson", "qjs:std", "fs"]) { let got: any; try { got = await (0, eval)(`import("${name}")`); } catch { continue; } t.fail("ESCAPED " + name); }',
+    "load functions of the engine": 'for (const name of ["load", "loadFile", "read", "readFile", "print", "scriptArgs", "loadScript", "evalScript"]) t.assert.Equal(typeof (globalThis as any)[name], "undefined");',
+    "race": """
+        const fs = new FS("data"); let text = "";
+        for (let i = 0; i < 40; i++) { try { text += fs.ReadFile(i % 2 ? "note.txt" : "out"); } catch {} }
+        t.assert.NotContains(text, "OUTSIDE");
+    """,
+}
+
+IMPORTS = {
+    "a text": 'import x from "../../../../secret.txt" with { type: "text" }; const got = x;',
+    "bytes": 'import x from "../../../../secret.txt" with { type: "bytes" }; const got = new TextDecoder().decode(x);',
+    "an absolute path": 'import x from "/etc/passwd" with { type: "text" }; const got = x;',
+    "JSON": 'import x from "../../../../secret.json"; const got = JSON.stringify(x);',
+    "JSON with an error": 'import x from "../../../../broken.json"; const got = JSON.stringify(x);',
+    "a script": 'import { Leak } from "../../../../outside"; const got = Leak();',
+    "require": 'const x = require("../../../../secret.json"); const got = JSON.stringify(x); export {};',
+    "a link": 'import x from "../../../data/absolute" with { type: "text" }; const got = x;',
+    "a connector": 'import x from "../../../connectors/other.conn.json"; const got = JSON.stringify(x);',
+    "the environment file": 'import x from "../../../.env" with { type: "text" }; const got = x;',
+    "the compiler's own input": 'import x from "/dev/stdin" with { type: "text" }; const got = x;',
+    "the compiler's environment": 'import x from "/proc/self/environ" with { type: "text" }; const got = x;',
+    "a mapped path": 'import x from "@secret/secret.json"; const got = JSON.stringify(x);',
+    "what is executed": 'import "../../../../outside.js"; const got = (globalThis as any).leaked;',
+    "a source map": "const got = '';",
+}
+"""Import and what it would give; each in a module of its own."""
+
+
+def archive(name: str, mode: int, content: str) -> bytes:
+    """A zip file with one entry."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as made:
+        entry = zipfile.ZipInfo(name)
+        entry.external_attr = mode << 16
+        made.writestr(entry, content)
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def application(shared_app: MakeApplication) -> Application:
+    """An application with links out of it, beside files that nobody may read or change."""
+    app = shared_app(
+        {
+            "/data/note.txt": "note",
+            "/data/folder/sub/x.txt": "x",
+            "/data/linked/own.txt": "own",
+            "/data/slip.zip": archive("../../slipped.txt", 0o644, "x"),
+            "/data/links.zip": archive("link", stat.S_IFLNK | 0o777, "/etc/passwd"),
+            "/.env": f"APP_NAMED={MARK}",
+            "/.git/config": MARK,
+            "/connectors/model.conn.yao": f'{{"type": "openai", "options": {{"key": "{KEY}"}}}}',
+            "/connectors/other.conn.json": f'{{"type": "openai", "options": {{"key": "{KEY}"}}}}',
+            "/tsconfig.json": '{"compilerOptions": {"paths": {"@secret/*": ["../*"]}}}',
+        }
+    )
+    outside = app.root.parent
+    (outside / "secret.txt").write_text(MARK)
+    (outside / "secret.json").write_text(f'{{"key": "{MARK}"}}')
+    (outside / "broken.json").write_text(f'{{"key": {MARK}')
+    (outside / "outside.ts").write_text(f'export function Leak() {{ return "{MARK}"; }}')
+    (outside / "outside.js").write_text(f'globalThis.leaked = "{MARK}";')
+    (outside / "victims").mkdir()
+    (outside / "victims/victim.txt").write_text("alive")
+    data = app.root / "data"
+    links: dict[str, str | Path] = {
+        "out": "../../secret.txt",
+        "absolute": outside / "secret.txt",
+        "outdir": outside,
+        "spare": outside / "victims",
+        "movable": "../../secret.txt",
+        "dangling": "../../made.txt",
+        "chain": "folder/hop",
+        "folder/hop": "../out",
+        "folder/up": "..",
+        "root": "/",
+        "procfs": "/proc/self",
+        "linked/leak": "../../../secret.txt",
+        "linked/folder": outside / "victims",
+        "../innocent.txt": "connectors/model.conn.yao",
+    }
+    for name, target in links.items():
+        (data / name).symlink_to(target)
+    return app
+
+
+def outside_of(app: Application) -> dict[str, str]:
+    """Everything beside the application, with its content and permissions."""
+    found = {}
+    for path in sorted(app.root.parent.rglob("*")):
+        if not path.is_relative_to(app.root) and not path.is_relative_to(app.home) and path.is_file():
+            found[path.name] = f"{path.read_text()} {path.stat().st_mode:o}"
+    return found
+
+
+@pytest.fixture(scope="module")
+def results(application: Application) -> tuple[dict[str, Record], dict[str, str], dict[str, str]]:
+    before = outside_of(application)
+    attacks = {name: code.replace("{place}", f'"{application.root.parent}"') for name, code in ATTACKS.items()}
+    records = attacked(application, attacks)
+    return records, before, outside_of(application)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_script_reaches_no_file_outside(
+    results: tuple[dict[str, Record], dict[str, str], dict[str, str]], attack: str
+) -> None:
+    records, before, after = results
+    assert held(records[attack]), records[attack]
+    assert after == before
+
+
+def test_the_application_itself_is_unchanged(application: Application, results: object) -> None:
+    assert (application.root / ".env").read_text() == f"APP_NAMED={MARK}"
+    assert (application.root / "assistants/demo/package.yao").read_text() == "{}"
+    assert (application.root / "data/note.txt").read_text() == "note"
+
+
+@pytest.fixture(scope="module")
+def imported(application: Application) -> dict[str, str]:
+    """All that the command said of a module that imports, by what it imports."""
+    from base64 import b64encode
+
+    source_map = '{"version": 3, "sources": ["../../../../secret.txt"], "names": [], "mappings": "AAAA;AAAA;AAAA;AAAA"}'
+    said = {}
+    for number, (name, code) in enumerate(IMPORTS.items()):
+        test = f'{code}\nexport function TestImport(t: any) {{\n  t.fail("got " + got);\n}}\n'
+        if name == "a source map":
+            test += f"//# sourceMappingURL=data:application/json;base64,{b64encode(source_map.encode()).decode()}\n"
+        application.write({f"import{number}_test.ts": test})
+        said[name] = str(number)
+    run = application.run("-i", "scripts.demo.import*", "-v", "--timeout", "5s")
+    assert run.code == 1, run
+    parts = run.stdout.split("✗ scripts.demo.import")[1:]
+    return {name: "".join(part for part in parts if part.startswith((f"{n} ", f"{n}  "))) for name, n in said.items()}
+
+
+@pytest.mark.parametrize("what", IMPORTS)
+def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: str) -> None:
+    assert ("cannot be loaded" in imported[what]) == (what != "a source map")
+    assert MARK not in imported[what]
+    assert KEY not in imported[what]
+    assert "root:" not in imported[what]
+    assert "PATH=" not in imported[what]

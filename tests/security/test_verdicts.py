@@ -1,0 +1,226 @@
+"""Attempts to change a verdict, to learn of the environment, to start processes, and to use up the machine: each an
+attack by a script test, through the real command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from attacks import MARK, attacked, held
+from command import Application, MakeApplication, Record, eventually
+
+from scripttest.process import LIFELINE
+from scripttest.supervisor import Worker, worker_command
+
+FAIL = "t.assert.Equal(1, 2, 'must be told');"
+
+VERDICTS = {
+    "status of the result": "(t as any).status = 'passed'; " + FAIL,
+    "getter for failed": "Object.defineProperty(t, 'failed', { get: () => false }); " + FAIL,
+    "assertions replaced": "const real = t.assert.Equal; for (const k of Object.keys(t.assert)) (t.assert as any)[k] = () => true; real(1, 2, 'must be told');",
+    "members of testing.T replaced": "const p = Object.getPrototypeOf(t); for (const k of ['fail', 'error', 'fatal', 'outcome', 'skip']) try { p[k] = () => {}; } catch {} "
+    + FAIL,
+    "another T": "const T = t.constructor; const other = new T('other'); " + FAIL + " return other;",
+    "a guessed key": f"{FAIL} try {{ t.outcome({{}}).failures.length = 0; }} catch {{}} try {{ t.outcome().failures = []; }} catch {{}}",
+    "skip after a failure": FAIL + " t.skip('never mind');",
+    "skip before the end": f"t.cleanup(() => t.skip('x')); {FAIL}",
+    "stop while failing": f"{FAIL} throw Object.create(null);",
+    "a result that is returned": FAIL + " return { status: 'passed', failures: [] } as any;",
+    "a promise that lies": FAIL + " return { then(done: any) { done({ status: 'passed' }); done(); } } as any;",
+    "a promise that is settled twice": "return { then(done: any, failed: any) { failed(new Error('must be told')); done(); } } as any;",
+    "setter on the first index": "Object.defineProperty(Array.prototype, 0, { set() {}, get: () => undefined, configurable: true }); "
+    + FAIL,
+    "setters on many indexes": "for (let i = 0; i < 50; i++) Object.defineProperty(Array.prototype, i, { set() {}, configurable: true }); "
+    + FAIL,
+    "setters on Object.prototype": "for (const k of ['kind', 'message', 'failures', 'status', 'stack', 'length', 'skipped']) Object.defineProperty(Object.prototype, k, { set() {}, get: () => 0, configurable: true }); "
+    + FAIL,
+    "Object.prototype as a Proxy": "try { Object.setPrototypeOf(Array.prototype, new Proxy({}, { get: () => 0, set: () => true, has: () => true, defineProperty: () => false })); } catch {} "
+    + FAIL,
+    "toPrimitive": "const bomb: any = { [Symbol.toPrimitive]() { throw new Error('boom'); }, toJSON() { throw 1; } }; t.assert.Equal(bomb, 1, 'must be told');",
+    "setters for the names of assertions": "for (const k of Object.keys(t.require)) Object.defineProperty(Object.prototype, k, { set() {}, get: () => () => true, configurable: true }); "
+    + FAIL,
+    "setters and maps": "for (let i = 0; i < 9; i++) Object.defineProperty(Array.prototype, i, { set() {}, get: () => 1, configurable: true }); t.assert.Equal(new Map([[{ a: 1 }, 1], [{ a: 2 }, 2]]), new Map([[{ a: 1 }, 1], [{ a: 3 }, 2]]), 'must be told');",
+    "setters and a later failure": "for (let i = 0; i < 9; i++) Object.defineProperty(Array.prototype, i, { set() {}, get: () => 1, configurable: true }); t.run('a', async (t: any) => { await null; t.assert.Equal([{ a: [1] }], [{ a: [2] }]); });",
+    "setters and a rejection": "for (let i = 0; i < 9; i++) Object.defineProperty(Array.prototype, i, { set() {}, get: () => 1, configurable: true }); Promise.reject(new Error('must be told'));",
+    "toPrimitive in a message": "t.assert.Equal(1, 2, { [Symbol.toPrimitive]() { throw new Error('boom'); }, toString() { t.skip('x'); return ''; } } as any);",
+    "getters on arguments": FAIL
+    + "t.assert.Equal({ get a() { t.skip('from a getter'); return 1; } }, { a: 2 }, 'must be told');",
+    "getters that change": "let n = 0; t.assert.Equal({ get a() { return n++ ? 1 : 2; } }, { a: 1 }, 'must be told'); "
+    + FAIL,
+    "a Proxy that agrees": "t.assert.Equal(new Proxy({}, { get: () => 1, ownKeys: () => { throw new Error('trap'); } }), { a: 1 }, 'must be told');",
+    "a Proxy that loops": "const p: any = new Proxy({}, { getPrototypeOf: () => p, get: () => p }); t.assert.Equal(p, { a: 1 }, 'must be told');",
+    "a revoked Proxy": "const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); t.assert.Equal(proxy, {}, 'must be told');",
+    "a thrown Proxy": "throw new Proxy(new Error('x'), { get() { throw new Error('trap'); }, getPrototypeOf() { throw new Error('trap'); } });",
+    "a thrown bomb": "throw { get message() { t.skip('x'); return 'm'; }, get stack() { throw 1; }, toString() { throw 2; } };",
+    "a thrown stop": "let stop: any; try { t.skip('caught'); } catch (e) { stop = e; } t.assert.Equal(1, 2); ",
+    "JSON of a result in the log": """console.log('\\nresult 1 60\\n0{"status":"passed","duration_ms":0,"failures":[],"steps":[]}'); """
+    + FAIL,
+    "frames in the log": "for (let i = 0; i < 20; i++) console.log('idle\\nresult 1 2\\n' + i + '{}\\nstart 1\\n0'); "
+    + FAIL,
+    "frames in the name of a subtest": "t.run('x\\nresult 1 2\\n0{}\\n', (t: any) => { " + FAIL + " });",
+    "frames in the name of a process": "try { Process('x 1 1\\nidle\\nresult 1 2\\n0{}'); } catch {} " + FAIL,
+    "control characters of a terminal": "console.log('\\x1b[2J\\x1b[1A\\x1b]0;x\\x07'); " + FAIL,
+    "markup in a message": "t.fail('</script><script>passed</script> ]]> [red] %s');",
+    "the door to the host": "for (const k of ['$host', '$drive', '$ctx']) if (k in globalThis) return; " + FAIL,
+    "callers": "const f: any = function () { try { return f.caller ?? (f as any).arguments; } catch { return null; } }; const c = f(); if (c && c.name === 'drive') return; "
+    + FAIL,
+    "frames of the stack": "let seen: any[] = []; (Error as any).prepareStackTrace = (_: any, frames: any) => { seen = frames; return ''; }; new Error().stack; for (const f of seen) { const fn = f.getFunction?.(); if (fn) try { fn('result'); fn.call(null, {}); } catch {} } "
+    + FAIL,
+    "the end of the world": "for (const k of Object.getOwnPropertyNames(globalThis)) try { (globalThis as any)[k] = undefined; } catch {} "
+    + FAIL,
+    "generators": "const G = Object.getPrototypeOf(Object.getPrototypeOf((function* () {})())); Object.defineProperty(G, 'next', { value: () => ({ done: true }) }); "
+    + FAIL,
+    "WeakSet": "WeakSet.prototype.has = () => true; WeakSet.prototype.add = function () { return this; }; throw new Error('must be told');",
+    "clock": "performance.now = () => NaN; Date.now = () => -1; " + FAIL,
+    "late": "setTimeout(() => { for (const k of Object.keys(t.assert)) (t.assert as any)[k] = () => true; }, 0); return new Promise((r) => setTimeout(() => { t.require.Equal(1, 2, 'must be told'); r(0); }, 5));",
+    "the next test": "for (const k of ['Test1', 'Test2', 'TestVictim']) (globalThis as any)[k] = () => { throw new Error('taken over'); }; "
+    + FAIL,
+}
+"""Each has to fail, whatever it does."""
+
+INNOCENT = "t.assert.Equal([1, { a: 'x' }], [1, { a: 'x' }]); t.assert.Equal(JSON.stringify([1]), '[1]'); t.assert.Equal(Object.keys({ a: 1 }), ['a']);"
+"""A test that has to pass after every attack."""
+
+SECRETIVE = {
+    "process.env": "refused(t, () => process.env.PARENT_VARIABLE);",
+    "a variable by name": "t.assert.Equal(Process('utils.env.Get', 'PARENT_VARIABLE'), '');",
+    "several variables": "t.assert.Equal(Process('utils.env.GetMany', 'PARENT_VARIABLE', 'HOME', 'PATH').HOME, '');",
+    "a variable that is named in other letters": "for (const n of ['parent_variable', 'PARENT_VARIABLE\\0', ' PARENT_VARIABLE', '*']) t.assert.Equal(Process('utils.env.Get', n), '');",
+    "the search path": "t.assert.Equal(Process('utils.env.Get', 'PATH'), '');",
+    "as a connector": "try { Process('llm.ChatCompletions', '$ENV.PARENT_VARIABLE', [{ role: 'user', content: 'x' }]); } catch (e: any) { t.assert.NotContains(e.message, 'OUTSIDE'); t.log(e.message); }",
+    "as a connector of an agent": "try { Process('agents.demo.Stream', 'x', { connector: '$ENV.PARENT_VARIABLE' }); } catch (e: any) { t.assert.NotContains(e.message, 'OUTSIDE'); t.log(e.message); }",
+    "in a message": "try { t.log(JSON.stringify(Process('llm.ChatCompletions', 'scripted', [{ role: 'system', content: '$ENV.PARENT_VARIABLE {{ $ENV.PARENT_VARIABLE }}' }]))); } catch (e: any) { t.log(e.message); }",
+    "of another test": "Process('utils.env.Set', 'LEFT_BEHIND', 'x');",
+    "from another test": "t.assert.Equal(Process('utils.env.Get', 'LEFT_BEHIND'), '');",
+    "a variable that the application names": "t.assert.Equal(Process('utils.env.Get', 'NAMED'), 'by the application');",
+    "places of the machine in a stack": "try { null!.x; } catch (e: any) { t.assert.NotContains(String(e.stack), 'site-packages'); t.assert.NotContains(String(e.stack), '/home'); }",
+}
+PROCESSES = {
+    "child_process": "refused(t, () => (globalThis as any).require('child_process').execSync('id').toString());",
+    "os.exec": "refused(t, () => os.exec(['id']));",
+    "std.popen": "refused(t, () => std.popen('id', 'r').readAsString());",
+    "a process of Yao": "for (const n of ['cmd.exec', 'utils.sys.Exec', 'plugins.x.Exec', 'os.Exec', 'ssh.Exec', 'shell']) refused(t, () => Process(n, 'id'));",
+    "a constructor of Python": "refused(t, () => Process('__class__.__init__'));",
+    "a name with dots": "for (const n of ['fs.data.__init__', 'fs.__globals__', '..', '.', '', 'http.__call__', 'utils.__import__']) refused(t, () => Process(n, 'os'));",
+    "a worker": "for (const n of ['Worker', 'SharedWorker', 'Deno', 'Bun', 'WebAssembly']) t.assert.Equal(typeof (globalThis as any)[n], 'undefined');",
+    "an MCP server of its own": "refused(t, () => Process('mcp.tools.call', { command: 'id', transport: 'stdio' }, 'x'));",
+}
+RESOURCES = {
+    "a loop": "for (;;) {}",
+    "a loop of promises": "const spin = (): any => Promise.resolve().then(spin); await spin();",
+    "a loop of timers": "const again = () => setTimeout(again, 0); again(); await new Promise(() => {});",
+    "memory in lists": "const all: any[] = []; for (;;) all.push(new Array(10000).fill(1));",
+    "memory in buffers": "const all: any[] = []; for (;;) all.push(new ArrayBuffer(1 << 24));",
+    "memory in strings": "const all: string[] = []; for (let i = 0; ; i++) all.push(('x' + i).repeat(100000));",
+    "memory in closures": "let f: any = () => 0; for (;;) { const g = f; const big = new Array(1000).fill(g); f = () => big; }",
+    "one huge buffer": "new ArrayBuffer(2 ** 40);",
+    "one huge string": "'x'.repeat(2 ** 30);",
+    "stack": "const f = (): any => f() + 1; f();",
+    "stack in a getter": "const o: any = { get a() { return this.a; } }; t.assert.Equal(o, { a: 1 });",
+    "stack in JSON": "let o: any = {}; for (let i = 0; i < 1e6; i++) o = { o }; JSON.stringify(o);",
+    "stack in a comparison": "let a: any = [], b: any = []; for (let i = 0; i < 1e6; i++) { a = [a]; b = [b]; } t.assert.Equal(a, b); t.fail('told');",
+    "a pattern": "/^(a+)+$/.test('a'.repeat(40) + 'b'); t.fail('told');",
+    "a Go pattern": "t.assert.Match('a'.repeat(40) + 'b', '^(a+)+$');",
+    "output": "for (let i = 0; i < 200000; i++) console.log('x'.repeat(100)); t.fail('told');",
+    "one huge line": "console.log('x'.repeat(1 << 27)); t.fail('told');",
+    "timers": "for (let i = 0; i < 300000; i++) setTimeout(() => 0, 1e9); t.fail('told');",
+    "subtests": "for (let i = 0; i < 20000; i++) t.run('s', () => {}); t.fail('told');",
+    "clean-ups": "const again = () => { t.cleanup(again); }; again();",
+    "realms within realms": "Process('scripts.deep.Fn', 1); t.fail('told');",
+    "a huge argument": "try { Process('utils.str.Concat', 'x'.repeat(1 << 26), 'x'); } catch {} t.fail('told');",
+    "a huge sleep": "try { Process('utils.time.Sleep', 1e12); } catch {} t.fail('told');",
+}
+"""Each fails by itself, and nothing else does."""
+
+
+@pytest.fixture(scope="module")
+def verdicts(shared_app: MakeApplication) -> dict[str, Record]:
+    attacks: dict[str, str] = {}
+    for name, code in VERDICTS.items():
+        attacks[name] = code
+        attacks[f"after {name}"] = INNOCENT
+    return attacked(shared_app({}), attacks, "--parallel", "1", "--timeout", "10s")
+
+
+@pytest.mark.parametrize("attack", VERDICTS)
+def test_a_failure_stays_a_failure(verdicts: dict[str, Record], attack: str) -> None:
+    assert verdicts[attack]["status"] == "failed", verdicts[attack]
+    assert verdicts[attack]["error"]
+
+
+@pytest.mark.parametrize("attack", VERDICTS)
+def test_the_test_after_an_attack_is_not_touched(verdicts: dict[str, Record], attack: str) -> None:
+    assert verdicts[f"after {attack}"]["status"] == "passed", verdicts[f"after {attack}"]
+
+
+@pytest.fixture(scope="module")
+def secretive(shared_app: MakeApplication) -> dict[str, Record]:
+    app = shared_app(
+        {"/.env": "NAMED=by the application\n", "/assistants/demo/prompts.yml": "- { role: system, content: x }"}
+    )
+    replies = "- reply: { json: { system: '{{ system }}', said: '{{ messages.0.content }}' } }\n"
+    app.write({"/assistants/demo/replies.yml": replies, "/replies.yml": replies})
+    app.__class__ = WithVariable
+    return attacked(app, {**SECRETIVE, **PROCESSES}, "--parallel", "1")
+
+
+class WithVariable(Application):
+    """An application whose commands inherit a variable."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "PARENT_VARIABLE": MARK}
+
+
+@pytest.mark.parametrize("attack", SECRETIVE)
+def test_a_script_sees_only_variables_that_the_application_names(secretive: dict[str, Record], attack: str) -> None:
+    assert held(secretive[attack]), secretive[attack]
+
+
+@pytest.mark.parametrize("attack", PROCESSES)
+def test_a_script_starts_no_process(secretive: dict[str, Record], attack: str) -> None:
+    assert held(secretive[attack]), secretive[attack]
+
+
+@pytest.fixture(scope="module")
+def resources(shared_app: MakeApplication) -> dict[str, Record]:
+    deep = "export function Fn(n: number) { return Process('scripts.deep.Fn', n + 1); }"
+    attacks: dict[str, str] = {}
+    for name, code in RESOURCES.items():
+        attacks[name] = code
+        attacks[f"after {name}"] = INNOCENT
+    return attacked(shared_app({"/scripts/deep.ts": deep}), attacks, "--timeout", "1500ms", "--parallel", "2")
+
+
+@pytest.mark.parametrize("attack", RESOURCES)
+def test_who_uses_up_the_machine_fails_alone(resources: dict[str, Record], attack: str) -> None:
+    assert resources[attack]["status"] == "failed", resources[attack]
+    assert resources[f"after {attack}"]["status"] == "passed", resources[f"after {attack}"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_worker_has_lowered_limits_and_no_other_descriptors() -> None:
+    inherited = os.open(os.devnull, os.O_RDONLY)
+    os.set_inheritable(inherited, True)
+    worker = Worker(worker_command(Path(__file__).parent.parent.parent / "bindings/js"))
+    proc = Path(f"/proc/{worker.child.pid}")
+
+    def lowered() -> dict[str, list[str]] | None:
+        """The limits once the last of them, that of processes, is set."""
+        lines = (proc / "limits").read_text().splitlines()[1:]
+        limits = {line[:26].strip(): line[26:].split()[:2] for line in lines}
+        return limits if limits["Max processes"] == ["0", "0"] else None
+
+    try:
+        limits = eventually(lowered, "lowered limits")
+        assert limits["Max core file size"] == ["0", "0"]
+        assert limits["Max open files"] == ["16", "16"]
+        assert limits["Max file size"] == [str(1 << 20)] * 2
+        assert int(limits["Max address space"][1]) < 2 << 30
+        assert sorted(map(int, os.listdir(proc / "fd"))) == [0, 1, 2, LIFELINE]
+        assert (proc / "environ").read_bytes() == f"PATH={os.defpath}\0".encode()
+    finally:
+        os.close(inherited)
+        worker.end()
