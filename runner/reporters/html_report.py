@@ -28,11 +28,19 @@ PAGE = """<!doctype html>
 <meta name="referrer" content="no-referrer">
 <meta name="generator" content="yao-test {version}">
 <title>{title}</title>
+<link rel="icon" href="data:image/svg+xml,{icon}">
 <style>{style}</style>
 </head>
 <body>
 <div id="app"><noscript><h1>{title}</h1><p>{summary}</p><p>The results are shown by a script.</p></noscript></div>
 """
+
+ICON = (
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 22 22'%3E%3Crect width='22' height='22' rx='6' "
+    "fill='%23{color}'/%3E"
+    "%3Cpath d='M6.5 11.5l3.2 3.2 6-7.2' fill='none' stroke='white' stroke-width='2.4'/%3E%3C/svg%3E"
+)
+"""A sign for the tab of a browser, in the colour of the run."""
 
 
 class HtmlReporter(DocumentReporter):
@@ -58,10 +66,11 @@ def render(report: Report, baseline: Report | None = None) -> str:
     parts = [
         PAGE.format(
             policy=policy + "base-uri 'none'; form-action 'none'",
-            version=escape(str(report.start["version"])),
-            title=escape(f"{_verdict(report)} – {_subject(report)}"),
+            version=_plain(str(report.start["version"])),
+            title=_plain(f"{_verdict(report)} – {_subject(report)}"),
             summary=summary,
             style=style,
+            icon=ICON.format(color="c4232f" if counts["failed"] else "17753a"),
         )
     ]
     for prefix, part in (("", report), ("baseline-", baseline)):
@@ -80,6 +89,11 @@ def _verdict(report: Report) -> str:
 def _subject(report: Report) -> str:
     labels = [suite["label"] for suite in report.suites]
     return "tests" if not labels else labels[0] if len(labels) == 1 else f"{len(labels)} suites"
+
+
+def _plain(text: str) -> str:
+    """Text for markup, without characters that cannot be seen."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))
 
 
 @cache

@@ -40,10 +40,12 @@ function App({ store, baseline }: { store: Store; baseline: Store | null }) {
     setGoal({ at });
   }, [index, before]);
   const toggle = (at: number) => {
-    const next = new Set(open);
-    if (!next.delete(at)) next.add(at);
-    setOpen(next);
-    change({ result: next.has(at) ? index.rows[at].key : "" });
+    setOpen((old) => {
+      const next = new Set(old);
+      if (!next.delete(at)) next.add(at);
+      return next;
+    });
+    change({ result: open.has(at) ? "" : index.rows[at].key });
   };
 
   useEffect(() => {
@@ -98,7 +100,7 @@ function App({ store, baseline }: { store: Store; baseline: Store | null }) {
             : <p class="empty">{index.rows.length === 0 ? "The run has no results." : search.done < 1 ? "Searching…" : "No result is like that."}</p>}
         </section>
       </main>
-      <footer class="faint">yao-test {index.start.version}</footer>
+      <footer class="faint">yao-test {visible(index.start.version)}</footer>
     </>
   );
 }

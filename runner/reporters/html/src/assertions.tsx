@@ -19,7 +19,7 @@ function OneAssertion({ assertion }: { assertion: Assertion }) {
       <details class={`assertion ${status}`} open={!passed}>
         <summary>
           <Sign status={status} />
-          <span class="assertion-type">{type}</span>
+          <span class="assertion-type">{visible(type)}</span>
           {path && <code>{visible(path)}</code>}
           {name && <span>{visible(name)}</span>}
           {expected != null && <code class="expected">{brief(expected, 80)}</code>}
@@ -80,10 +80,10 @@ export function Scores({ scores, total, threshold }: { scores: Score[]; total?: 
           <li>
             <div class="score-head">
               <Sign status={{ pass: "passed", fail: "failed" }[score.verdict] ?? "skipped"} />
-              <strong>{capital(score.name.replace("-", " "))}</strong>
+              <strong>{visible(capital(score.name.replace("-", " ")))}</strong>
               <Bar share={score.score} />
               <span class="figure">{percent(score.score, 1)}</span>
-              <span class="faint">{score.type}</span>
+              <span class="faint">{visible(score.type)}</span>
             </div>
             {score.assertions.length > 0 && (
               <ul class="criteria">

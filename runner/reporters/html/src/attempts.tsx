@@ -62,7 +62,7 @@ export function Trials({ trials }: { trials: Trial[] }) {
 
 export function Table(props: { head: string[]; label: string; children: preact.ComponentChildren }) {
   return (
-    <div class="table" tabIndex={0} role="region" aria-label={props.label}>
+    <div class="table" tabIndex={0} role="group" aria-label={props.label}>
       <table>
         <thead><tr>{props.head.map((name) => <th scope="col">{name}</th>)}</tr></thead>
         <tbody>{props.children}</tbody>

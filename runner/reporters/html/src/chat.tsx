@@ -33,7 +33,7 @@ export function Messages({ messages }: { messages: Said[] }) {
 function Bubble(props: { side: "user" | "agent"; who: string; note?: string; children: preact.ComponentChildren }) {
   return (
     <li class={`bubble ${props.side}`}>
-      <div class="who">{props.who}{props.note && <span class="faint"> · {props.note}</span>}</div>
+      <div class="who">{visible(props.who)}{props.note && <span class="faint"> · {visible(props.note)}</span>}</div>
       <div class="said">{props.children}</div>
     </li>
   );
@@ -68,7 +68,7 @@ export function Tools({ tools }: { tools: ToolCall[] }) {
         <li>
           <details class={`tool ${tool.error != null ? "failed" : ""}`}>
             <summary>
-              <span class="tool-name">{tool.name}</span>
+              <span class="tool-name">{visible(tool.name)}</span>
               <code>{brief(tool.args ?? tool.arguments ?? null, 90)}</code>
               {tool.error != null && <Badge kind="failed">error</Badge>}
             </summary>
@@ -78,7 +78,7 @@ export function Tools({ tools }: { tools: ToolCall[] }) {
                 <Value value={tool.error ?? tool.result ?? null} label={`Result of ${tool.name}`} />
               </Labelled>
             </div>
-            {tool.server && <p class="faint">Server: {tool.server}</p>}
+            {tool.server && <p class="faint">Server: {visible(tool.server)}</p>}
           </details>
         </li>
       ))}

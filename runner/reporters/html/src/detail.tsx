@@ -103,7 +103,7 @@ function Why({ result, extra }: { result: Result; extra: Extra }) {
   const messages = result.assertion_errors ?? result.errors ?? [];
   const others = messages.filter((message) => message !== result.error);
   return (
-    <section class="why" aria-label="Why it failed">
+    <div class="why" role="group" aria-label="Why it failed">
       <div class="why-head">
         <h3>Why it failed</h3>
         {result.cause && <Badge kind={result.cause === "assertion" ? "failed" : "warning"}>{causeName(result.cause)}</Badge>}
@@ -112,7 +112,7 @@ function Why({ result, extra }: { result: Result; extra: Extra }) {
       {others.map((message) => <pre class="message" dir="auto">{visible(message)}</pre>)}
       {result.assertion && <Values assertion={{ ...result.assertion, passed: false }} />}
       <Where of={result} extra={extra} />
-    </section>
+    </div>
   );
 }
 
@@ -126,7 +126,7 @@ function Where({ of, extra }: { of: Pick<Step, "location" | "stack_trace">; extr
     <div class="where">
       <div class="location">at {visible(of.location)}</div>
       {frame && (
-        <pre class="frame" tabIndex={0} role="region" aria-label={`Code around ${of.location}`}>
+        <pre class="frame" tabIndex={0} role="group" aria-label={`Code around ${of.location}`}>
           {frame.lines.map((line, at) => (
             <div class={frame.first + at === frame.line ? "line here" : "line"}>
               <span class="sign">{frame.first + at}</span>

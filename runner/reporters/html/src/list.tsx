@@ -32,6 +32,7 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
   const [active, setActive] = useState(0);
   const [focused, setFocused] = useState<number | null>(null);
   const wanted = useRef(false);
+  const reached = useRef<Props["goal"]>(null);
 
   const opened = new Map<number, number>();
   if (open.size > 0) positions.forEach((at, place) => open.has(at) && opened.set(place, heightOf(heights, at)));
@@ -60,14 +61,15 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
     }
   });
   useEffect(() => {
-    if (!goal) return;
+    if (!goal || reached.current === goal) return;
     const place = positions.indexOf(goal.at);
-    if (place < 0) return;
+    if (place < 0) return; // filters or a search that still hide it are about to go
+    reached.current = goal;
     const above = (document.querySelector(".toolbar") as HTMLElement | null)?.offsetHeight ?? 0;
     scrollTo(0, list.current!.getBoundingClientRect().top + scrollY + places.top(place) - above - 12);
     setActive(place);
     wanted.current = true;
-  }, [goal]);
+  }, [goal, positions]);
 
   const pressed = (event: KeyboardEvent) => {
     if (!(event.target as HTMLElement).matches(".row-head") || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -139,7 +141,7 @@ function Head({ row, suite, kinds }: { row: Row; suite: string; kinds: Set<strin
       <Sign status={isError(row) ? "error" : row.status} />
       <span class="row-what">
         <span class="row-title"><span class="row-id">{visible(row.id)}</span>{row.name && <span class="row-name">{visible(row.name)}</span>}</span>
-        <span class={`row-said ${row.status === "failed" && row.error ? "problem" : ""}`}>{said ? visible(said) : suite}</span>
+        <span class={`row-said ${row.status === "failed" && row.error ? "problem" : ""}`}>{said ? visible(said) : visible(suite)}</span>
       </span>
       <span class="row-facts">
         {kinds && SHOWN_CHANGES.filter((kind) => kinds.has(kind)).slice(0, 2).map((kind) => (

@@ -41,7 +41,7 @@ function saved(): string {
 export function ThemeButton({ theme, onChoose }: { theme: string; onChoose: () => void }) {
   return (
     <button type="button" class="button" onClick={onChoose} title="Change the colours">
-      <span class="unseen">Colours: </span>{NAMES[theme]}
+      Theme: {NAMES[theme]}
     </button>
   );
 }

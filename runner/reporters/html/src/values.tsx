@@ -19,7 +19,7 @@ export function Value({ value, label }: { value: Json | undefined; label: string
   const shown = visible(part);
   return (
     <>
-      <pre class="value" tabIndex={0} role="region" aria-label={label} dir="auto">
+      <pre class="value" tabIndex={0} role="group" aria-label={label} dir="auto">
         {typeof value === "string" || part.length > COLOURED ? shown : coloured(shown)}
         {text === "" && <span class="faint">(empty)</span>}
       </pre>
@@ -73,7 +73,7 @@ export function Diff(props: { expected: Json | undefined; actual: Json | undefin
   return (
     <div class="diff">
       <div class="diff-head"><span class="removed">− {names[0]}</span><span class="added">+ {names[1]}</span></div>
-      <div class="diff-body" tabIndex={0} role="region" aria-label={label}>
+      <div class="diff-body" tabIndex={0} role="group" aria-label={label}>
         {lines.map(({ sign, text }) => (
           <div class={`line ${SIGNS[sign]}`}><span class="sign">{sign === "-" ? "−" : sign}</span><span class="text">{text}</span></div>
         ))}
@@ -126,20 +126,20 @@ function replaced(before: string[], change: Change): Line[] {
 }
 
 export function Labelled({ label, children }: { label: string; children: ComponentChildren }) {
-  return <div class="labelled"><div class="label">{label}</div>{children}</div>;
+  return <div class="labelled"><div class="label">{visible(label)}</div>{children}</div>;
 }
 
 export function Section(props: { title: string; count?: string; children: ComponentChildren; open?: boolean }) {
   return (
     <details class="part" open={props.open ?? true}>
-      <summary><h3>{props.title}</h3>{props.count && <span class="faint">{props.count}</span>}</summary>
+      <summary><h3>{props.title}</h3>{props.count && <span class="faint">{visible(props.count)}</span>}</summary>
       <div class="part-body">{props.children}</div>
     </details>
   );
 }
 
 export function Badge({ kind, children, title }: { kind?: string; children: ComponentChildren; title?: string }) {
-  return <span class={`badge ${kind ?? ""}`} title={title}>{children}</span>;
+  return <span class={`badge ${kind ?? ""}`} title={title}>{typeof children === "string" ? visible(children) : children}</span>;
 }
 
 const ICONS: Record<string, JSX.Element> = {

@@ -1,0 +1,89 @@
+"""A real browser, and pages in it that show reports."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+
+from runner.reporters.document import Report
+from runner.reporters.html_report import render
+
+CHROMIUM = shutil.which("chromium")
+PATIENCE = 10_000
+"""Milliseconds after which something that should be there is missed."""
+WINDOW: ViewportSize = {"width": 1280, "height": 900}
+
+
+class OpenReport(Protocol):
+    def __call__(
+        self, report: Report | Path, baseline: Report | None = None, hash: str = "", **context: Any
+    ) -> Page: ...
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium; it ends with the module, as `asyncio.run` does not work beside it."""
+    if CHROMIUM is None:
+        pytest.skip("needs chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        expect.set_options(timeout=PATIENCE)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def usual(browser: Browser) -> Page:
+    """The page of the tests that ask for nothing special."""
+    page = browser.new_context(viewport=WINDOW).new_page()
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
+@pytest.fixture
+def open_report(browser: Browser, usual: Page, tmp_path: Path) -> Iterator[OpenReport]:
+    """Opens a report, or a file with one; afterwards no page may have had an error or asked for anything. Keywords are
+    those of a browser context."""
+    said: list[str] = []
+    asked: list[str] = []
+    opened: list[Path] = []
+    contexts: list[BrowserContext] = []
+    listeners = {
+        "pageerror": lambda error: said.append(str(error)),
+        "console": lambda message: said.append(message.text),
+        "request": lambda request: asked.append(request.url),
+    }
+    for event, listener in listeners.items():
+        usual.on(event, listener)  # type: ignore[call-overload]
+
+    def open(report: Report | Path, baseline: Report | None = None, hash: str = "", **context: Any) -> Page:
+        path = report
+        if not isinstance(path, Path):
+            path = tmp_path / f"report-{len(opened)}.html"
+            path.write_text(render(report, baseline), "utf-8")  # type: ignore[arg-type]
+        page = usual
+        if context:
+            contexts.append(browser.new_context(**{"viewport": WINDOW, **context}))
+            page = contexts[-1].new_page()
+            page.set_default_timeout(PATIENCE)
+            for event, listener in listeners.items():
+                page.on(event, listener)  # type: ignore[call-overload]
+        opened.append(path)
+        page.goto(path.as_uri() + hash)
+        page.locator(".summary").wait_for()
+        return page
+
+    yield open
+    for event, listener in listeners.items():
+        usual.remove_listener(event, listener)
+    for context in contexts:
+        context.close()
+    assert said == []
+    assert [url.partition("#")[0] for url in asked if not url.startswith(("blob:", "data:"))] == [
+        path.as_uri() for path in opened
+    ]

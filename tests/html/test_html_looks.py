@@ -1,0 +1,128 @@
+"""How a page looks: light, dark, narrow, printed; and whether everybody can use it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from html_reports import everything, stable
+from playwright.sync_api import Page, expect
+
+AXE = Path(__file__).parents[2] / "bindings/node_modules/axe-core/axe.min.js"
+LIGHT, DARK = "rgb(246, 247, 249)", "rgb(14, 17, 22)"
+
+
+def background(page: Page) -> str:
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+def open_all(page: Page) -> None:
+    """Opens every result, and everything that is closed in them."""
+    page.evaluate("document.querySelectorAll('.row-head[aria-expanded=false]').forEach((head) => head.click())")
+    expect(page.locator(".row-head[aria-expanded=false]")).to_have_count(0)
+    expect(page.locator(".loading")).to_have_count(0)
+    page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+
+
+@pytest.mark.parametrize(("scheme", "color"), [("light", LIGHT), ("dark", DARK)])
+def test_the_colours_are_those_of_the_system(open_report: Any, tmp_path: Path, scheme: str, color: str) -> None:
+    page = open_report(everything(tmp_path), color_scheme=scheme)
+
+    assert background(page) == color
+
+
+def test_the_colours_can_be_chosen_and_stay(open_report: Any, tmp_path: Path) -> None:
+    page = open_report(everything(tmp_path), color_scheme="dark")
+
+    seen = []
+    for _ in range(3):
+        button = page.get_by_role("button", name="Theme:")
+        button.click()
+        seen.append((button.inner_text(), background(page)))
+    page.get_by_role("button", name="Theme:").click()
+    assert seen == [("Theme: Light", LIGHT), ("Theme: Dark", DARK), ("Theme: Auto", DARK)]
+    assert page.evaluate("localStorage.getItem('yao-test-theme')") == "light"
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280, 1920])
+def test_nothing_is_wider_than_the_window(open_report: Any, tmp_path: Path, width: int) -> None:
+    for report in (everything(tmp_path), stable()):
+        page = open_report(report, viewport={"width": width, "height": 800})
+        open_all(page)
+
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        wide = "[...document.querySelectorAll('.detail > *, .card, .row-head')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"
+        assert page.evaluate(wide) == []
+
+
+def test_open_results_do_not_cover_each_other(open_report: Any, tmp_path: Path) -> None:
+    page = open_report(everything(tmp_path))
+    open_all(page)
+    page.wait_for_timeout(200)
+
+    boxes = [row.bounding_box() for row in page.locator(".row").all()]
+    gaps = [round(after["y"] - before["y"] - before["height"]) for before, after in pairwise(boxes) if before and after]
+    assert gaps == [0] * 8
+
+
+def test_a_printed_page_shows_every_result_and_failures_in_full(open_report: Any, tmp_path: Path) -> None:
+    page = open_report(everything(tmp_path), color_scheme="dark", viewport={"width": 800, "height": 600})
+
+    page.emulate_media(media="print")
+
+    expect(page.get_by_role("group", name="Why it failed")).to_have_count(5)
+    assert page.locator(".row-id").count() == 9
+    assert not page.locator(".toolbar").is_visible()
+    assert not page.get_by_role("button", name="Copy command").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.querySelector('.summary')).backgroundColor") == "rgb(255, 255, 255)"
+    boxes = [row.bounding_box() for row in page.locator(".row").all()]
+    assert all(
+        after["y"] >= before["y"] + before["height"] - 1 for before, after in pairwise(boxes) if before and after
+    )
+
+
+def test_a_page_printed_by_the_browser_shows_failures_in_full(open_report: Any, tmp_path: Path) -> None:
+    page = open_report(everything(tmp_path), viewport={"width": 800, "height": 600})
+    page.wait_for_timeout(300)
+    page.evaluate(
+        "addEventListener('beforeprint', () => { window.printed = document.querySelectorAll('.why').length; })"
+    )
+
+    pdf = page.pdf(format="A4")
+
+    assert pdf.startswith(b"%PDF")
+    assert page.evaluate("window.printed") == 5
+    expect(page.get_by_role("group", name="Why it failed")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("report", [everything, lambda folder: stable()], ids=["everything", "stability"])
+def test_everybody_can_use_it(open_report: Any, tmp_path: Path, scheme: str, report: Any) -> None:
+    if not AXE.exists():
+        pytest.skip("needs axe-core: python bindings/build.py check")
+    page = open_report(report(tmp_path), color_scheme=scheme)
+    open_all(page)
+    page.wait_for_timeout(200)
+
+    page.evaluate(f"{{ {AXE.read_text('utf-8')}; 0 }}")
+    found = page.evaluate(
+        "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })"
+    )
+
+    problems = [
+        (one["id"], node["target"], node.get("failureSummary")) for one in found["violations"] for node in one["nodes"]
+    ]
+    assert problems == []
+    assert len(found["passes"]) > 20
+
+
+def test_the_landmarks_and_headings_are_an_outline(open_report: Any, tmp_path: Path) -> None:
+    page = open_report(everything(tmp_path))
+
+    assert [page.get_by_role(role).count() for role in ("banner", "main", "contentinfo", "search")] == [1, 1, 1, 1]
+    headings = page.evaluate(
+        "[...document.querySelectorAll('h1, h2, h3')].map(h => h.tagName + ' ' + h.textContent.trim())"
+    )
+    assert headings == ["H1 Test report", "H2 4 of 9 tests failed", "H2 What failed for 5 reasons", "H2 Results"]

@@ -1,0 +1,157 @@
+"""Cases that were run several times, and reports compared with an older one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from html_reports import CASES, report, result, stable, suite
+from playwright.sync_api import Page, expect
+
+DRAWN = """canvas => {
+  const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const colors = new Set();
+  for (let at = 0; at < pixels.length; at += 4) if (pixels[at + 3] === 255) colors.add(pixels.slice(at, at + 3).join(' '));
+  return [...colors];
+}"""
+
+
+def expand(page: Page, id: str) -> Any:
+    page.locator(".row-head", has=page.get_by_text(id, exact=True)).click()
+    detail = page.get_by_role("region", name=f"Result {id}", exact=True)
+    detail.locator(".actions").wait_for()
+    return detail
+
+
+def test_charts_show_how_stable_cases_are(open_report: Any) -> None:
+    page = open_report(stable(), color_scheme="light")
+
+    section = page.get_by_role("region", name="Stability 70 runs of 14 cases")
+    assert [text.strip() for text in section.locator(".legend li").all_inner_texts()] == [
+        "Stable 8",
+        "Mostly Stable 2",
+        "Unstable 2",
+        "Highly Unstable 2",
+    ]
+    rates, times = section.locator("canvas").all()
+    green, red = "23 117 58", "196 35 47"
+    assert {green, red} <= set(rates.evaluate(DRAWN))
+    assert {"188 214 251", "11 87 194"} <= set(times.evaluate(DRAWN))
+    cells = [row.split("\n") for row in section.locator("tbody tr").all_inner_texts()]
+    assert [row[0].strip() for row in cells] == [
+        "S012",
+        "S005",
+        "S007",
+        "S014",
+        "S003",
+        "S010",
+    ]
+
+
+def test_charts_take_the_colours_of_the_theme(open_report: Any) -> None:
+    page = open_report(stable(), color_scheme="light")
+
+    page.get_by_role("button", name="Theme:").click()
+    page.get_by_role("button", name="Theme: Light").click()
+
+    expect(page.get_by_role("button", name="Theme: Dark")).to_be_visible()
+    assert "76 194 110" in page.locator("canvas").first.evaluate(DRAWN)
+
+
+def test_a_click_on_the_chart_or_the_table_opens_the_case(open_report: Any) -> None:
+    page = open_report(stable())
+
+    page.get_by_role("button", name="S007").last.click()
+    expect(page.get_by_role("region", name="Result S007")).to_be_in_viewport()
+    page.evaluate("scrollTo(0, 0)")
+    over = page.locator(".u-over").first
+    box = over.bounding_box()
+    assert box
+    over.click(position={"x": 8, "y": box["height"] - 8})
+    expect(page.get_by_role("region", name="Result S012")).to_be_in_viewport()
+
+
+def test_a_case_shows_each_of_its_runs(open_report: Any) -> None:
+    page = open_report(stable())
+
+    expect(page.locator(".row", has_text="S003").get_by_role("img", name="4 of 5 runs passed")).to_be_visible()
+    detail = expand(page, "S003")
+    figures = detail.locator(".figures div").all_inner_texts()
+    assert [figure.split("\n") for figure in figures] == [
+        ["Pass rate", "80 %"], ["Consistency", "0.8"], ["Mean", "430 ms"], ["Range", "274 ms – 690 ms"], ["Deviation", "153 ms"],
+    ]  # fmt: skip
+    assert [row.split()[:3] for row in detail.locator("tbody tr").all_inner_texts()] == [
+        ["1", "failed", "failed"], *[[str(run), "passed", "passed"] for run in range(2, 6)],
+    ]  # fmt: skip
+    detail.get_by_text("Output of run 1").click()
+    assert '"spam"' in detail.get_by_role("group", name="Output of run 1").inner_text()
+
+
+def test_cases_are_sorted_by_stability(open_report: Any) -> None:
+    page = open_report(stable())
+
+    page.get_by_label("Order").select_option("stability")
+
+    expect(page.locator(".row-id").first).to_have_text("S005")
+    expect(page.locator(".row-id").last).to_have_text("S013")
+
+
+def test_one_run_has_no_stability(open_report: Any) -> None:
+    page = open_report(report([suite(CASES)], [result(CASES, "a")]))
+
+    assert page.get_by_text("Stability").count() == 0
+
+
+@pytest.fixture
+def compared(open_report: Any) -> Page:
+    def made(*rows: tuple[str, str, int, Any], timestamp: str) -> Any:
+        results = [
+            result(CASES, id, status, ms, input="x", output=output, error="no" if status == "failed" else None)
+            for id, status, ms, output in rows
+        ]
+        return report([suite(CASES)], results, timestamp=timestamp)
+
+    before = made(
+        ("same", "passed", 10, {"a": 1}), ("broke", "passed", 10, "yes"), ("mended", "failed", 10, "no"), ("still", "failed", 10, "no"),
+        ("slow", "passed", 100, 1), ("gone", "passed", 10, 1), ("other", "passed", 10, {"a": 1, "b": 2}), ("later", "passed", 1, 1),
+        timestamp="2026-11-20T08:00:00Z",
+    )  # fmt: skip
+    now = made(
+        ("same", "passed", 11, {"a": 1}), ("broke", "failed", 10, "no"), ("mended", "passed", 10, "no"), ("still", "failed", 10, "no"),
+        ("slow", "passed", 400, 1), ("new", "passed", 10, 1), ("other", "passed", 10, {"a": 1, "b": 3}), ("later", "skipped", 0, 1),
+        timestamp="2026-11-22T08:00:00Z",
+    )  # fmt: skip
+    return open_report(now, before)
+
+
+def test_a_baseline_says_what_changed(compared: Page) -> None:
+    section = compared.get_by_role("region", name="Compared with the baseline of 20 Nov 2026, 08:00")
+
+    assert section.locator(".chip").all_inner_texts() == [
+        "New failures 1", "Fixed 1", "Still failing 1", "New results 1", "Slower 1", "Changed output 2", "Other status 1",
+    ]  # fmt: skip
+    assert section.locator(".figures dd").all_inner_texts() == ["75 % → 71.4 %", "161 ms → 461 ms", "8 → 8"]
+    section.get_by_text("1 result of the baseline not run").click()
+    assert section.locator(".links li").all_inner_texts() == ["gone"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted"),
+    {"New failures": ["broke"], "Fixed": ["mended"], "Slower": ["slow"], "New results": ["new"], "Changed output": ["broke", "other"], "Other status": ["later"]}.items(),
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_what_changed_is_a_filter(compared: Page, kind: str, wanted: list[str]) -> None:
+    button = compared.locator(".chips").get_by_role("button", name=kind)
+    button.click()
+
+    expect(compared.locator(".row-id")).to_have_text(wanted)
+    button.click()
+    expect(compared.locator(".row")).to_have_count(8)
+
+
+def test_a_result_shows_how_its_output_changed(compared: Page) -> None:
+    detail = expand(compared, "other")
+
+    lines = [line.inner_text().split("\n") for line in detail.locator(".diff .line").all()]
+    assert lines == [[" ", "{"], [" ", '  "a": 1,'], ["−", '  "b": 2'], ["+", '  "b": 3'], [" ", "}"]]
+    assert "The output is the same." in expand(compared, "same").inner_text()
