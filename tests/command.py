@@ -16,7 +16,7 @@ Record = dict[str, Any]
 T = TypeVar("T")
 MakeApplication = Callable[[Files], "Application"]
 
-COMMAND = [sys.executable, "-m", "runner.cli"]
+COMMAND = [sys.executable, "-m", "runner"]
 PATIENCE = 60
 """Seconds after which a command that should have ended is killed; only a hang gets there."""
 

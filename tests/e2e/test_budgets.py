@@ -1,0 +1,173 @@
+"""Budgets of a run, and model hosts that go down: what was done is kept, and errors are no failures."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from agent_files import agent, case_file
+from command import Application, MakeApplication, Record
+from faults import lines_of, results_in, with_model
+from model_server import Exchange, ModelServer, echo, silence, status
+
+PRICE = {"input": 1000, "output": 1000}
+"""Dollars for a million tokens: an answer of the server, 18 tokens, costs 0.018."""
+
+
+def application(app: MakeApplication, server: ModelServer, count: int = 10, **options: Any) -> Application:
+    cases: list[Record] = [{"id": f"c{number}", "input": "x"} for number in range(count)]
+    return app({**agent(package={"connector": "local"}, cases=cases), **with_model(server, **options)})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ended", "reason"),
+    [
+        (("--max-tokens", "50"), 3, "--max-tokens 50 is used up (54)"),
+        (("--max-cost", "0.07"), 4, "--max-cost 0.07 is used up ($0.0720)"),
+    ],
+    ids=["tokens", "cost"],
+)
+def test_a_budget_that_is_used_up_ends_the_run(
+    app: MakeApplication, arguments: tuple[str, ...], ended: int, reason: str
+) -> None:
+    with ModelServer() as server:
+        here = application(app, server, price=PRICE)
+        path = here.home / "r.jsonl"
+
+        run = here.run("-i", case_file(), *arguments, "-o", str(path))
+
+        assert (run.code, run.stderr) == (1, "")
+        assert results_in(path) == [(f"c{number}", "passed") for number in range(ended)]
+        summary = lines_of(path)[-1]
+        assert (summary["status"], summary["stopped"], summary["not_run"]) == ("interrupted", reason, 10 - ended)
+        assert (summary["failed"], len(server.requests)) == (0, ended)
+        assert f"Stopped: {reason}; {10 - ended} not run\n" in run.stdout
+        assert here.run("--resume", str(path)).code == 0
+        assert (len(results_in(path)), len(server.requests)) == (10, 10)
+
+
+def test_a_run_may_take_only_so_long(app: MakeApplication) -> None:
+    with ModelServer(echo(0.3)) as server:
+        here = application(app, server, 40)
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), "--max-duration", "1500ms", "-o", str(path))
+    assert run.code == 1
+    summary = lines_of(path)[-1]
+    assert summary["stopped"] == "--max-duration 1.5s is over"
+    assert summary["total"] == summary["passed"] == len(server.requests) == 40 - summary["not_run"]
+    assert summary["not_run"] > 0
+
+
+def test_a_budget_that_the_last_case_uses_up_changes_nothing(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        here = application(app, server, 3)
+        run = here.run("-i", case_file(), "--max-tokens", "50")
+    assert run.code == 0
+    assert "Stopped" not in run.stdout
+
+
+def test_calls_without_a_price_are_said(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        run = application(app, server, 2).run("-i", case_file(), "--max-cost", "1")
+    assert run.code == 0
+    assert "Warning: --max-cost did not count the calls of local: name their prices in options.price" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "why"),
+    [
+        ("--max-cost", "free", "it must be a number above 0, such as 2.50"),
+        ("--max-cost", "0", "it must be a number above 0, such as 2.50"),
+        ("--max-tokens", "0", "it must be a whole number from 1 up"),
+        ("--max-duration", "long", "not a duration"),
+    ],
+)
+def test_a_bad_budget_is_an_error(app: MakeApplication, flag: str, value: str, why: str) -> None:
+    run = app(agent(cases=[{"id": "a", "input": "x"}])).run("-i", case_file(), flag, value)
+    assert (run.code, run.stderr.splitlines()[0]) == (2, f'Error: Cannot read {flag} "{value}": {why}')
+
+
+# Errors are no failures
+
+
+def test_a_host_that_goes_down_is_said_once_and_clearly(app: MakeApplication) -> None:
+    server = ModelServer()
+    answered = 0
+
+    async def then_down(exchange: Exchange) -> None:
+        nonlocal answered
+        answered += 1
+        await echo()(exchange)
+        if answered == 3:
+            server._server.close()
+            exchange.close()
+
+    server.default = then_down
+    with server:
+        here = application(app, server, 30, max_concurrency=4)
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), "-o", str(path), "-o", str(here.home / "r.json"))
+    results = [record for record in lines_of(path) if record["type"] == "result"]
+    assert run.code == 1
+    assert [record["status"] for record in results] == ["passed"] * 3 + ["failed"] * 27
+    assert {record["cause"] for record in results[3:]} == {"infrastructure"}
+    assert sum("local: the host is down, this call was not made" in str(record["error"]) for record in results) >= 25
+    summary = lines_of(path)[-1]
+    assert (summary["total"], summary["passed"], summary["failed"], summary["errors"]) == (30, 3, 0, 27)
+    assert json.loads((here.home / "r.json").read_text())["summary"]["overall_pass_rate"] == 100
+    assert "  Errors:  27\n" in run.stdout
+
+
+CASES: dict[str, tuple[Any, str, str]] = {
+    "the host has an error": (status(500, "broken"), "infrastructure", "agent error: local"),
+    "the key is wrong": (status(401, "no"), "infrastructure", "agent error: local"),
+    "the request is refused": (status(400, "too long"), "error", "agent error: local"),
+    "nothing is answered": (silence(), "timeout", "timeout after 1s"),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_the_cause_says_what_broke(app: MakeApplication, what: str) -> None:
+    behaviour, cause, error = CASES[what]
+    with ModelServer(behaviour) as server:
+        here = application(app, server, 1, retries=0)
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), "--timeout", "1s", "-o", str(path))
+    (record,) = (record for record in lines_of(path) if record["type"] == "result")
+    assert (run.code, record["cause"]) == (1, cause)
+    assert record["error"].startswith(error)
+    counts = lines_of(path)[-1]
+    assert (counts["failed"], counts.get("errors", 0)) == ((0, 1) if cause == "infrastructure" else (1, 0))
+
+
+@pytest.mark.parametrize("negate", [False, True], ids=["plain", "negated"])
+def test_a_judge_that_breaks_is_an_error_and_beside_a_failure_it_is_a_failure(
+    app: MakeApplication, negate: bool
+) -> None:
+    judged = {"type": "agent", "use": "agents:judge", "value": "is polite", "negate": negate}
+    wrong = {"type": "contains", "value": "tea"}
+    cases: list[Record] = [
+        {"id": "broken", "input": "x", "assert": [judged]},
+        {"id": "both", "input": "x", "assert": [judged, wrong]},
+    ]
+    with ModelServer(status(503, "busy")) as server:
+        files = {**agent(replies="- reply: hello", cases=cases), **agent("judge", package={"connector": "local"})}
+        here = app({**files, **with_model(server, retries=0)})
+        results = here.report("-i", case_file(), code=1)
+    assert {record["id"]: record["cause"] for record in results["results"]} == {
+        "broken": "infrastructure",
+        "both": "assertion",
+    }
+    counts = results["summary"]
+    assert (counts["total"], counts["failed"], counts["errors"], counts["overall_pass_rate"]) == (2, 1, 1, 0)
+
+
+def test_a_resumed_run_tries_errors_again(app: MakeApplication) -> None:
+    with ModelServer(status(500, "broken")) as server:
+        here = application(app, server, 3, retries=0)
+        path = here.home / "r.jsonl"
+        assert here.run("-i", case_file(), "-o", str(path)).code == 1
+        server.default = echo()
+        assert here.run("--resume", str(path)).code == 0
+    assert results_in(path) == [(f"c{number}", "passed") for number in range(3)]
