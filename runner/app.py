@@ -22,7 +22,7 @@ from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
 from runner.reporters.ordered import Ordered
 from runner.scripts import ScriptRun, host_module, run_scripts, suite_of
-from runner.stopping import Signals, Stop
+from runner.stopping import Signals, Stop, Woken
 from runner.version import VERSION
 from scripttest import HostError, ScriptHost
 
@@ -99,7 +99,7 @@ class _Run:
             runs=options.runs,
         )
         try:
-            with host:
+            with host, Woken(host.wake_descriptor):
                 return self._with_host(host)
         finally:
             if self._service is not None:

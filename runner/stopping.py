@@ -94,6 +94,20 @@ class Signals:
             raise KeyboardInterrupt
 
 
+class Woken:
+    """Within it, signals write to a descriptor too: one that reaches another thread does not wake the main one."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._before = -1
+
+    def __enter__(self) -> None:
+        self._before = signal.set_wakeup_fd(self._descriptor, warn_on_full_buffer=False)
+
+    def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._before)
+
+
 def leave(number: int, _: FrameType | None = None) -> None:
     """Ends the process at once, as a signal handler; the cursor of the terminal is seen again. Children end by
     themselves."""

@@ -119,6 +119,7 @@ class ScriptHost:
         self._idle_deaths = 0
         self._answers: deque[tuple[_Seat, str]] = deque()
         self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_write, False)
         self._wake_lock = _thread.allocate_lock()
         self._closed = False
         self._ending = False
@@ -172,10 +173,22 @@ class ScriptHost:
         """Makes `run` look at `left`. From any thread, and from a signal handler."""
         if self._wake_lock.acquire(blocking=False):  # who has it wakes the host, or closes it
             try:
-                if not self._closed:
-                    os.write(self._wake_write, b".")
+                self._ring()
             finally:
                 self._wake_lock.release()
+
+    @property
+    def wake_descriptor(self) -> int:
+        """What is written to it wakes `run`, until `close`. It is for `signal.set_wakeup_fd`, since a signal may reach
+        another thread than the one that waits."""
+        return self._wake_write
+
+    def _ring(self) -> None:
+        try:
+            if not self._closed:
+                os.write(self._wake_write, b".")
+        except BlockingIOError:
+            return  # it has been rung often enough
 
     # waiting
 
@@ -404,8 +417,7 @@ class ScriptHost:
         def work() -> None:
             self._answers.append((seat, self._services.call(key, test, name, arguments)))
             with self._wake_lock:
-                if not self._closed:
-                    os.write(self._wake_write, b".")
+                self._ring()
 
         Thread(target=work, daemon=True).start()
 

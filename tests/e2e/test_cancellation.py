@@ -80,7 +80,7 @@ def test_a_script_test_that_does_not_end_is_cut_after_the_grace_and_twice_at_onc
                 eventually(lambda: asleep(process.pid), "it is heard")
             run = here.finish(process)
         assert (run.code, run.stderr) == (130, "")
-        assert results_in(path) == [("TestFirst", "passed")], lines_of(path)
+        assert results_in(path) == [("TestFirst", "passed")], path.read_text()
         assert summary_of(path) == {"status": "interrupted", "stopped": "interrupted", "not_run": 2, "total": 1}
 
 
