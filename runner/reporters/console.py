@@ -33,7 +33,7 @@ class ConsoleReporter:
         self._paint = self._style.paint
         self._same = "".join(
             f" --{name} {quoted(value)}"
-            for name in ("app", "name", "connector", "user", "team", "ctx", "simulator")
+            for name in ("app", "name", "connector", "replay", "user", "team", "ctx", "simulator")
             if (value := getattr(options, name)) is not None
         )
         """The flags that a test's outcome may depend on."""

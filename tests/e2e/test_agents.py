@@ -397,7 +397,9 @@ def test_tools_that_run_side_by_side_lose_nothing_in_memory(app: MakeApplication
     hooks = "function Next(ctx) { return { data: ctx.memory.chat.Get('count') }; }"
     application = app(
         {
-            **agent(package={"mcp": {"servers": ["s"]}}, replies=replies, hooks=hooks, cases=[{"id": "a", "input": "x"}]),
+            **agent(
+                package={"mcp": {"servers": ["s"]}}, replies=replies, hooks=hooks, cases=[{"id": "a", "input": "x"}]
+            ),
             **server("s", {"count": "scripts.count.Count"}),
             "/scripts/count.ts": count,
         }

@@ -622,6 +622,12 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
     start, first, second, summary = [json.loads(line) for line in written.read_text().splitlines()]
     assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", start.pop("timestamp"))
     assert start.pop("version")
+    resume = start.pop("resume")
+    assert (resume["options"], list(resume["inputs"]), list(resume["agents"])) == (
+        {"inputs": [case_file()]},
+        [case_file()],
+        ["demo"],
+    )
     assert start == {
         "type": "start",
         "agent_id": "demo",

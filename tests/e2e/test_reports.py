@@ -103,6 +103,8 @@ def test_the_json_report_of_one_module(written: tuple[str, str, str]) -> None:
 
 def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
     lines = [plain(json.loads(line)) for line in written[1].splitlines()]
+    resume = lines[0].pop("resume")
+    assert resume["options"] == {"inputs": ["scripts.demo.setup"], "user": "ann", "team": "ops"}
     assert lines == [
         {
             "type": "start",
