@@ -66,6 +66,10 @@ class Execution:
         """Suites that have ended."""
         self.errors: list[RunError] = []
         self.end: RunEnd | None = None
+        self.tokens = 0
+        """Of all cases that have ended."""
+        self.cost: float | None = None
+        """US dollars; None while no price is known."""
 
     def add(self, event: Event) -> None:
         """Folds one event in."""
@@ -97,3 +101,7 @@ class Execution:
         key = (result.suite, result.position, result.run)
         self.running.pop(key, None)
         self.turns.pop(key, None)
+        if result.case is not None and not result.attempts:
+            self.tokens += result.case.input_tokens + result.case.output_tokens
+            if result.case.cost is not None:
+                self.cost = (self.cost or 0) + result.case.cost

@@ -32,7 +32,7 @@ TITLES = {
 @click.command("diff", help="Compares two saved .jsonl or .json reports: A is the older one, B the newer one.")
 @click.argument("a")
 @click.argument("b")
-@click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .md, .json. Repeatable.")
+@click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .md, .json, .html. Repeatable.")
 @click.option("--fail-on-regression", is_flag=True, help="Exit with 1 when something fails that did not fail.")
 @click.option("--slower-factor", type=click.FloatRange(min=1), default=2.0, show_default=True, help="Times as long.")
 @click.option(
@@ -52,7 +52,7 @@ def diff(
 ) -> int:
     """Prints the changes; the exit code."""
     least = duration(slower_by, "--slower-by") * 1000
-    paths = check_outputs(environment, output, FORMATS)
+    paths = check_outputs(environment, output, (*FORMATS, ".html"))
     before, after = read_report(environment, a), read_report(environment, b)
     if before.results and after.results and not _keys(before) & _keys(after):
         hint = "Results are matched by the suite and the id; were both runs started in the same folder?"
@@ -61,8 +61,15 @@ def diff(
         found = compare(before, after, slower_factor, least)
     environment.stdout.write(as_text(found, Style(environment.colors and not no_color)))
     for path in paths:
-        write_text(environment, path, FORMATS[path.suffix.lower()](found))
+        make = FORMATS.get(path.suffix.lower())
+        write_text(environment, path, make(found) if make else _page(after, before))
     return exit_codes.FAILED if fail_on_regression and found.regressions else exit_codes.PASSED
+
+
+def _page(report: Report, baseline: Report) -> str:
+    from runner.reporters.html_report import render
+
+    return render(report, baseline)
 
 
 def _keys(report: Report) -> set[tuple[str, str]]:

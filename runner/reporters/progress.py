@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from runner.events import Event, RunEnd
 from runner.execution import Execution
+from runner.options import in_words
 
 if TYPE_CHECKING:
     from rich.live import Live
 
 DELAY = 0.4
 """Seconds before it appears; until then nothing of it is loaded."""
+MEASURED = 5
+"""Tests that have to end before the pace is told."""
 
 
 class Progress:
@@ -25,6 +30,7 @@ class Progress:
         self._lock = threading.Lock()
         self._live: Live | None = None
         self._run = Execution()
+        self._began = time.monotonic()
         self._closed = False
         self._due = False
         """Whether the line is to be seen, unless it is paused."""
@@ -106,4 +112,18 @@ class Progress:
         names = escape(", ".join(running[:3])) + (" ..." if len(running) > 3 else "")
         failed = f", [red]{counts.failed} failed[/red]" if counts.failed else ""
         failed += f", [red]{counts.errors} broke[/red]" if counts.errors else ""
-        return f"{counts.total} of {listed} done{failed}  [dim]{names}[/dim]"
+        return f"{counts.total} of {listed} done{failed}{self._pace(listed)}  [dim]{names}[/dim]"
+
+    def _pace(self, listed: int) -> str:
+        """How fast it goes, what is left of it, what it took: once there is enough to tell."""
+        run = self._run
+        done, seconds = run.counts.total, time.monotonic() - self._began
+        text = ""
+        if done >= MEASURED and seconds >= 1:
+            rate = done / seconds
+            pace = f"{rate:.0f} a second" if rate >= 1 else f"{60 * rate:.0f} a minute"
+            text = f", {pace}, {in_words(math.ceil((listed - done) / rate))} left"
+        if run.tokens:
+            cost = f" (${run.cost:.4f})" if run.cost is not None else ""
+            text += f", {run.tokens} tokens{cost}"
+        return text

@@ -137,7 +137,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], list[str] | None]] = {
         ("diff", "mixed.json", "mixed.jsonl", "-o", "r.xml"),
         [
             'Error: Cannot write <app>/r.xml: no format for the extension ".xml"',
-            "Hint: The extensions are .md, .json",
+            "Hint: The extensions are .md, .json, .html",
         ],
     ),
     "nothing to merge": (("merge", "-o", "r.md"), None),
@@ -472,6 +472,15 @@ def test_diff_writes_what_changed(two: Application) -> None:
     text = (two.root / "d.md").read_text()
     assert text.startswith("# Changes\n\n3 regressions\n\n| Kind            | Results |\n")
     assert "- c.jsonl › **breaks**: passed → failed\n" in text
+
+
+def test_diff_writes_a_page_that_compares(two: Application) -> None:
+    assert two.run("diff", "a.jsonl", "b.jsonl", "-o", "d.html").code == 0
+
+    page = (two.root / "d.html").read_text()
+    alone = two.run("show", "b.jsonl", "-o", "b.html")
+    assert alone.code == 0
+    assert len(page) > len((two.root / "b.html").read_text()), "the older report is in it too"
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,28 @@ def test_the_line_shows_the_turn_that_a_long_case_is_in(app: MakeApplication) ->
     shown = seen(app, files, "-i", case_file())
 
     plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
-    lines = list(dict.fromkeys(re.findall(r"\d of \d done  T[^\x1b\r\n]+", plain)))
+    lines = list(dict.fromkeys(re.findall(r"\d of \d done[^T\r\n]*T[^\x1b\r\n]+", plain)))
     first = "0 of 2 done  T[003] turn 1"  # may be over before the line appears
-    assert [line for line in lines if line != first] == [
-        "0 of 2 done  T[003] turn 2",
-        "0 of 2 done  T[003] turn 3",
-        "1 of 2 done  T004",
-    ]
+    turns = [line for line in lines if line != first and "turn" in line]
+    assert turns == ["0 of 2 done  T[003] turn 2", "0 of 2 done  T[003] turn 3"]
+    last = [line for line in lines if "turn" not in line]
+    assert last and all(re.fullmatch(r"1 of 2 done,.* [1-9]\d* tokens  T004", line) for line in last), last
+
+
+def test_the_line_tells_the_pace_and_what_is_left(app: MakeApplication) -> None:
+    slow = "- reply: { text: Yes, delay: 250ms, usage: { input_tokens: 3, output_tokens: 1, cost: 0.5 } }"
+    files = agent(replies=slow, cases=[{"id": f"T{number}", "input": "Hi"} for number in range(9)])
+
+    shown = seen(app, files, "-i", case_file())
+
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    lines = re.findall(
+        r"(\d) of 9 done, [1-9]\d* a (?:second|minute), [1-9]s left, (\d+) tokens \(\$([\d.]+)\)  T", plain
+    )
+    assert lines, plain
+    assert {(int(tokens) / 4, float(cost) / 0.5) for _, tokens, cost in lines} == {
+        (float(done), float(done)) for done, _, _ in lines
+    }
 
 
 def test_a_terminal_says_that_cases_are_generated_and_forgets_it(app: MakeApplication) -> None:
