@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 try:
@@ -16,6 +17,7 @@ def main() -> None:
     """Runs the command and ends the process. Until a run has begun, Ctrl-C ends it at once."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, leave)
+    gc.disable()  # while modules are loaded there is nothing to collect; a run turns it on
     from runner.cli import main as run
 
     run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from runner.reporters.ordered import Ordered
 from runner.scripts import ScriptRun, host_module, run_scripts, suite_of
 from runner.stopping import Signals, Stop, Woken
 from runner.version import VERSION
-from scripttest import HostError, ScriptHost
+from scripttest import HostError, ScriptHost, worker_command
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -48,15 +49,16 @@ AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
 """First words of the processes that agents answer."""
 
 
-def run(options: RunOptions, environment: Environment, processes: Processes) -> int:
+def run(options: RunOptions, environment: Environment, parts: Path, processes: Processes | None) -> int:
     """Runs what the options name and reports it; the exit code. Raises ConfigurationError before anything ran."""
-    return _Run(options, environment, processes).run()
+    return _Run(options, environment, parts, processes).run()
 
 
 class _Run:
-    def __init__(self, options: RunOptions, environment: Environment, processes: Processes) -> None:
+    def __init__(self, options: RunOptions, environment: Environment, parts: Path, processes: Processes | None) -> None:
         self._options = options
         self._environment = environment
+        self._parts = parts
         self._processes = processes
         self._started = environment.monotonic()
         self._application = resolve_application(options, environment.directory)
@@ -87,25 +89,27 @@ class _Run:
 
             levels = levels_of(options.run)
             calls.filter, *_ = [matcher(level) for level in levels]  # also the others, so that a bad one is said now
-        host = ScriptHost(
-            self._application.root,
-            self._processes,
-            calls,
-            SCRIPT_GLOBALS,
-            workers=options.parallel or environment.cpus,
-            timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
-            filter=levels[1:],
-            list_only=options.dry_run,
-            runs=options.runs,
-        )
         try:
+            if self._processes is None:
+                return self._with_host(None)
+            host = ScriptHost(
+                self._application.root,
+                self._processes,
+                calls,
+                SCRIPT_GLOBALS,
+                workers=options.parallel or environment.cpus,
+                timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
+                filter=levels[1:],
+                list_only=options.dry_run,
+                runs=options.runs,
+            )
             with host, Woken(host.wake_descriptor):
                 return self._with_host(host)
         finally:
             if self._service is not None:
                 self._service.close()
 
-    def _with_host(self, host: ScriptHost) -> int:
+    def _with_host(self, host: ScriptHost | None) -> int:
         options, environment, calls = self._options, self._environment, self._calls
         inputs = resolve_inputs(options, self._application, environment.directory)
         modules = [item for item in inputs if isinstance(item, TestModule)]
@@ -121,7 +125,8 @@ class _Run:
         if options.shard is not None:
             modules, sources = self._part(options.shard, modules, sources)
         self._stop.heeded = True
-        self._stop.listen(host.wake)
+        if host is not None:
+            self._stop.listen(host.wake)
         of_modules = {module.id: suite_of(module) for module in modules}
         of_cases = {source.suite.id: source.suite for source in sources}
         by_id = of_modules | of_cases
@@ -143,12 +148,14 @@ class _Run:
         stream.send(RunStart(environment.now(), VERSION, suites, where, total, runs, least, taken and taken.material))
         for warning in warnings:
             stream.send(Warned(warning))
+        _collect_garbage()
         done = self._send_kept(taken, suites, repetition)
         budgets = self._open_budgets()
         try:
-            of_host = [host_module(module, context) for module in modules]
-            script_run = ScriptRun(host, stream, repetition, self._stop, options.fail_fast, done)
-            run_scripts(script_run, of_host)
+            if host is not None:
+                of_host = [host_module(module, context) for module in modules]
+                script_run = ScriptRun(host, stream, repetition, self._stop, options.fail_fast, done)
+                run_scripts(script_run, of_host)
             if sources and not self._stop.reason and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream, repetition)
             calls.save_snapshots()
@@ -310,7 +317,7 @@ class _Run:
                 self._application,
                 self._calls,
                 variables,
-                self._processes.command,
+                worker_command(self._parts),
                 environment.cpus,
                 options.connector or "",
                 options.timeout or DEFAULT_CASE_TIMEOUT,
@@ -399,6 +406,13 @@ class _Run:
             environment.secrets.add_application(root, {**named, **environment.variables})
             self._permitted = Policy(self._options.allow_net or None, named, environment.secrets.add)
         return self._permitted
+
+
+def _collect_garbage() -> None:
+    """From here on unreachable cycles are collected, seldom, and what was loaded so far is not looked at."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 def _status(run: Execution, stop: Stop) -> tuple[RunStatus, str | None, int]:

@@ -63,10 +63,10 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.resume import with_saved_options
 
             options = with_saved_options(options, environment.directory)
-        processes = start_processes(SCRIPT_PARTS)
+        processes = None if _only_cases(options.inputs) else start_processes(SCRIPT_PARTS)
         from runner.app import run
 
-        return run(options, environment, processes)
+        return run(options, environment, SCRIPT_PARTS, processes)
     except RunnerError as error:
         return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
     except KeyboardInterrupt as error:
@@ -77,6 +77,13 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
         message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
         return _say(environment, message, hint, exit_codes.RUNTIME, verbose)
+
+
+def _only_cases(inputs: Sequence[str]) -> bool:
+    """Whether all inputs are case files, which need no script host."""
+    return bool(inputs) and all(
+        input.lower().endswith((".jsonl", ".json", ".yaml", ".yml")) and os.path.isfile(input) for input in inputs
+    )
 
 
 def _say(environment: Environment, message: str, hint: str | None, code: int, verbose: int) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scripttest.module_run import Module
     from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, Status
     from scripttest.stack import code_frame
-    from scripttest.supervisor import Processes, start_processes
+    from scripttest.supervisor import Processes, start_processes, worker_command
 
 __all__ = [
     "Broken",
@@ -49,6 +49,7 @@ __all__ = [
     "holds_secrets",
     "lazy_names",
     "start_processes",
+    "worker_command",
 ]
 
 __getattr__ = lazy_names(
@@ -73,6 +74,6 @@ __getattr__ = lazy_names(
             "Status",
         ),
         "stack": ("code_frame",),
-        "supervisor": ("Processes", "start_processes"),
+        "supervisor": ("Processes", "start_processes", "worker_command"),
     },
 )
