@@ -48,7 +48,7 @@ def said(case: Case, folder: Path) -> list[Any]:
 def test_the_error_message_is_what_is_printed(folder: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         CaseFile.check(folder / BROKEN, name=BROKEN)
-    printed = f"Error: {caught.value.message}\nHint: {caught.value.hint}\n".replace(str(folder), "/work/travel")
+    printed = f"Error: {caught.value.message}\nHint: {caught.value.hint}\n".replace(str(folder), "/srv/travel")
     (shown,) = re.findall(r"```text\n(Error: .*?)```", PAGE, re.DOTALL)
     assert shown == printed
 
