@@ -49,15 +49,15 @@ def test_all_tests_of_all_assistants_pass(copy: Application) -> None:
         "scripts.expense.policy": 10,
         "scripts.expense.setup": 11,
         "scripts.expense.tools": 13,
-        "assistants/expense/tests/conversations.yaml": 3,
+        "assistants/expense/tests/conversations.yaml": 4,
         "assistants/expense/tests/decisions.jsonl": 5,
         "assistants/expense/tests/filing.jsonl": 10,
         "assistants/expense/tests/receipts.yaml": 3,
         "assistants/keyword/tests/inputs.jsonl": 8,
     }
     assert report["summary"] | {"duration_ms": 0} == {
-        "total": 79,
-        "passed": 77,
+        "total": 80,
+        "passed": 78,
         "failed": 0,
         "skipped": 2,
         "duration_ms": 0,
