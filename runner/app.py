@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from runner.modes.base import Setting
     from runner.reporters import Maker
     from runner.reporters.base import Reporter
+    from runner.reporters.line_file import LineFile
     from runner.reporters.progress import Progress
     from runner.resume import Taken
     from runner.scheduler import CaseSource
@@ -134,7 +135,8 @@ class _Run:
         taken = self._take_up(modules, sources, suites)
         if taken is not None:
             sources, warnings = taken.sources, [*warnings, *taken.warnings]
-        reporters = self._reporters(sources, () if writes_cases else options.outputs, context)
+        going_on = taken and taken.file
+        reporters = self._reporters(sources, () if writes_cases else options.outputs, context, going_on)
         stream = self._stream(reporters)
         calls.redact = environment.secrets.text
         calls.snapshot_files = {module.id: module.test for module in modules}
@@ -348,7 +350,7 @@ class _Run:
         return self._agents().answer(module, test, name, args)
 
     def _reporters(
-        self, sources: list[CaseSource], outputs: tuple[str, ...], context: dict[str, Any]
+        self, sources: list[CaseSource], outputs: tuple[str, ...], context: dict[str, Any], going_on: LineFile | None
     ) -> list[Reporter]:
         """Console first; files are opened now, so that a path that cannot be written is said before the run. A reporter
         without a file writes to standard output, and the console to standard error."""
@@ -364,14 +366,13 @@ class _Run:
             reporters.append(self._progress)
             write = self._progress.write
         reporters.append(Ordered(ConsoleReporter(options, environment, write)))
-        resumed = None if options.resume is None else absolute(options.resume, environment.directory)
         paths = [absolute(output, environment.directory) for output in outputs]
-        paths = [path for path in paths if path != resumed]
+        paths = [path for path in paths if going_on is None or path != going_on.path]
         makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
-        if resumed is not None:
+        if going_on is not None:
             from runner.reporters.jsonl import JsonlReporter
 
-            makers.append(partial(JsonlReporter, resumed, True))
+            makers.append(partial(JsonlReporter, going_on))
         elif not options.outputs and not options.dry_run:
             stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
             folders = {source.folder for source in sources if source.suite.file}

@@ -5,6 +5,7 @@ hash}}`; the line of a case has a hash of the case, `digest`.
 
 | what is found | what happens |
 | --- | --- |
+| another run that still writes it | a configuration error |
 | a torn line, and all behind it | cut off |
 | lines of errors, warnings, stability and the summary | left out; the resumed run writes its own |
 | a result that was cut short, or of which the cause is `infrastructure` | runs again |
@@ -17,7 +18,6 @@ hash}}`; the line of a case has a hash of the case, `digest`.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runner.application import Application, TestModule
     from runner.cases.model import Case
     from runner.events import Suite, TestResult
+    from runner.reporters.line_file import LineFile
     from runner.scheduler import CaseSource
     from scripttest import Status
 
@@ -67,6 +68,8 @@ class Taken(NamedTuple):
     material: Record | None = None
     """What the start line says of it; None when no report needs it."""
     warnings: tuple[str, ...] = ()
+    file: LineFile | None = None
+    """The report that goes on, held from before it was read."""
 
 
 class Kept(NamedTuple):
@@ -151,16 +154,19 @@ def take_up(
     suites: tuple[Suite, ...],
     directory: Path,
 ) -> Taken:
-    """Reads what `--resume` names, and leaves in that file what is kept. Raises ConfigurationError."""
+    """Reads what `--resume` names, and leaves in that file what is kept. Raises ConfigurationError, also when another
+    run still writes it."""
     made_of = material(options, application, modules, sources)
     if options.resume is None:
         return Taken(sources, None, made_of)
-    kept = keep(read_saved(absolute(options.resume, directory)), made_of, sources, suites, options.runs)
-    cut(kept)
+    path = absolute(options.resume, directory)
+    file = _open(path)
+    kept = keep(read_saved(path), made_of, sources, suites, options.runs)
+    cut(kept, file)
     done = [source._replace(done=kept.statuses(source.suite.id)) for source in sources]
     count = sum(map(len, kept.results.values()))
     said = f"{count} results of {options.resume} are kept"
-    return Taken(done, kept, made_of, (said, *kept.warnings))
+    return Taken(done, kept, made_of, (said, *kept.warnings), file)
 
 
 def material(
@@ -216,22 +222,16 @@ def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Itera
     return Kept(saved, kept, warnings)
 
 
-def cut(kept: Kept) -> None:
+def cut(kept: Kept, file: LineFile) -> None:
     """Leaves in the file what is kept of it. Raises ConfigurationError."""
     saved = kept.saved
     results = [record for records in kept.results.values() for record in records]
     if saved.is_whole and len(results) == len(saved.results):
         return
-    part = saved.path.with_name(f".yao-test.{os.getpid()}")
+    records = [*([saved.start] if saved.start else []), *results]
     try:
-        with part.open("w", encoding="utf-8", errors="replace") as file:
-            for record in [*([saved.start] if saved.start else []), *results]:
-                file.write(json.dumps(record, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, saved.path)
+        file.replace(json.dumps(record, ensure_ascii=False) for record in records)
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise ConfigurationError(f"Cannot resume {saved.path}: {error.strerror}") from error
 
 
@@ -248,6 +248,15 @@ def results_of(kept: Kept, suites: Iterable[Suite]) -> Iterator[TestResult]:
 def digest_of(case: Case) -> str:
     """A hash of what a case says."""
     return blake2b(case.model_dump_json(exclude_unset=True).encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _open(path: Path) -> LineFile:
+    from runner.reporters.line_file import LineFile
+
+    try:
+        return LineFile(path, keep=True)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
 
 
 def _record(line: bytes) -> Record | None:

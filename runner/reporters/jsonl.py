@@ -1,5 +1,5 @@
-"""The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Flushed by
-line.
+"""The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Each
+reaches the system as it ends; see `line_file` for when it reaches the disk.
 
 With `--runs`, each run has a `result` line that says which `run` it is, and a `stability` line with the figures follows
 the last one of a test.
@@ -13,6 +13,7 @@ from pathlib import Path
 from runner.events import AttemptEnd, Event, RunEnd, RunError, RunStart, Suite, TestEnd, TestResult, Warned
 from runner.execution import Execution
 from runner.reporters.document import Record, Report, end_record, result_line, start_record, suite_id
+from runner.reporters.line_file import LineFile
 from runner.reporters.run_records import figures
 
 OF_RUNS = ("runs_per_case", "min_pass_rate")
@@ -24,10 +25,11 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 class JsonlReporter:
     """Writes results in the order in which tests end."""
 
-    def __init__(self, path: Path, goes_on: bool = False) -> None:
-        """`goes_on`: the file is that of the run which this one resumes."""
-        self._file = path.open("a" if goes_on else "w", encoding="utf-8", errors="replace", buffering=1)
-        self._goes_on = goes_on and bool(self._file.tell())
+    def __init__(self, target: Path | LineFile) -> None:
+        """`target`: the open file of the run which this one resumes, else where to write. Raises ConfigurationError
+        when another run writes it."""
+        self._file = target if isinstance(target, LineFile) else LineFile(target)
+        self._goes_on = isinstance(target, LineFile) and not target.is_empty
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
@@ -59,7 +61,7 @@ class JsonlReporter:
         self._write({"type": "summary", **report.summary})
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file. Raises OSError when the disk has not kept all of it."""
         self._file.close()
 
     def _result(self, result: TestResult, so_far: Execution) -> None:
@@ -74,7 +76,7 @@ class JsonlReporter:
             self._write({**head, "status": result.outcome.status, **figures(result.stability)})
 
     def _write(self, record: Record) -> None:
-        self._file.write(_encode(record) + "\n")
+        self._file.write(_encode(record))
 
 
 def _start_line(start: Record, total_cases: int | None) -> Record:

@@ -11,7 +11,7 @@ import pytest
 from agent_files import agent, case_file, lines
 from command import Application, MakeApplication, Record, eventually
 from faults import assert_complete, leaves_nothing, lines_of, results_in, with_model, worker_pids
-from model_server import ModelServer, echo
+from model_server import ModelServer, echo, silence
 
 CASES = [{"id": f"c{number}", "input": f"say {number}"} for number in range(6)]
 IDS = {case["id"] for case in CASES}
@@ -289,3 +289,33 @@ def test_a_bad_shard_is_an_error(here: Application, text: str) -> None:
         2,
         f'Error: Cannot read --shard "{text}": it must be I/N\nHint: Such as 1/4, 2/4, 3/4 and 4/4\n',
     )
+
+
+# One report, one writer
+
+
+def test_a_report_that_a_run_still_writes_is_left_to_it(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        here = app({**agent(package={"connector": "local"}, cases=CASES), **with_model(server)})
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), "-o", str(path))
+        assert run.code == 0, run
+        path.write_bytes(without(path, "c2", "c3"))
+        server.default = silence()
+        refused = "another yao-test is writing it\nHint: Wait until it has ended, or name another file with -o\n"
+        with leaves_nothing(here) as sessions, here.start("--resume", str(path)) as process:
+            sessions.append(process.pid)
+            eventually(lambda: len(server.requests) == 7, "the first resumed case runs")
+            before = path.read_bytes()
+            for arguments in (("--resume", str(path)), ("-i", case_file(), "-o", str(path))):
+                second = here.run(*arguments)
+                assert (second.code, second.stdout) == (2, "")
+                assert second.stderr == f"Error: Cannot write <home>/r.jsonl: {refused}"
+            assert path.read_bytes() == before
+            process.kill()
+            process.communicate()
+            assert results_in(path) == [(f"c{number}", "passed") for number in (0, 1, 4, 5)]
+            server.default = echo()
+            assert here.run("--resume", str(path)).code == 0
+        assert_complete(path, IDS)
+        assert len(server.requests) == 9

@@ -1,0 +1,121 @@
+"""The file behind the `.jsonl` report: who may write it, and when the disk is told."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import eventually
+
+from runner.errors import ConfigurationError
+from runner.reporters import line_file
+from runner.reporters.line_file import LineFile
+
+HOLDER = """\
+import pathlib, sys
+from runner.reporters.line_file import LineFile
+file = LineFile(pathlib.Path(sys.argv[1]), keep=True)
+if sys.argv[2:]:
+    file.replace(sys.argv[2:])
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def holder(path: Path, *lines: str) -> subprocess.Popen[str]:
+    """A process that has the file open, with these lines in it if there are any."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path), *lines], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Sizes of what the disk was told to keep."""
+    sizes: list[int] = []
+    real = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        real(descriptor)
+        sizes.append(os.fstat(descriptor).st_size)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return sizes
+
+
+@pytest.mark.parametrize("lines", [(), ("a", "b")], ids=["opened", "replaced"])
+def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path: Path, lines: tuple[str, ...]) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text("old\n")
+    with holder(path, *lines) as process:
+        with pytest.raises(ConfigurationError) as refused:
+            LineFile(path)
+        assert refused.value.message == f"Cannot write {path}: another yao-test is writing it"
+        process.kill()
+    assert path.read_text() == ("a\nb\n" if lines else "old\n")
+    file = LineFile(path, keep=True)
+    file.write("new")
+    file.close()
+    assert path.read_text() == ("a\nb\nnew\n" if lines else "old\nnew\n")
+    assert os.listdir(tmp_path) == ["r.jsonl"]
+
+
+def test_what_a_killed_run_left_of_a_replacement_is_used_again(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    (tmp_path / ".yao-test.r.jsonl").write_text("half of somethi")
+    file = LineFile(path)
+    file.replace(["a"])
+    file.close()
+    assert (os.listdir(tmp_path), path.read_text()) == (["r.jsonl"], "a\n")
+
+
+def test_the_disk_is_told_soon_of_a_line_that_nothing_follows_and_at_the_end(
+    tmp_path: Path, synced: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_file, "SYNC_SECONDS", 0.01)
+    file = LineFile(tmp_path / "r.jsonl")
+    file.write("first")
+    eventually(lambda: synced == [6], "the first line is on the disk")
+    file.write("second")
+    eventually(lambda: synced == [6, 13], "the second line is on the disk")
+    monkeypatch.setattr(line_file, "SYNC_SECONDS", 3600)
+    file.write("third")
+    file.close()
+    assert synced[-1] == 19
+
+
+def test_a_disk_that_does_not_keep_a_line_is_said_at_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fsync(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(line_file, "SYNC_SECONDS", 0)
+    file = LineFile(tmp_path / "r.jsonl")
+
+    def fails() -> bool:
+        try:
+            file.write("line")
+        except OSError:
+            return True
+        return False
+
+    eventually(fails, "the error is raised")
+    with pytest.raises(OSError, match="Input/output error"):
+        file.close()
+
+
+def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "r.jsonl"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    file = LineFile(pipe)
+    file.write("line")
+    file.close()
+    assert os.read(reading, 100) == b"line\n"
+    os.close(reading)
