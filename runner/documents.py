@@ -30,6 +30,8 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error
     except RecursionError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
+    except ValueError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it holds a number with too many digits") from error
 
 
 def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> Any:
@@ -38,7 +40,7 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     import yaml
 
     try:
-        return yaml.load(prepare(path.read_text("utf-8-sig")), _loader())
+        return yaml.load(prepare(path.read_text("utf-8-sig")), _strict_loader())
     except OSError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -48,24 +50,26 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
         raise ConfigurationError(f"Cannot read {purpose} {path}{where}: {problem}", "It must be YAML") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
 
 
 @cache
-def _loader() -> Any:
-    """A YAML reader like that of Yao: `yes`, `no`, `on`, `off` and dates are texts. It refuses keys that stand twice in
-    a mapping, of which others take the last."""
+def yaml_loader() -> Any:
+    """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts.
+
+    It raises `yaml.YAMLError`, and RecursionError for what is nested too deeply: its nodes are made in Python, since
+    what makes them in C crashes then.
+    """
     import yaml
+    from yaml.composer import Composer
 
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-    class Loader(base):  # type: ignore[misc]
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            seen = set()
-            for key, _ in node.value:
-                if key.value in seen and key.value != "<<":
-                    raise yaml.MarkedYAMLError(problem=f'"{key.value}" stands there twice', problem_mark=key.start_mark)
-                seen.add(key.value)
-            return dict(super().construct_mapping(node, deep))
+    class Loader(*(base,) if issubclass(base, Composer) else (Composer, base)):  # type: ignore[misc]
+        def __init__(self, stream: Any) -> None:
+            base.__init__(self, stream)
+            Composer.__init__(self)
 
     tag = "tag:yaml.org,2002:"
     Loader.yaml_implicit_resolvers = {
@@ -73,6 +77,43 @@ def _loader() -> Any:
         for letter, resolvers in base.yaml_implicit_resolvers.items()
     }
     Loader.add_implicit_resolver(f"{tag}bool", re.compile("true|True|TRUE|false|False|FALSE"), list("tTfF"))
+    for kind in ("bool", "int", "float", "timestamp"):
+        Loader.add_constructor(tag + kind, _scalar(kind, getattr(base, f"construct_yaml_{kind}")))
+    return Loader
+
+
+def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A constructor that refuses a text which is not of the kind that its tag says, such as `!!int x`."""
+    import yaml
+
+    def checked(loader: Any, node: Any) -> Any:
+        try:
+            return construct(loader, node)
+        except (ValueError, LookupError, AttributeError) as error:
+            problem = f'"{str(node.value)[:40]}" cannot be read as {kind}'
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
+
+    return checked
+
+
+@cache
+def _strict_loader() -> Any:
+    """The loader that refuses keys that stand twice in a mapping, of which others take the last."""
+    import yaml
+
+    base: Any = yaml_loader()
+
+    class Loader(base):  # type: ignore[misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen = set()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                    if key.value in seen:
+                        twice = f'"{key.value}" stands there twice'
+                        raise yaml.MarkedYAMLError(problem=twice, problem_mark=key.start_mark)
+                    seen.add(key.value)
+            return dict(super().construct_mapping(node, deep))
+
     return Loader
 
 

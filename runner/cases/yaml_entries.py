@@ -7,7 +7,6 @@ Scalars are read as Yao's Go reader does: `yes`, `no`, `on` and `off` are texts,
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, TextIO
 
@@ -15,26 +14,15 @@ import yaml
 
 from runner.cases.entries import Entry, Path, Places
 from runner.cases.problems import Problem, Problems
+from runner.documents import yaml_loader
 
 LISTS = ("tests", "cases")
-_BASE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
-
-
-class _Loader(_BASE):  # type: ignore[misc]
-    """Without YAML 1.1's dates and its further words for true and false."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    letter: [(tag, pattern) for tag, pattern in resolvers if tag not in (f"{_TAG}timestamp", f"{_TAG}bool")]
-    for letter, resolvers in _BASE.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver(f"{_TAG}bool", re.compile(r"true|True|TRUE|false|False|FALSE"), list("tTfF"))
 
 
 def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
     """The entries of a YAML file, document by document. What cannot be read is added to the problems."""
-    loader = _Loader(file)
+    loader = yaml_loader()(file)
     try:
         while loader.check_node():
             nodes = _cases(loader.get_node(), problems)
@@ -74,13 +62,16 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems) -> Entry | None:
     line, column = _place(node)
     if not isinstance(node, yaml.MappingNode):
         hint = "A case is a mapping with id and input"
-        problems.add(Problem(line, column, f"{str(node.value)[:40]!r} is no case", hint))
+        problems.add(Problem(line, column, f"{_shown(node)} is no case", hint))
         return None
     try:
         text = json.dumps(loader.construct_document(node), ensure_ascii=False, allow_nan=False)
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark and (error.problem_mark.line + 1, error.problem_mark.column + 1)
         problems.add(Problem(*(place or (line, column)), f"broken YAML: {error.problem}"))
+        return None
+    except RecursionError:
+        problems.add(Problem(line, column, "broken YAML: it is nested too deeply"))
         return None
     except (TypeError, ValueError) as error:
         problems.add(Problem(line, column, f"it holds what JSON cannot: {error}"))
@@ -99,6 +90,10 @@ def _collect(node: yaml.Node, path: Path, places: Places) -> None:
         for index, element in enumerate(node.value):
             places[(*path, index)] = _place(element)
             _collect(element, (*path, index), places)
+
+
+def _shown(node: yaml.Node) -> str:
+    return repr(node.value[:40]) if isinstance(node, yaml.ScalarNode) else "a list"
 
 
 def _place(node: yaml.Node) -> tuple[int, int]:
