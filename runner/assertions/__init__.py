@@ -54,6 +54,9 @@ TYPES = {
 FIELDS = frozenset(field for kind in TYPES.values() for field in kind.fields)
 """All fields that some type takes."""
 
+_FOREIGN = {name: FIELDS.difference(kind.fields) for name, kind in TYPES.items()}
+"""Fields that a type does not take."""
+
 _JUDGED = ("agent", "script")
 """Types that wait for a model or a script."""
 
@@ -101,9 +104,11 @@ def problem(assertion: Assertion, *, has_expected: bool = False) -> str | None:
     """What is wrong with an assertion as written, nested ones included; None when it can be checked. `has_expected`
     tells that the case has `expected`, which an `equals` without `value` compares with."""
     kind = TYPES[assertion.type]
-    for field in sorted(assertion.model_fields_set.intersection(FIELDS).difference(kind.fields)):
-        if getattr(assertion, field) is not None:
-            return f'"{assertion.type}" does not take "{field}"; it takes {", ".join(kind.fields)}, message and negate'
+    if not _FOREIGN[assertion.type].isdisjoint(assertion.model_fields_set):
+        for field in sorted(assertion.model_fields_set.intersection(_FOREIGN[assertion.type])):
+            if getattr(assertion, field) is not None:
+                takes = ", ".join(kind.fields)
+                return f'"{assertion.type}" does not take "{field}"; it takes {takes}, message and negate'
     if assertion.type == "equals" and has_expected:
         return None
     of_type = _problems.get(assertion.type)

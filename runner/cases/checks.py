@@ -22,7 +22,11 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
 
         return [*_of_said(case), *findings_of_parts(parts_of(case), folder), *findings_of_turns(case, folder)]
     if type(case.input) is str and case.messages is None and case.timeout is None and not case.attachments:
-        return list(_of_assertions(case)) if case.assertions else []
+        has_expected = case.expected is not None
+        for assertion in case.assertions or ():
+            if assertion_problem(assertion, has_expected=has_expected):
+                return list(_of_assertions(case))
+        return []
     return [*_of_standard(case), *findings_of_parts(parts_of(case), folder), *_of_assertions(case)]
 
 

@@ -7,12 +7,13 @@ second yields the cases while they run. Neither holds more than a piece of the f
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from runner.cases.checks import findings_of
 from runner.cases.graph import Fault, faults
+from runner.cases.halves import Second, middle_of, part_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problems
 from runner.cases.select import Chosen
@@ -38,6 +39,17 @@ class Located(NamedTuple):
     line: int
     """Line of the file where the case begins, from 1."""
     case: Case
+
+
+class _Found(NamedTuple):
+    """What the first pass finds in a file, or in a part of it."""
+
+    lines: dict[str, int]
+    """Ids and the lines where the cases begin."""
+    waits: dict[str, list[str]]
+    """Ids and what the cases depend on."""
+    left_out: set[str]
+    several_turns: bool
 
 
 class CaseFile:
@@ -99,34 +111,83 @@ class CaseFile:
 
     def _check(self) -> None:
         problems, warnings = Problems(self.name), Problems(self.name)
-        validator = Validator(problems, None)
-        lines: dict[str, int] = {}
-        waits: dict[str, list[str]] = {}
-        left_out: set[str] = set()
-        chosen = self._chosen
-        for batch in self._batches(problems, warnings, CHECKED_AT_ONCE):
-            for index, (line, case) in enumerate(zip(batch.lines, batch.cases, strict=True)):
-                if case.id in lines:
-                    text = f'the id "{case.id}" is taken by {self.name}:{lines[case.id]}'
-                    validator.report(batch.entry(index), {}, Finding(("id",), text, _IDS))
-                lines[case.id] = line
-                for finding in findings_of(case, self.folder):
-                    validator.report(batch.entry(index), {"id": case.id}, finding)
-                if chosen is not None and not chosen(case):
-                    left_out.add(case.id)
-                if case.depends_on:
-                    waits[case.id] = case.depends_on
-                if type(case) is not Case:
-                    self.several_turns = True
-        if waits:
-            self._check_dependencies(waits, lines, validator)
-            self.needs = needs_of(waits, frozenset(left_out))
+        found = self._found_in_halves()
+        if found is None:
+            validator = Validator(problems, None)
+            found = self._found_in(self._batches(problems, warnings, CHECKED_AT_ONCE), validator)
+            if found.waits:
+                self._check_dependencies(found.waits, found.lines, validator)
         problems.raise_any()
-        self.total = len(lines)
-        self.count = self.total - len(left_out) + len(self.needs.added)
+        if found.waits:
+            self.needs = needs_of(found.waits, frozenset(found.left_out))
+        self.several_turns = found.several_turns
+        self.total = len(found.lines)
+        self.count = self.total - len(found.left_out) + len(self.needs.added)
         if not self.total:
             raise ConfigurationError(f"Cannot read cases from {self.name}: there is none in it", _HINT)
         self.warnings = warnings.lines()
+
+    def _found_in(self, batches: Iterable[Batch], validator: Validator) -> _Found:
+        lines: dict[str, int] = {}
+        waits: dict[str, list[str]] = {}
+        left_out: set[str] = set()
+        several_turns = False
+        chosen = self._chosen
+        for batch in batches:
+            begins = dict(zip([case.id for case in batch.cases], batch.lines, strict=True))
+            if len(begins) < len(batch.cases) or not lines.keys().isdisjoint(begins):
+                self._report_repeated(batch, lines, validator)
+            lines |= begins
+            for index, case in enumerate(batch.cases):
+                for finding in findings_of(case, self.folder):
+                    validator.report(batch.entry(index), {"id": case.id}, finding)
+                if case.depends_on:
+                    waits[case.id] = case.depends_on
+                if type(case) is not Case:
+                    several_turns = True
+            if chosen is not None:
+                left_out.update([case.id for case in batch.cases if not chosen(case)])
+        return _Found(lines, waits, left_out, several_turns)
+
+    def _report_repeated(self, batch: Batch, lines: dict[str, int], validator: Validator) -> None:
+        known = dict(lines)
+        for index, (line, case) in enumerate(zip(batch.lines, batch.cases, strict=True)):
+            if case.id in known:
+                text = f'the id "{case.id}" is taken by {self.name}:{known[case.id]}'
+                validator.report(batch.entry(index), {}, Finding(("id",), text, _IDS))
+            known[case.id] = line
+
+    def _found_in_halves(self) -> _Found | None:
+        """What is in a large file, if nothing is wrong with it; None when it has to be read as a whole to say. The
+        lines of the second half are counted from its begin."""
+        middle = None if self.path.suffix.lower() in YAML or not self.path.is_file() else middle_of(self.path)
+        if middle is None:
+            return None
+        with Second(lambda: tuple(self._found_in_part(middle, None) or ())) as second:
+            first = self._found_in_part(0, middle)
+            answer = second.value() if first else None
+        if not first or not answer:
+            return None
+        rest = _Found(*answer)
+        if first.lines.keys() & rest.lines.keys():
+            return None
+        several_turns = first.several_turns or rest.several_turns
+        found = _Found(
+            first.lines | rest.lines, first.waits | rest.waits, first.left_out | rest.left_out, several_turns
+        )
+        return None if any(faults(found.waits, found.lines, "case")) else found
+
+    def _found_in_part(self, start: int, end: int | None) -> _Found | None:
+        """What is in a part of the file; None when something is wrong with it."""
+        problems = Problems(self.name)
+        validator = Validator(problems, None)
+        try:
+            with part_of(self.path, start, end) as file:
+                batches = validator.of_lines(iter(lambda: file.readlines(CHECKED_AT_ONCE), []))
+                found = self._found_in(batches, validator)
+        except (OSError, UnicodeDecodeError):
+            return None
+        return None if problems.count else found
 
     def _check_dependencies(self, waits: dict[str, list[str]], ids: dict[str, int], validator: Validator) -> None:
         wrong: dict[str, list[Fault]] = {}
