@@ -6,7 +6,9 @@ brings), then the table of `bindings.processes`; what neither knows fails with a
 
 from __future__ import annotations
 
+import _thread
 import json
+import os
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from scripttest import ScriptError, Services
 
 if TYPE_CHECKING:
     from bindings.policy import Policy
+    from bindings.scratch import Scratch
     from bindings.snapshots import Snapshots
 
 Provider = Callable[[str, str, list[Any]], Any]
@@ -54,6 +57,13 @@ class HostCalls(Services):
         """Takes secrets out of what is stored."""
         self._snapshots: Snapshots | None = None
         self._translations: dict[str, str] | None = None
+        self._scratch: Scratch | None = None
+        self._lock = _thread.allocate_lock()
+
+    def close(self) -> None:
+        """Removes what scripts made for a while, and what runs that were killed have left of that."""
+        if self._scratch is not None or os.path.isdir(self._app_root / "data" / "tmp"):
+            self._temporary().close()
 
     def call(self, module: str, test: str, name: str, arguments: str) -> str:
         """Answers one host call; see `scripttest.Services`."""
@@ -72,7 +82,10 @@ class HostCalls(Services):
                 f"or run against a host that provides {group}.*",
                 404,
             )
-        surroundings = HostCall(self._app_root, self._policy(), context["locale"], context["authorized"], session)
+        who = context["authorized"]
+        surroundings = HostCall(
+            self._app_root, self._policy(), context["locale"], who, session, lambda: self._temporary().folder()
+        )
         return processes.call(name, args, surroundings)
 
     def selects(self, module: str, test: str) -> bool:
@@ -109,6 +122,14 @@ class HostCalls(Services):
 
             self._translations = load_translations(self._app_root, self.context["locale"])
         return self._translations.get(args[0], args[0])
+
+    def _temporary(self) -> Scratch:
+        from bindings.scratch import Scratch
+
+        if self._scratch is None:
+            with self._lock:
+                self._scratch = self._scratch or Scratch(self._app_root / "data")
+        return self._scratch
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         provider = self.providers.get(name)

@@ -20,15 +20,28 @@ from bindings.services import ProcessError
 
 MAX_LINKS = 40
 """Links on the way to one file; more are a circle."""
+MAX_DEPTH = 100
+"""Folders inside each other; each is a descriptor while a path is walked, and the process has few for all its calls."""
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _WALK = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
+
+
+class Folder:
+    """An open folder; it is closed when nothing refers to it any more."""
+
+    __slots__ = ("descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
 
 
 class Place(NamedTuple):
     """A name in an open folder; whether there is such a file is another question."""
 
-    folder: int
-    """Descriptor, open as long as the `Rooted` that found it."""
+    folder: Folder
     name: str
     """Never a path; `.` for the folder itself."""
     parts: tuple[str, ...]
@@ -42,7 +55,7 @@ class Place(NamedTuple):
     def stat(self) -> os.stat_result:
         """Of a link: the link itself. Raises OSError."""
         with named(self.parts):
-            return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+            return os.stat(self.name, dir_fd=self.folder.descriptor, follow_symlinks=False)
 
     def exists(self) -> bool:
         """Whether there is something, if only a link."""
@@ -74,7 +87,7 @@ class Place(NamedTuple):
         """
         with named(self.parts):
             flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            descriptor = os.open(self.name, flags, mode, dir_fd=self.folder)
+            descriptor = os.open(self.name, flags, mode, dir_fd=self.folder.descriptor)
             kind = os.fstat(descriptor).st_mode
             if stat.S_ISREG(kind):
                 return descriptor
@@ -83,20 +96,22 @@ class Place(NamedTuple):
                 raise IsADirectoryError(errno.EISDIR, "is a directory", self.name)
             raise OSError(errno.EINVAL, "not a regular file", self.name)
 
-    def names(self) -> list[str]:
-        """What is in the folder, sorted. Raises OSError."""
+    def open_folder(self) -> int:
+        """Opens the folder and returns the descriptor. Raises OSError."""
         with named(self.parts):
-            descriptor = os.open(self.name, os.O_RDONLY | _FOLDER, dir_fd=self.folder)
-            try:
-                return sorted(os.listdir(descriptor))
-            finally:
-                os.close(descriptor)
+            return os.open(self.name, os.O_RDONLY | _FOLDER, dir_fd=self.folder.descriptor)
+
+    def content(self) -> list[Place]:
+        """What is in the folder, sorted by name. Raises OSError."""
+        with named(self.parts):
+            folder = Folder(self.open_folder())
+            return [Place(folder, name, (*self.parts, name)) for name in sorted(os.listdir(folder.descriptor))]
 
     def make_folder(self, mode: int = 0o777, exist_ok: bool = False) -> None:
         """Makes a folder. Raises OSError."""
         with named(self.parts):
             try:
-                os.mkdir(self.name, mode, dir_fd=self.folder)
+                os.mkdir(self.name, mode, dir_fd=self.folder.descriptor)
             except FileExistsError:
                 if not exist_ok or not self.is_folder():
                     raise
@@ -105,7 +120,7 @@ class Place(NamedTuple):
         """Changes the permissions of a file or folder, also of one that may not be read. Raises OSError."""
         with named(self.parts):
             flags = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            descriptor = os.open(self.name, flags | getattr(os, "O_PATH", os.O_RDONLY), dir_fd=self.folder)
+            descriptor = os.open(self.name, flags | getattr(os, "O_PATH", os.O_RDONLY), dir_fd=self.folder.descriptor)
             try:
                 if stat.S_ISLNK(os.fstat(descriptor).st_mode):
                     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), self.name)
@@ -117,9 +132,9 @@ class Place(NamedTuple):
         """Removes a file, a link, or an empty folder; what is not there is fine. Raises OSError."""
         with named(self.parts):
             if self.is_folder():
-                os.rmdir(self.name, dir_fd=self.folder)
+                os.rmdir(self.name, dir_fd=self.folder.descriptor)
             elif self.exists():
-                os.unlink(self.name, dir_fd=self.folder)
+                os.unlink(self.name, dir_fd=self.folder.descriptor)
 
     def remove_all(self) -> None:
         """Removes a file, a link, or a folder with all it holds; what is not there is fine. Raises OSError."""
@@ -129,29 +144,21 @@ class Place(NamedTuple):
             self.remove()
             return
         with named(self.parts):
-            shutil.rmtree(self.name, dir_fd=self.folder)
+            shutil.rmtree(self.name, dir_fd=self.folder.descriptor)
 
     def rename(self, target: Place) -> None:
         """Puts a file, link or folder at another place, where it replaces a file. Raises OSError."""
         with named(self.parts):
-            os.replace(self.name, target.name, src_dir_fd=self.folder, dst_dir_fd=target.folder)
+            os.replace(self.name, target.name, src_dir_fd=self.folder.descriptor, dst_dir_fd=target.folder.descriptor)
 
 
 class Rooted:
-    """Finds places below one root. To be closed."""
+    """Finds places below one root."""
 
     def __init__(self, root: Path) -> None:
         """`root` is absolute and need not exist; where it is a link, its target is the root."""
         self._root = root
-        self._descriptors: list[int] = []
-        self._top: int | None = None
-
-    def close(self) -> None:
-        """Closes the folders of all places."""
-        for descriptor in self._descriptors:
-            os.close(descriptor)
-        self._descriptors.clear()
-        self._top = None
+        self._top: Folder | None = None
 
     def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
         """The place of a path.
@@ -162,11 +169,12 @@ class Rooted:
             make: folders on the way that are missing are made, the root too
 
         Raises:
-            ProcessError: code 403 when the path leaves the root by `..` or by a link, 400 for a NUL character.
+            ProcessError: code 403 when the path leaves the root by `..` or by a link, 400 for a NUL character or more
+                than `MAX_DEPTH` folders.
             OSError: a folder on the way is missing, or is no folder.
         """
         top = self._open_top(make)
-        folders: list[tuple[int, str]] = []
+        folders: list[tuple[Folder, str]] = []
         todo = deque(normal_parts(path))
         links = 0
         while todo:
@@ -195,30 +203,18 @@ class Rooted:
                 continue
             if last:
                 return Place(here, part, parts)
-            folders.append((self._enter(here, part, parts, make), part))
+            if len(folders) == MAX_DEPTH:
+                raise ProcessError(f"a path cannot have more than {MAX_DEPTH} folders inside each other", 400)
+            folders.append((_enter(here, part, parts, make), part))
         return Place(folders[-1][0] if folders else top, ".", tuple(name for _, name in folders))
 
-    def _open_top(self, make: bool) -> int:
+    def _open_top(self, make: bool) -> Folder:
         if self._top is None:
             with named(()):
                 if make:
                     os.makedirs(self._root, exist_ok=True)
-                self._top = os.open(self._root, _WALK & ~os.O_NOFOLLOW)
-            self._descriptors.append(self._top)
+                self._top = Folder(os.open(self._root, _WALK & ~os.O_NOFOLLOW))
         return self._top
-
-    def _enter(self, folder: int, name: str, parts: tuple[str, ...], make: bool) -> int:
-        with named(parts):
-            try:
-                descriptor = os.open(name, _WALK, dir_fd=folder)
-            except FileNotFoundError:
-                if not make:
-                    raise
-                with _existing_is_fine():
-                    os.mkdir(name, dir_fd=folder)
-                descriptor = os.open(name, _WALK, dir_fd=folder)
-        self._descriptors.append(descriptor)
-        return descriptor
 
     def _below(self, target: str, path: str) -> str:
         """The rest of an absolute link target below the root."""
@@ -258,6 +254,18 @@ def named(parts: tuple[str, ...]) -> Iterator[None]:
         raise
 
 
+def _enter(folder: Folder, name: str, parts: tuple[str, ...], make: bool) -> Folder:
+    with named(parts):
+        try:
+            return Folder(os.open(name, _WALK, dir_fd=folder.descriptor))
+        except FileNotFoundError:
+            if not make:
+                raise
+            with _existing_is_fine():
+                os.mkdir(name, dir_fd=folder.descriptor)
+            return Folder(os.open(name, _WALK, dir_fd=folder.descriptor))
+
+
 @contextmanager
 def _existing_is_fine() -> Iterator[None]:
     try:
@@ -266,11 +274,11 @@ def _existing_is_fine() -> Iterator[None]:
         return
 
 
-def _link_target(folder: int, name: str, parts: tuple[str, ...]) -> str | None:
+def _link_target(folder: Folder, name: str, parts: tuple[str, ...]) -> str | None:
     """What a link says; None for everything else, also for what is missing."""
     try:
         with named(parts):
-            return os.readlink(name, dir_fd=folder)
+            return os.readlink(name, dir_fd=folder.descriptor)
     except OSError as error:
         if error.errno in (errno.EINVAL, errno.ENOENT):
             return None

@@ -40,6 +40,8 @@ class HostCall(NamedTuple):
     """The `authorized` block of the running context."""
     session: dict[str, Json]
     """Values of `session.*`, kept for one test."""
+    scratch: Callable[[], str] = lambda: "/tmp"
+    """The folder for what is temporary, made when it is asked for: a path in the volume `data`. Raises OSError."""
 
 
 HostFunction = Callable[[list[Json], HostCall], Json]

@@ -19,6 +19,7 @@ from runner.inputs import CaseInput, GeneratorInput, resolve_application, resolv
 from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
 from runner.repetition import Repetition
 from runner.reporters import BUILT_IN, maker_by_id, maker_for_file
+from runner.reporters.again import flags_of
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
 from runner.reporters.ordered import Ordered
@@ -109,6 +110,7 @@ class _Run:
         finally:
             if self._service is not None:
                 self._service.close()
+            self._calls.close()
 
     def _with_host(self, host: ScriptHost | None) -> int:
         options, environment, calls = self._options, self._environment, self._calls
@@ -147,7 +149,8 @@ class _Run:
         repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked)
         where = {**who, "locale": context["locale"]}
         runs, least = options.runs, options.min_pass_rate
-        stream.send(RunStart(environment.now(), VERSION, suites, where, total, runs, least, taken and taken.material))
+        made_of, flags = taken and taken.material, flags_of(options)
+        stream.send(RunStart(environment.now(), VERSION, suites, where, total, runs, least, made_of, flags))
         for warning in warnings:
             stream.send(Warned(warning))
         _collect_garbage()

@@ -5,8 +5,9 @@ or bytes answer the number of bytes; calls that ask answer what they are asked; 
 `IsFile` and `IsLink` answer false for what is not there; everything else fails, with the path as the script wrote it.
 
 Apart from Yao: `Abs` gives the path from the volume's root (the machine's own paths are not shown), `ReadCloser` gives
-the bytes, `Download` gives `{type, content}` with the content in base64, `IsLink` looks at the link itself, and
-inserting beyond the end appends. `Upload` is left out: it needs a file received by a web server.
+the bytes, `Download` gives `{type, content}` with the content in base64, `IsLink` looks at the link itself, inserting
+beyond the end appends, and what `MkdirTemp` makes without being told where ends with the run. `Upload` is left out: it
+needs a file received by a web server.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from errno import EXDEV
 
 from bindings.policy import Volume
 from bindings.processes.arguments import Arguments, Implementation, host_functions
-from bindings.rooted import Place, Rooted, normal_parts
+from bindings.rooted import MAX_DEPTH, Place, Rooted, normal_parts
 from bindings.services import HostCall, Json, ProcessError
 
 MAX_READ = 64 * 1024 * 1024
@@ -37,10 +38,11 @@ _ANY_MODE = 0o777
 class _Files:
     """One call on one volume: its arguments as places, and what the calls below share."""
 
-    def __init__(self, volume: Volume, rooted: Rooted, given: Arguments) -> None:
+    def __init__(self, volume: Volume, given: Arguments, scratch: Callable[[], str]) -> None:
         self.volume = volume
         self.given = given
-        self._rooted = rooted
+        self.scratch = scratch
+        self._rooted = Rooted(volume.root)
 
     def place(self, position: int = 1, *, write: bool = False, follow: bool = True, make: bool = False) -> Place:
         """The place that an argument names; `make` makes missing folders on the way."""
@@ -91,27 +93,25 @@ class _Files:
 
     def below(self, folder: Place) -> Iterator[Place]:
         """Everything open in a folder, sorted by name, each folder before its content; links are not followed."""
-        for item in self.inside(folder):
+        for item in folder.content():
             yield item
             if item.is_folder() and self.volume.is_open(item.parts):
+                if len(item.parts) > MAX_DEPTH:
+                    raise self.given.error(f"more than {MAX_DEPTH} folders inside each other", 500)
                 yield from self.below(item)
 
-    def inside(self, folder: Place) -> Iterator[Place]:
-        """What is directly in a folder; links stay links."""
-        for name in folder.names():
-            yield self._rooted.find(f"{folder.shown}/{name}", follow=False)
-
-    def reaches(self, place: Place) -> Place | None:
-        """Where a place leads when it is a link; None when that is not open to scripts."""
+    def reaches(self, path: str) -> Place | None:
+        """Where a path leads when it is a link; None when that is not open to scripts."""
         try:
-            return self.find(place.shown)
+            return self.find(path)
         except (ProcessError, OSError):
             return None
 
-    def few(self, places: Iterable[Place]) -> list[Place]:
+    def few(self, places: Iterable[Place]) -> list[str]:
+        """The paths of places, if they are not too many."""
         kept = []
         for place in places:
-            kept.append(place)
+            kept.append(place.shown)
             if len(kept) > MAX_ENTRIES:
                 raise self.given.error(f"more than {MAX_ENTRIES} files", 500)
         return kept
@@ -217,7 +217,7 @@ def _remover(remove: Callable[[Place], None]) -> Method:
 def _read_dir(files: _Files) -> Json:
     recursive = files.given.boolean(2, False)
     folder = files.place()
-    return [item.shown for item in files.few(files.below(folder) if recursive else files.inside(folder))]
+    return files.few(files.below(folder) if recursive else folder.content())
 
 
 def _glob(files: _Files) -> Json:
@@ -225,34 +225,36 @@ def _glob(files: _Files) -> Json:
     if ".." in pattern.split("/"):
         raise files.given.error(f'"{pattern}" leaves the volume', 403)
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
-    found = dict.fromkeys(item.shown for item in files.few(_matching(files, files.find("/"), parts)))
-    return sorted(found)
+    return sorted(set(files.few(_matching(files, files.find("/"), parts, set()))))
 
 
-def _matching(files: _Files, folder: Place, pattern: list[str]) -> Iterator[Place]:
-    """What is in a folder and matches, part by part; `**` stands for any folders, links are followed beside it."""
+def _matching(files: _Files, folder: Place, pattern: list[str], seen: set[tuple[str, int]]) -> Iterator[Place]:
+    """What is in a folder and matches, part by part; `**` stands for any folders, links are followed beside it. `seen`:
+    folders with how much of the pattern they were matched against, which is not done twice."""
     from fnmatch import fnmatchcase
 
-    if not pattern:
+    before = len(seen)
+    seen.add((folder.shown, len(pattern)))
+    if not pattern or len(seen) == before:
         return
     first, *rest = pattern
     if first == "**":
-        yield from _matching(files, folder, rest)
-    for item in files.inside(folder) if files.volume.is_open(folder.parts) else ():
+        yield from _matching(files, folder, rest, seen)
+    for item in folder.content() if files.volume.is_open(folder.parts) else ():
         if first != "**" and not fnmatchcase(item.name, first):
             continue
-        reached = files.reaches(item)
+        reached = files.reaches(item.shown)
         if reached is None:
             continue
         if first == "**":
             if not rest:
                 yield item
             if item.is_folder():
-                yield from _matching(files, item, pattern)
+                yield from _matching(files, item, pattern, seen)
         elif not rest:
             yield item
         elif reached.is_folder():
-            yield from _matching(files, reached, rest)
+            yield from _matching(files, reached, rest, seen)
 
 
 def _mkdir(files: _Files) -> Json:
@@ -269,12 +271,12 @@ def _mkdir_temp(files: _Files) -> Json:
     from secrets import token_hex
 
     files.must_be_writable()
-    folder, pattern = files.given.string(1, "") or "/tmp", files.given.string(2, "")
+    folder, pattern = files.given.string(1, ""), files.given.string(2, "")
     if "/" in pattern or "\0" in pattern:
         raise files.given.error("argument 2 must be a name, without a slash")
     start, star, end = pattern.rpartition("*")
     name = f"{start if star else end}{token_hex(6)}{end if star else ''}"
-    made = files.find(f"{folder}/{name}", follow=False, make=True)
+    made = files.find(f"{folder or files.scratch()}/{name}", follow=False, make=True)
     made.make_folder(0o700)
     return made.shown
 
@@ -339,7 +341,7 @@ def _copy_to(files: _Files, source: Place, target: Place) -> None:
         files.write(target, files.read(source), _ANY_MODE)
         return
     target.make_folder(exist_ok=True)
-    for item in files.inside(source):
+    for item in source.content():
         real = files.find(item.shown)
         if item.is_link() and real.is_folder():  # it may lead back to where we came from
             raise files.given.error(f'"{item.shown}" is a link to a folder, which is not copied', 500)
@@ -374,13 +376,13 @@ def _zip(files: _Files) -> Json:
     source = files.place(1)
     source.stat()
     target = files.place(2, make=True)
-    found = files.few(files.below(source)) if source.is_folder() else [source]
-    top = len(source.parts) if source.is_folder() else len(source.parts) - 1
+    found = files.few(files.below(source)) if source.is_folder() else [source.shown]
+    top = len(source.shown.rstrip("/")) + 1 if source.is_folder() else len(source.shown) - len(source.name)
     with open(target.open(_CREATE | os.O_TRUNC, _ANY_MODE), "wb") as file, zipfile.ZipFile(file, "w") as archive:
-        for item in found:
-            real = files.reaches(item)
-            if real is not None and item.parts != target.parts and _is_file(real):
-                archive.writestr("/".join(item.parts[top:]), files.read(real), zipfile.ZIP_DEFLATED)
+        for path in found:
+            real = files.reaches(path)
+            if real is not None and path != target.shown and _is_file(real):
+                archive.writestr(path[top:], files.read(real), zipfile.ZIP_DEFLATED)
     return None
 
 
@@ -540,14 +542,11 @@ VOLUMES = ("data", "system", "app", "dsl", "script", "seed")
 def _on_volume(name: str, method: Method) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
         volume = call.policy.volumes(call.app_root)[name]
-        rooted = Rooted(volume.root)
         try:
-            return method(_Files(volume, rooted, given))
+            return method(_Files(volume, given, call.scratch))
         except OSError as error:
             at = error.filename if isinstance(error.filename, str) else given.optional(1)
             raise given.error(f'"{at}": {_reason(error)}', 500) from error
-        finally:
-            rooted.close()
 
     return run
 

@@ -411,7 +411,8 @@ interface FS {
   /**
    * Makes a folder with a new name.
    *
-   * @param dir The folder above it, `/tmp` in the volume if not given.
+   * @param dir The folder above it. If not given, one of this run in `/tmp`, which is removed with all it holds when the
+   *   run ends.
    * @param pattern Its name; what makes it new takes the place of `*`, or follows.
    * @param perm Permissions, as `0o755`.
    * @returns Its path.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from bindings.rooted import Rooted
+from bindings.rooted import MAX_DEPTH, Rooted
 from bindings.services import ProcessError
 
 
@@ -37,8 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 def find(root: Path, path: str, follow: bool = True, make: bool = False) -> str:
     """Where a path leads, from the root."""
-    with closing(Rooted(root)) as rooted:
-        return rooted.find(path, follow=follow, make=make).shown[1:]
+    return Rooted(root).find(path, follow=follow, make=make).shown[1:]
 
 
 INSIDE = [
@@ -130,49 +129,46 @@ def test_folders_on_the_way_are_made_when_asked_for(tmp_path: Path) -> None:
 def test_descriptors_are_closed(root: Path) -> None:
     before = os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else []
     for path in ("dir/sub", "in/sub", "out", "circle", "nope/x"):
-        with closing(Rooted(root)) as rooted:
-            try:
-                rooted.find(path)
-            except (OSError, ProcessError):
-                continue
+        with suppress(OSError, ProcessError):
+            find(root, path)
     after = os.listdir("/proc/self/fd") if before else []
     assert len(after) == len(before)
 
 
 def test_only_regular_files_open(root: Path) -> None:
     os.mkfifo(root / "pipe")
-    with closing(Rooted(root)) as rooted:
-        for name, reason in (("pipe", "not a regular file"), ("dir", "is a directory")):
-            with pytest.raises(OSError, match=reason):
-                rooted.find(name).open(os.O_RDONLY)
+    rooted = Rooted(root)
+    for name, reason in (("pipe", "not a regular file"), ("dir", "is a directory")):
+        with pytest.raises(OSError, match=reason):
+            rooted.find(name).open(os.O_RDONLY)
 
 
 def test_a_link_that_takes_the_place_of_a_file_is_not_followed(root: Path) -> None:
-    with closing(Rooted(root)) as rooted:
-        place = rooted.find("file.txt")
-        (root / "file.txt").unlink()
-        (root / "file.txt").symlink_to("../secret.txt")
-        with pytest.raises(OSError, match="symbolic links"):
-            place.open(os.O_RDONLY)
-        with pytest.raises(OSError, match="symbolic links"):
-            place.open(os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        with pytest.raises(OSError, match="symbolic links"):
-            place.change_mode(0o600)
-        with pytest.raises(OSError, match="irectory"):
-            place.names()
+    rooted = Rooted(root)
+    place = rooted.find("file.txt")
+    (root / "file.txt").unlink()
+    (root / "file.txt").symlink_to("../secret.txt")
+    with pytest.raises(OSError, match="symbolic links"):
+        place.open(os.O_RDONLY)
+    with pytest.raises(OSError, match="symbolic links"):
+        place.open(os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    with pytest.raises(OSError, match="symbolic links"):
+        place.change_mode(0o600)
+    with pytest.raises(OSError, match="irectory"):
+        place.content()
     assert (root.parent / "secret.txt").read_text() == "outside"
 
 
 def test_a_folder_that_becomes_a_link_stays_the_folder_that_was_found(root: Path) -> None:
     (root / "dir/sub/x.txt").write_text("right")
     (root.parent / "volume-next/x.txt").write_text("wrong")
-    with closing(Rooted(root)) as rooted:
-        place = rooted.find("dir/sub/x.txt")
-        (root / "dir/sub").rename(root / "dir/moved")
-        (root / "dir/sub").symlink_to(root.parent / "volume-next")
-        with open(place.open(os.O_RDONLY)) as file:
-            assert file.read() == "right"
-        place.remove()
+    rooted = Rooted(root)
+    place = rooted.find("dir/sub/x.txt")
+    (root / "dir/sub").rename(root / "dir/moved")
+    (root / "dir/sub").symlink_to(root.parent / "volume-next")
+    with open(place.open(os.O_RDONLY)) as file:
+        assert file.read() == "right"
+    place.remove()
     assert (root.parent / "volume-next/x.txt").exists()
     assert not (root / "dir/moved/x.txt").exists()
 
@@ -202,22 +198,39 @@ def swapped(root: Path) -> Iterator[Path]:
 def test_a_race_reads_nothing_outside(swapped: Path) -> None:
     seen = set()
     for _ in range(1500):
-        with closing(Rooted(swapped)) as rooted:
-            try:
-                with open(rooted.find("swap/x.txt").open(os.O_RDONLY)) as file:
-                    seen.add(file.read())
-            except (OSError, ProcessError):
-                continue
+        rooted = Rooted(swapped)
+        try:
+            with open(rooted.find("swap/x.txt").open(os.O_RDONLY)) as file:
+                seen.add(file.read())
+        except (OSError, ProcessError):
+            continue
     assert seen <= {"inside"}
 
 
 def test_a_race_writes_nothing_outside(swapped: Path) -> None:
     for number in range(800):
-        with closing(Rooted(swapped)) as rooted:
-            try:
-                place = rooted.find(f"swap/new-{number}.txt")
-                os.close(place.open(os.O_WRONLY | os.O_CREAT))
-                place.remove_all()
-            except (OSError, ProcessError):
-                continue
+        rooted = Rooted(swapped)
+        try:
+            place = rooted.find(f"swap/new-{number}.txt")
+            os.close(place.open(os.O_WRONLY | os.O_CREAT))
+            place.remove_all()
+        except (OSError, ProcessError):
+            continue
     assert sorted(path.name for path in (swapped.parent / "volume-next").iterdir()) == ["x.txt"]
+
+
+def test_folders_inside_each_other_are_bounded(root: Path) -> None:
+    assert find(root, "a/" * MAX_DEPTH + "x", make=True) == "a/" * MAX_DEPTH + "x"
+    with pytest.raises(ProcessError, match="more than 100 folders inside each other"):
+        find(root, "a/" * (MAX_DEPTH + 1) + "x", make=True)
+
+
+def test_a_large_folder_takes_one_descriptor(root: Path) -> None:
+    for number in range(300):
+        (root / "dir" / f"{number}.txt").touch()
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    content = Rooted(root).find("dir").content()
+    assert len(content) == 302
+    assert {place.folder.descriptor for place in content} == {content[0].folder.descriptor}
+    if before:
+        assert len(os.listdir("/proc/self/fd")) == before + 1
