@@ -231,6 +231,8 @@ class RunStart(NamedTuple):
     """Percent of its runs that have to pass for a test to pass."""
     resume: dict[str, Any] | None = None
     """What the run is made of, for one that resumes it; see `runner.resume`."""
+    flags: tuple[str, ...] = ()
+    """The flags that a result may depend on, as words of the command."""
 
 
 class SuiteStart(NamedTuple):

@@ -13,7 +13,8 @@ from runner.environment import Environment
 from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, SuiteStart, TestEnd, TestResult, Warned
 from runner.execution import Execution
 from runner.options import RunOptions
-from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, escaped, in_milliseconds, in_seconds, quoted
+from runner.reporters.again import command_of
+from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds
 from scripttest import Failure, Outcome
 
 if TYPE_CHECKING:
@@ -31,16 +32,8 @@ class ConsoleReporter:
         self._directory = environment.directory
         self._style = Style(environment.colors and not options.no_color)
         self._paint = self._style.paint
-        self._same = "".join(
-            f" --{name} {quoted(value)}"
-            for name in ("app", "name", "connector", "replay", "user", "team", "ctx", "simulator")
-            if (value := getattr(options, name)) is not None
-        )
-        """The flags that a test's outcome may depend on."""
-        if options.runs > 1:
-            self._same += f" --runs {options.runs}"
-            if options.min_pass_rate < 100:
-                self._same += f" --min-pass-rate {options.min_pass_rate:g}"
+        self._flags: tuple[str, ...] = ()
+        """Those of the run that a result may depend on."""
         self._detailed = False
         self._failed: list[tuple[Suite, TestResult]] = []
         self._cases: CaseLines | None = None
@@ -55,6 +48,7 @@ class ConsoleReporter:
         elif isinstance(event, SuiteEnd):
             self._suite_end(event.suite, so_far)
         elif isinstance(event, RunStart):
+            self._flags = event.flags
             self._detailed = (len(event.suites) == 1 or bool(self._options.verbose)) and not self._options.quiet
         elif isinstance(event, RunError):
             self._write(
@@ -249,15 +243,8 @@ class ConsoleReporter:
 
     def _again(self, suite: Suite, result: TestResult) -> str:
         """What to run to see a test once more."""
-        if result.case is not None:
-            command = f"yao-test -i {quoted(suite.label[1:-1] if suite.is_message else suite.label)}"
-            if not suite.is_message:
-                command += f" --run {quoted(f'^{escaped(result.name)}$')}"
-        else:
-            command = f"yao-test -i {quoted(suite.id)}"
-            if result.name.startswith("Test"):  # else the module broke, and no test has that name
-                command += f" --run {quoted(f'^{result.name}$')}"
-        return self._paint(f"  Run it again: {command}{self._same}\n", "cyan")
+        command = command_of(suite.kind, suite.id, suite.label, suite.agent, self._flags)(result.name)
+        return self._paint(f"  Run it again: {command}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:
         return self._paint(line, {"-": "red", "+": "green"}.get(line[:1], "dim"))

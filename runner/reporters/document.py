@@ -26,6 +26,8 @@ class Report(NamedTuple):
     | `errors`, `warnings` | texts |
     | `summary` | `{total, passed, failed, skipped, errors?, duration_ms, status, stopped?, not_run?, completed_at}` |
 
+    `start` also has `flags` where the run had some that its results may depend on: words of its command.
+
     A suite is `{id, kind, label, file, agent, connector}`; results name it by its `id`. Where each test runs several
     times, `start` also has `runs_per_case` and `min_pass_rate`, and there is one result of a test, which has `runs`.
     """
@@ -153,6 +155,8 @@ def start_record(start: RunStart) -> Record:
         "environment": start.environment,
         "suites": [suite_record(suite) for suite in start.suites],
     }
+    if start.flags:
+        record["flags"] = list(start.flags)
     if start.runs == 1:
         return record
     return {**record, "runs_per_case": start.runs, "min_pass_rate": start.min_pass_rate}

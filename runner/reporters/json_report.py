@@ -150,4 +150,5 @@ def _counts(summary: Record) -> Record:
 def _metadata(report: Report) -> dict[str, Any]:
     start = report.start
     completed = report.summary.get("completed_at")
-    return {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"]}
+    flags = {"flags": start["flags"]} if "flags" in start else {}
+    return {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"], **flags}

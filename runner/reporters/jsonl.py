@@ -16,8 +16,8 @@ from runner.reporters.document import Record, Report, end_record, result_line, s
 from runner.reporters.line_file import LineFile
 from runner.reporters.run_records import figures
 
-OF_RUNS = ("runs_per_case", "min_pass_rate")
-"""What the start says when each test runs several times."""
+OF_SOME = ("flags", "runs_per_case", "min_pass_rate")
+"""What the start says of some runs."""
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -81,7 +81,7 @@ class JsonlReporter:
 
 def _start_line(start: Record, total_cases: int | None) -> Record:
     suites = start["suites"]
-    of_runs = {key: start[key] for key in OF_RUNS if key in start}
+    more = {key: start[key] for key in OF_SOME if key in start}
     return {
         "type": "start",
         "timestamp": start["timestamp"],
@@ -92,5 +92,5 @@ def _start_line(start: Record, total_cases: int | None) -> Record:
         "suites": suites,
         "environment": start["environment"],
         "version": start["version"],
-        **of_runs,
+        **more,
     }

@@ -47,6 +47,7 @@ def events_of(report: Report) -> Iterator[Event]:
         start["environment"],
         runs=start.get("runs_per_case", 1),
         min_pass_rate=start.get("min_pass_rate", 100),
+        flags=tuple(start.get("flags", ())),
     )
     yield from map(Warned, report.warnings)
     for record, results in report.by_suite():

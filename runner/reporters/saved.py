@@ -120,6 +120,7 @@ class _Reader:
         if not self._start:
             self._start = self._started(line.get("timestamp"), line.get("version"), line.get("environment"))
             self._start |= {key: line[key] for key in OF_RUNS if isinstance(line.get(key), int | float)}
+            self._start |= _flags(line)
 
     @staticmethod
     def _started(timestamp: Any, version: Any, environment: Any) -> Record:
@@ -153,6 +154,7 @@ class _Reader:
         metadata = value.get("metadata") or {}
         summary = value.get("summary") or {}
         self._start = self._started(metadata.get("started_at"), metadata.get("version"), value.get("environment"))
+        self._start |= _flags(metadata)
         if summary.get("runs_per_case", 1) != 1:
             self._start["runs_per_case"] = summary["runs_per_case"]
         for number, part in enumerate(parts, 1):
@@ -238,6 +240,12 @@ def _lines_of(text: str) -> Iterator[tuple[int, str]]:
 
 def _suite(id: str, kind: str, agent: str) -> Record:
     return {"id": id, "kind": kind, "label": id, "file": "", "agent": agent, "connector": ""}
+
+
+def _flags(said: Any) -> Record:
+    """`{flags}` where a report says with which flags it was made."""
+    flags = said.get("flags")
+    return {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
 
 
 def _is_part(value: Any) -> bool:

@@ -62,6 +62,7 @@ RESULTS = [
         "logs": [],
     },
 ]
+FLAGS = ["--user", "ann", "--team", "ops"]
 ENVIRONMENT = {"user_id": "ann", "team_id": "ops", "locale": "en-us"}
 
 
@@ -97,7 +98,7 @@ def test_the_json_report_of_one_module(written: tuple[str, str, str]) -> None:
         "summary": {"total": 5, "passed": 2, "failed": 2, "skipped": 1, "duration_ms": "N"},
         "environment": ENVIRONMENT,
         "results": RESULTS,
-        "metadata": {"started_at": "T", "completed_at": "T", "version": "V"},
+        "metadata": {"started_at": "T", "completed_at": "T", "version": "V", "flags": FLAGS},
     }
 
 
@@ -125,6 +126,7 @@ def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
             ],
             "environment": ENVIRONMENT,
             "version": "V",
+            "flags": FLAGS,
         },
         *(
             {

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
+from runner.reporters.again import command_of
 from runner.reporters.document import Report
 from runner.reporters.html.frames import Frames
-from runner.reporters.text import escaped, quoted
 from runner.reporters.values import text_of
 
 Record = dict[str, Any]
@@ -29,7 +29,7 @@ BLOCK_SIZE = 400_000
 """Characters of JSON after which a block ends."""
 EXCERPT = 240
 """Characters of an error or an input in the index."""
-DEFAULTS = {"user_id": "test-user", "team_id": "test-team"}
+DEFAULTS = {"--user": "test-user", "--team": "test-team"}
 TIMES = ("avg_duration", "min_duration", "max_duration", "std_deviation")
 FIGURES = ("count", "passed", "pass_rate", "consistency", *(f"{name}_ms" for name in TIMES))
 SHOWN_MARKS = 12
@@ -40,7 +40,10 @@ MARKS = {"passed": "p", "failed": "f", "skipped": "s"}
 def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str, str]]:
     """Name and text of each block; the names begin with `prefix`. `digests` adds what outputs are compared by."""
     places = {suite["id"]: place for place, suite in enumerate(report.suites)}
-    commands = [_command(suite, report.start["environment"]) for suite in report.suites]
+    commands = [
+        command_of(suite["kind"], suite["id"], suite["label"], suite["agent"], _flags(suite, report.start))
+        for suite in report.suites
+    ]
     frames = Frames()
     rows: list[Record] = []
     starts: list[int] = []
@@ -152,24 +155,15 @@ def _runs(runs: Record) -> Record:
     return figures
 
 
-def _command(suite: Record, environment: Record) -> Callable[[str], str]:
-    """What to run to see one result of a suite again, by its id."""
-    label: str = suite["label"]
-    is_script, is_message = suite["kind"] == "script_test", label.startswith('"')
-    command = f"yao-test -i {quoted(suite['id'] if is_script else label[1:-1] if is_message else label)}"
-    flags = ""
-    if is_message or label.startswith("agents:") or (label.startswith("scripts:") and not is_script):
-        flags += f" --name {quoted(suite['agent'])}"
-    if suite.get("connector"):
-        flags += f" --connector {quoted(suite['connector'])}"
-    for key, flag in (("user_id", "--user"), ("team_id", "--team")):
-        value = environment.get(key)
-        if value and value != DEFAULTS[key]:
-            flags += f" {flag} {quoted(value)}"
-
-    def of(id: str) -> str:
-        if is_message or (is_script and not id.startswith("Test")):  # a module that broke has no test of that name
-            return command + flags
-        return f"{command} --run {quoted(f'^{id if is_script else escaped(id)}$')}{flags}"
-
-    return of
+def _flags(suite: Record, start: Record) -> Sequence[str]:
+    """The flags that its results may depend on; where the report does not say, those that its results show."""
+    if "flags" in start:
+        flags: list[str] = start["flags"]
+        return flags
+    environment = start["environment"]
+    shown = {
+        "--connector": suite.get("connector"),
+        "--user": environment.get("user_id"),
+        "--team": environment.get("team_id"),
+    }
+    return [word for flag, value in shown.items() if value and value != DEFAULTS.get(flag) for word in (flag, value)]

@@ -12,6 +12,7 @@ from runner import events
 from runner.environment import Environment
 from runner.execution import Execution
 from runner.options import RunOptions
+from runner.reporters.again import flags_of
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.text import Style
 from runner.reporters.turn_lines import TurnLines
@@ -192,7 +193,7 @@ def console(options: RunOptions, suites: tuple[events.Suite, ...], *results: eve
     reporter = ConsoleReporter(options, Environment(Path("/app"), {}, stdout, stdout, 1), stdout.write)
     run = Execution()
     stream: list[events.Event] = [
-        events.RunStart("2026-01-01T00:00:00Z", "1", suites, {"user_id": "u", "team_id": "t"})
+        events.RunStart("2026-01-01T00:00:00Z", "1", suites, {"user_id": "u", "team_id": "t"}, flags=flags_of(options))
     ]
     stream += [
         events.SuiteStart(suites[0].id, len(results), len(results)),

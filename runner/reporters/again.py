@@ -1,0 +1,57 @@
+"""The command that runs one test again: the console prints it, and the HTML report copies it. In the folder in which a
+run was started, it gives the result of that run once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from runner.options import RunOptions, in_words
+from runner.reporters.text import escaped, quoted
+
+TEXTS = (
+    "app name connector replay record_missing user team ctx simulator on_missing_input before after threshold"
+).split()
+"""Options with a value that a result may depend on."""
+SWITCHES = ("interactive", "skip_interactive", "lenient")
+
+
+def flags_of(options: RunOptions) -> tuple[str, ...]:
+    """The flags of a run that a result may depend on, as words of its command."""
+    defaults = RunOptions(())
+    words: list[str] = []
+    for key in TEXTS:
+        value = getattr(options, key)
+        if value != getattr(defaults, key):
+            words += [_flag(key), f"{value:g}" if isinstance(value, float) else str(value)]
+    words += ["--timeout", in_words(options.timeout)] if options.timeout is not None else []
+    words += ["--runs", str(options.runs)] if options.runs > 1 else []
+    words += ["--min-pass-rate", f"{options.min_pass_rate:g}"] if options.min_pass_rate < 100 else []
+    for host in options.allow_net:
+        words += ["--allow-net", host]
+    return (*words, *(_flag(key) for key in SWITCHES if getattr(options, key)))
+
+
+def command_of(kind: str, id: str, label: str, agent: str, flags: Sequence[str]) -> Callable[[str], str]:
+    """What runs one test of a suite again, by its name.
+
+    Args:
+        kind: of the suite, as are `id`, `label` and `agent`; the label of a message has quotes around it
+        flags: what `flags_of` gave
+    """
+    is_script, is_message = kind == "script_test", label.startswith('"')
+    more = list(flags)
+    if "--name" not in flags and not is_script and (is_message or label.startswith(("agents:", "scripts:"))):
+        more += ["--name", agent]
+    command = f"yao-test -i {quoted(id if is_script else label[1:-1] if is_message else label)}"
+    rest = "".join(f" {quoted(word)}" for word in more)
+
+    def of(test: str) -> str:
+        if is_message or (is_script and not test.startswith("Test")):  # a module that broke has no test of its name
+            return command + rest
+        return f"{command} --run {quoted(f'^{escaped(test)}$')}{rest}"
+
+    return of
+
+
+def _flag(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
