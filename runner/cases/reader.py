@@ -222,15 +222,12 @@ class CaseFile:
 
     def _no_text(self) -> ConfigurationError:
         with self.path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    line.decode()
-                except UnicodeDecodeError as error:
-                    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                        return ConfigurationError(
-                            f"Cannot read cases from {self.name}: it is UTF-16 text", "Save it as UTF-8"
-                        )
-                    column = len(line[: error.start].decode()) + 1
-                    where = f"{self.name}:{number}:{column}"
+            if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
+                return ConfigurationError(f"Cannot read cases from {self.name}: it is UTF-16 text", "Save it as UTF-8")
+        with self.path.open(encoding="utf-8-sig", errors="surrogateescape") as text:
+            for number, line in enumerate(text, 1):
+                wrong = next((column for column, letter in enumerate(line, 1) if "\udc80" <= letter <= "\udcff"), None)
+                if wrong:
+                    where = f"{self.name}:{number}:{wrong}"
                     return ConfigurationError(f"Cannot read cases from {where}: not UTF-8 text", "Save it as UTF-8")
         return ConfigurationError(f"Cannot read cases from {self.name}: it changed while it was read")
