@@ -420,11 +420,11 @@ def _collect_garbage() -> None:
 
 
 def _status(run: Execution, stop: Stop) -> tuple[RunStatus, str | None, int]:
-    """How the run ended, why it ended before its time, and how many tests have no result because of that."""
+    """How the run ended, why it ended before its time, and how many tests have no verdict because of that."""
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
-    all_ran = not left and len(run.ended) == len(run.suites)
+    all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     if stop.reason is not None and not (stop.code is None and all_ran):
-        return "interrupted", stop.reason, left
+        return "interrupted", stop.reason, left + run.cut
     if run.errors:
         return "error", None, 0
     return ("failed" if run.counts.bad else "passed"), None, 0

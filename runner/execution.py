@@ -16,6 +16,7 @@ from runner.events import (
     TestStart,
     TurnStart,
 )
+from runner.stopping import CUT
 
 
 class Counts:
@@ -64,6 +65,8 @@ class Execution:
         """The turn that each of them is in, if it has turns."""
         self.ended: set[str] = set()
         """Suites that have ended."""
+        self.cut = 0
+        """Cases that were cut short; they are among the skipped ones."""
         self.errors: list[RunError] = []
         self.end: RunEnd | None = None
         self.tokens = 0
@@ -78,6 +81,7 @@ class Execution:
             self._ended(result)
             self.counts.add(result)
             self.of_suite[result.suite].add(result)
+            self.cut += result.outcome.status == "skipped" and (result.outcome.skip_reason or "").startswith(CUT)
         elif isinstance(event, TestStart):
             self.running[event.suite, event.position, event.run] = event.name
         elif isinstance(event, TurnStart):

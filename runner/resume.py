@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.errors import ConfigurationError
 from runner.options import RunOptions, absolute
+from runner.stopping import CUT
 
 if TYPE_CHECKING:
     from runner.application import Application, TestModule
@@ -41,8 +42,6 @@ COMPARED = (
     "on_missing_input before after lenient replay shard"
 ).split()
 """Options with which a result may be another one."""
-CUT = ("interrupted", "terminated", "the terminal is gone", "given up by --fail-fast", "--max-")
-"""How the reasons begin for which a case is cut short."""
 _READ_AT_ONCE = 1 << 20
 
 

@@ -10,6 +10,7 @@ from runner.reporters.facts import agents_of, connectors_of
 from runner.reporters.json_report import pass_rate
 from runner.reporters.markdown_parts import block, duration, inline, table
 from runner.reporters.markdown_result import MARKS, body, heading
+from runner.reporters.saved import counts_of
 
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""
@@ -71,8 +72,11 @@ def _head(report: Report, limit: int) -> str:
                 text += block(message) if _size(text) < limit else ""
             text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
     if len(report.suites) > 1:
-        suites = sorted((_suite_row(*part) for part in report.by_suite()), key=lambda row: row[0] != MARKS["failed"])
-        text += "## Suites\n\n" + table(("", "Suite", "Passed", "Failed", "Skipped", "Duration"), suites[:ROWS])
+        broke = bool(report.summary.get("errors"))
+        rows = [_suite_row(suite, results, broke) for suite, results in report.by_suite()]
+        suites = sorted(rows, key=lambda row: row[0] != MARKS["failed"])
+        counted = ("Passed", "Failed", "Skipped", *(("Errors",) if broke else ()))
+        text += "## Suites\n\n" + table(("", "Suite", *counted, "Duration"), suites[:ROWS])
         text += f"... and {len(suites) - ROWS} more\n\n" if len(suites) > ROWS else ""
     return text
 
@@ -106,9 +110,12 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     return rows
 
 
-def _suite_row(suite: Record, results: list[Record]) -> tuple[str, ...]:
-    counts = Counter(record["status"] for record in results)
-    status = "failed" if counts["failed"] else "passed" if counts["passed"] or not results else "skipped"
+def _suite_row(suite: Record, results: list[Record], broke: bool) -> tuple[str, ...]:
+    """A suite in the table; `broke`: with its errors, as some suite has some."""
+    counts = counts_of(results)
+    errors = counts.get("errors", 0)
+    bad = counts["failed"] or errors
+    status = "failed" if bad else "passed" if counts["passed"] or not results else "skipped"
     time = sum(record["duration_ms"] for record in results)
-    numbers = (str(counts[each]) for each in ("passed", "failed", "skipped"))
-    return (MARKS[status], inline(suite["label"]), *numbers, duration(time))
+    numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
+    return (MARKS[status], inline(suite["label"]), *map(str, numbers), duration(time))

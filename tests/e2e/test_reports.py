@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command import MakeApplication, Record
+from agent_files import agent, case_file
+from command import MakeApplication, Record, Run, eventually
+from faults import lines_of, results_in, with_model
+from model_server import ModelServer, says, silence
 
 AT = "<app>/assistants/demo/src/"
 SETUP = "export function Setup(x) {\n  return { id: x };\n}\n"
@@ -422,3 +428,52 @@ def test_a_report_path_counts_from_the_working_directory(app: MakeApplication) -
     here = app({"a_test.ts": "export function TestA(t) {}\n"})
     assert here.run("-i", "scripts.demo.a", "-o", "r.json", directory="assistants").code == 0
     assert Path(here.root, "assistants/r.json").exists()
+
+
+# Runs that end before their time
+
+SHORT_GRACE = "import runner.stopping; runner.stopping.BUDGET_GRACE = 0.1; from runner.cli import main; main()"
+TALK = {"id": "talk", "turns": [{"input": "one"}, {"input": "two"}]}
+
+
+def cut_short(app: MakeApplication, *command: str, signals: int = 0) -> Run:
+    """A run in which the second turn of a case is never answered."""
+    with ModelServer(silence()) as server:
+        server.plan(says("hello"), says("first"))
+        cases = [{"id": "fine", "input": "Hi"}, TALK]
+        here = app({**agent(package={"connector": "local"}, cases=cases), **with_model(server)})
+        with subprocess.Popen(
+            [sys.executable, *command, "-i", case_file(), "-o", "r.jsonl"],
+            cwd=here.root,
+            env=here.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            eventually(lambda: len(server.requests) == 3, "the second turn is under way")
+            for _ in range(signals):
+                process.send_signal(signal.SIGINT)
+                eventually(lambda: "S" in Path(f"/proc/{process.pid}/stat").read_text().split()[2], "it is heard")
+            return here.finish(process)
+
+
+@pytest.mark.parametrize(
+    ("command", "signals", "reason", "code"),
+    [
+        (("-m", "runner"), 2, "interrupted", 130),
+        (("-c", SHORT_GRACE, "--max-duration", "1s"), 0, "--max-duration 1s is over", 1),
+    ],
+    ids=["signals", "a budget"],
+)
+def test_a_case_that_was_cut_short_counts_as_not_run(
+    app: MakeApplication, tmp_path: Path, command: tuple[str, ...], signals: int, reason: str, code: int
+) -> None:
+    run = cut_short(app, *command, signals=signals)
+
+    assert (run.code, run.stderr) == (code, "")
+    (path,) = tmp_path.rglob("r.jsonl")
+    assert results_in(path) == [("fine", "passed"), ("talk", "skipped")]
+    summary = lines_of(path)[-1]
+    assert {key: summary[key] for key in ("total", "passed", "skipped", "status", "stopped", "not_run")} == {
+        "total": 2, "passed": 1, "skipped": 1, "status": "interrupted", "stopped": reason, "not_run": 1,
+    }  # fmt: skip
+    assert f"Stopped: {reason}; 1 not run\n" in run.stdout
