@@ -70,8 +70,11 @@ async def run_cases(
     ended."""
     run = _Run(sources, plan, send, repetition)
     stop = plan.stop
-    workers = [asyncio.create_task(run.work()) for _ in range(plan.parallel)]
+    workers: list[asyncio.Task[None]] = []
     try:
+        while len(workers) < plan.parallel and not run.over:
+            workers.append(asyncio.create_task(run.work()))
+            await asyncio.sleep(0)  # the first requests are under way while the last cases begin
         await asyncio.gather(*workers)
     except _FailFastError:
         run.stopped = "given up by --fail-fast"
@@ -127,6 +130,8 @@ class _Run:
     ) -> None:
         self.stopped = "interrupted"
         """Why cases are given up, if they are."""
+        self.over = False
+        """Whether no case is to begin any more."""
         self._plan = plan
         self._send = send
         self._repetition = repetition
@@ -153,14 +158,17 @@ class _Run:
 
     async def work(self) -> None:
         """Takes cases until there are none."""
-        while (item := await self._take()) is not None:
-            self._running += 1
-            await self._case(item)
-            self._running -= 1
-            if self._repetition.failed and self._plan.fail_fast:
-                raise _FailFastError
-            await asyncio.sleep(0)
-        self._changed.set()
+        try:
+            while (item := await self._take()) is not None:
+                self._running += 1
+                await self._case(item)
+                self._running -= 1
+                if self._repetition.failed and self._plan.fail_fast:
+                    raise _FailFastError
+                await asyncio.sleep(0)
+            self._changed.set()
+        finally:
+            self.over = True
 
     async def finish(self) -> None:
         """Ends the sources of which cases are left, because the run stopped."""

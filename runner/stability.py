@@ -11,7 +11,6 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean, pstdev
 from typing import Any, NamedTuple
 
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
@@ -79,6 +78,8 @@ class Stability(NamedTuple):
 
 def stability_of(attempts: Sequence[Attempt]) -> Stability | None:
     """The figures of a test; None when none of its runs could be judged."""
+    from statistics import fmean, pstdev
+
     judged = _judged(attempts)
     if not judged:
         return None
