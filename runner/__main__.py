@@ -1,16 +1,19 @@
-"""Entry point of `yao-test`, and of `python -m runner`: quiet from its first line on when a signal ends it."""
+"""Entry point of `yao-test`, and of `python -m runner`: quiet from its first line on when a signal ends it.
 
-from __future__ import annotations
+That line comes before all imports that take time. Before it, in some 10 ms, Python itself starts, and an interrupt shows
+what Python has to say of that.
+"""
 
-import gc
+import _signal
 import os
 
-try:
-    import signal
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, lambda *_: os._exit(130))
 
-    from runner.stopping import leave
-except KeyboardInterrupt:
-    os._exit(130)
+import gc
+import signal
+
+from runner.stopping import leave
 
 
 def main() -> None:

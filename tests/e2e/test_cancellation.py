@@ -176,7 +176,7 @@ sys.meta_path.insert(0, Finder())
 
 @pytest.mark.parametrize(
     "module",
-    ["runner.stopping", "runner.cli", "runner.flags", "runner.options", "scripttest.supervisor", "runner.app", "runner.inputs"],
+    ["gc", "runner.stopping", "runner.cli", "runner.flags", "runner.options", "scripttest.supervisor", "runner.app", "runner.inputs"],
 )  # fmt: skip
 def test_an_interrupt_while_the_command_loads_is_silent(app: MakeApplication, module: str) -> None:
     here = app({**scripts(""), "/site/sitecustomize.py": SENDER})
