@@ -309,8 +309,8 @@ class RunEnd(NamedTuple):
     stopped: str | None = None
     """Why it ended before its time: `interrupted`, `terminated`, or the budget that is used up."""
     not_run: int = 0
-    """How many of the tests that were known have no verdict because of that; those of which the result says that they were
-    cut short are among them."""
+    """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
+    their results, are among them."""
 
 
 Event = RunStart | SuiteStart | TestStart | TurnStart | AttemptEnd | TestEnd | SuiteEnd | RunError | Warned | RunEnd

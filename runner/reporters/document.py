@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TextIO
 
 from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, Warned
 from runner.execution import Execution
+from runner.reporters.attachments import without_content
 from runner.reporters.records import summary_record
 from runner.reporters.run_records import record_of, runs_record
 
@@ -183,7 +184,7 @@ def result_line(result: TestResult, suite: Suite) -> Record:
         return result.record
     if known is not result:
         record = {"type": "result", "suite": suite_id(suite), "position": result.position}
-        own = record_of(result)
+        own = without_content(record_of(result))
         if result.case is not None:
             record |= own
         else:
@@ -191,7 +192,7 @@ def result_line(result: TestResult, suite: Suite) -> Record:
         if result.run:
             record["run"] = result.run
         elif result.stability is not None:
-            record["runs"] = runs_record(result.stability, result.attempts)
+            record["runs"] = without_content(runs_record(result.stability, result.attempts))
         _last = (result, record)
     return record
 

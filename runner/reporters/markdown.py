@@ -73,8 +73,8 @@ def _head(report: Report, limit: int) -> str:
             text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
     if len(report.suites) > 1:
         broke = bool(report.summary.get("errors"))
-        rows = [_suite_row(suite, results, broke) for suite, results in report.by_suite()]
-        suites = sorted(rows, key=lambda row: row[0] != MARKS["failed"])
+        found = (_suite_row(suite, results, broke) for suite, results in report.by_suite())
+        suites = sorted(found, key=lambda row: row[0] != MARKS["failed"])
         counted = ("Passed", "Failed", "Skipped", *(("Errors",) if broke else ()))
         text += "## Suites\n\n" + table(("", "Suite", *counted, "Duration"), suites[:ROWS])
         text += f"... and {len(suites) - ROWS} more\n\n" if len(suites) > ROWS else ""

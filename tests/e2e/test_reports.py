@@ -7,6 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+from base64 import b64decode, b64encode
+from gzip import decompress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ from agent_files import agent, case_file
 from command import MakeApplication, Record, Run, eventually
 from faults import lines_of, results_in, with_model
 from model_server import ModelServer, says, silence
+
+from runner.reporters.document import load
 
 AT = "<app>/assistants/demo/src/"
 SETUP = "export function Setup(x) {\n  return { id: x };\n}\n"
@@ -428,6 +432,40 @@ def test_a_report_path_counts_from_the_working_directory(app: MakeApplication) -
     here = app({"a_test.ts": "export function TestA(t) {}\n"})
     assert here.run("-i", "scripts.demo.a", "-o", "r.json", directory="assistants").code == 0
     assert Path(here.root, "assistants/r.json").exists()
+
+
+# Attachments
+
+
+def test_no_report_holds_the_content_of_attachments(app: MakeApplication) -> None:
+    picture, sound = bytes(range(256)) * 47, b"RIFF" + bytes(9000)
+    files = [{"type": "image", "source": "file://dot.png"}, {"type": "audio", "source": "file://a.wav"}]
+    url = f"data:image/png;base64,{b64encode(picture).decode()}"
+    cases = [
+        {"id": "talk", "mode": "conversation", "turns": [{"input": "Both", "attachments": files, "assertions": [{"type": "contains", "value": "image"}]}]},
+        {"id": "once", "input": "Look", "attachments": files[:1], "assertions": [{"type": "contains", "value": "nobody"}]},
+        {"id": "given", "input": [{"role": "user", "content": [{"type": "text", "text": "Look"}, {"type": "image", "source": url}]}]},
+    ]  # fmt: skip
+    echo = '- when: { input: both }\n  reply: an image\n- reply: "{{ messages.-1.content }}"\n'
+    folder = "/assistants/demo/tests/"
+    here = app({**agent(replies=echo, cases=cases), f"{folder}dot.png": picture, f"{folder}a.wav": sound})
+    names = [f"r.{extension}" for extension in ("jsonl", "json", "md", "xml", "ctrf.json", "html")]
+
+    run = here.run("-i", case_file(), "-v", "--runs", "2", *(word for name in names for word in ("-o", name)))
+
+    assert run.code == 1, run
+    blocks = re.findall(r'id="[\w-]+">([^<]*)<', (here.root / "r.html").read_text("utf-8"))
+    page = "".join(decompress(b64decode(block)).decode() for block in blocks)
+    for text in [page, *((here.root / name).read_text("utf-8") for name in names if name != "r.html")]:
+        assert b64encode(picture).decode()[:200] not in text
+        assert "UklGR" not in text
+    records = {record["id"]: record for record in load(here.root / "r.jsonl").results}
+    assert records["talk"]["output"][0]["content"][1:] == [
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,… (12 KB)", "detail": "auto"}},
+        {"type": "input_audio", "input_audio": {"data": "… (9 KB)", "format": "wav"}},
+    ]
+    assert records["given"]["input"][0]["content"][1]["source"] == "data:image/png;base64,… (12 KB)"
+    assert "data:image/png;base64,… (12 KB)" in records["once"]["output"]
 
 
 # Runs that end before their time
