@@ -76,7 +76,7 @@ def yaml_loader() -> Any:
         letter: [(kind, pattern) for kind, pattern in resolvers if kind not in (f"{tag}timestamp", f"{tag}bool")]
         for letter, resolvers in base.yaml_implicit_resolvers.items()
     }
-    Loader.add_implicit_resolver(f"{tag}bool", re.compile("true|True|TRUE|false|False|FALSE"), list("tTfF"))
+    Loader.add_implicit_resolver(f"{tag}bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
     for kind in ("bool", "int", "float", "timestamp"):
         Loader.add_constructor(tag + kind, _scalar(kind, getattr(base, f"construct_yaml_{kind}")))
     return Loader

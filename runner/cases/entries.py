@@ -81,7 +81,7 @@ class Splitter:
             self.number += 1
             if self.idle:
                 text = line.strip(" \t\n,")
-                if text[:1] == "{" and text[-1] == "}" and _balanced(text):
+                if text[:1] == "{" and text[-1] == "}" and _is_whole(text):
                     yield Entry(self.number, line.index("{") + 1, text)
                     continue
             yield from self._read(line)
@@ -166,8 +166,11 @@ class Splitter:
         return Entry(*self._begin, text.rstrip())
 
 
-def _balanced(text: str) -> bool:
-    return text.count("{") == text.count("}") and text.count("[") == text.count("]")
+def _is_whole(text: str) -> bool:
+    """Whether a line that begins and ends with braces holds a whole object, and its last brace is in no comment."""
+    if text.count("{") != text.count("}") or text.count("[") != text.count("]"):
+        return False
+    return ("#" not in text and "//" not in text) or without_noise(text).rstrip().endswith("}")
 
 
 def _places(entry: Entry) -> Places:

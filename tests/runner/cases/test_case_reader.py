@@ -35,6 +35,11 @@ FORMS = {
         '{\n  # who\n  "id": "A", // the id\n  "input": "Hi",\n}\n{"id": "B", "input": "Bye",}\n',
         [1, 6],
     ),
+    "a bracket in a comment on the first line": (
+        "a.jsonl",
+        '{ // {one}\n  "id": "A", "input": "Hi"\n}\n{ # }\n  "id": "B", "input": "Bye"\n}\n',
+        [1, 4],
+    ),
     "two in a line": ("a.jsonl", '{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}\n', [1, 1]),
     "array": ("a.json", '[\n  {"id": "A", "input": "Hi"},\n  {"id": "B", "input": "Bye"},\n]\n', [2, 3]),
     "array in a line": ("a.json", '[{"id": "A", "input": "Hi"}, {"id": "B", "input": "Bye"}]', [1, 1]),
@@ -119,8 +124,10 @@ def test_free_fields_are_allowed_wherever_fields_are_checked(tmp_path: Path) -> 
 
 
 def test_yaml_words_and_dates_are_texts(tmp_path: Path) -> None:
-    (located,) = read(tmp_path, "id: A\ninput: yes\nexpected: {day: 2026-01-02, sure: true, n: 3}\n", "a.yaml")
-    assert (located.case.input, located.case.expected) == ("yes", {"day": "2026-01-02", "sure": True, "n": 3})
+    text = "id: A\ninput: yes\nname: True story\nexpected: {day: 2026-01-02, sure: true, n: 3}\n"
+    (located,) = read(tmp_path, text, "a.yaml")
+    assert (located.case.input, located.case.name) == ("yes", "True story")
+    assert located.case.expected == {"day": "2026-01-02", "sure": True, "n": 3}
 
 
 T1 = '{"id": "T1", "input": "Hi"'
