@@ -114,7 +114,7 @@ def read_saved(path: Path) -> Saved:
             is_whole = False
     if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
         raise ConfigurationError(f"Cannot resume {path}: it is no .jsonl report of yao-test")
-    if start and "resume" not in start:
+    if start and not _says_origin(start):
         raise ConfigurationError(f"Cannot resume {path}: it does not say what it was made of", "Run without --resume")
     return Saved(path, start, list(results.values()), is_whole and not rest)
 
@@ -266,7 +266,18 @@ def _record(line: bytes) -> Record | None:
         return None
     if not isinstance(record, dict) or not isinstance(record.get("type"), str):
         return None
-    return record if record["type"] != "result" or isinstance(record.get("id"), str) else None
+    if record["type"] != "result":
+        return record
+    from runner.reporters.saved import result_problem
+
+    return None if result_problem(record) else record
+
+
+def _says_origin(start: Record) -> bool:
+    made_of = start.get("resume")
+    return isinstance(made_of, dict) and all(
+        isinstance(made_of.get(key), dict) for key in ("options", "inputs", "agents")
+    )
 
 
 def _counts(record: Record) -> bool:

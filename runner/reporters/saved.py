@@ -17,6 +17,19 @@ STATUSES = ("passed", "failed", "skipped")
 KINDS = ("script_test", "agent_test")
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test ran several times."""
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "id": str,
+    "suite": str,
+    "script": str,
+    "position": int,
+    "run": int,
+    "usage": dict,
+    "turns": list,
+    "model_calls": int,
+    "score": (int, float),
+    "skip_reason": str,
+}
+"""What fields of a result hold that its place and its figures come from, where they are not null."""
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 
 
@@ -129,8 +142,9 @@ class _Reader:
         return {"timestamp": str(timestamp or ""), "version": str(version or ""), "environment": {**known, **who}}
 
     def _result(self, record: Record, where: str, position: int) -> Record:
-        if not isinstance(record.get("id"), str) or record.get("status") not in STATUSES:
-            raise _broken(where, "a result has no id or no status", HINT)
+        problem = result_problem(record)
+        if problem:
+            raise _broken(where, problem, HINT)
         milliseconds = record.get("duration_ms")
         duration = milliseconds if isinstance(milliseconds, int) else 0
         suite = record.get("suite") or record.get("script") or ""
@@ -219,6 +233,22 @@ class _Reader:
             where = f"{self._path}:{line + error.lineno - 1}:{error.colno}"
             return _broken(where, f"it is not JSON: {error.msg}", HINT)
         return _broken(f"{self._path}:{line}", "its values are nested too deeply", None)
+
+
+def result_problem(record: Record) -> str | None:
+    """Why an object is not the line of a result; None when it is one."""
+    if record.get("id") is None or record.get("status") not in STATUSES:
+        return "a result has no id or no status"
+    for name, kind in FIELDS.items():
+        value = record.get(name)
+        if value is not None and not isinstance(value, kind):
+            return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
+    figures = record.get("usage") or {}
+    if not all(isinstance(number, int | float) for number in figures.values()):
+        return 'the "usage" of a result does not hold numbers'
+    if not all(isinstance(turn, dict) for turn in record.get("turns") or ()):
+        return 'the "turns" of a result are not objects'
+    return None
 
 
 def counts_of(results: list[Record]) -> Record:
