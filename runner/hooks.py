@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.cases.model import Case
     from runner.modes.base import Setting
+    from scripttest import Cause
 
 
 class HookError(Exception):
@@ -53,9 +54,10 @@ class Hook(NamedTuple):
         except ScriptReferenceError as error:
             raise HookError(Failure("setup", error.message + (f". {error.hint}" if error.hint else ""))) from error
         except AgentError as error:
-            raise HookError(agent_failure(error)._replace(cause="setup", message=error.message)) from error
+            cause: Cause = "infrastructure" if error.infrastructure else "setup"
+            raise HookError(agent_failure(error)._replace(cause=cause, message=error.message)) from error
         except HostError as error:
-            raise HookError(Failure("setup", error.message)) from error
+            raise HookError(Failure("infrastructure", error.message)) from error
         return value["data"] if isinstance(value, dict) and "data" in value else value
 
 

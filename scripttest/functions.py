@@ -78,6 +78,8 @@ class FunctionError(ScriptError):
     code: int | None = None
     """The code of an `Exception`."""
     logs: tuple[tuple[str, str], ...] = ()
+    infrastructure: bool = False
+    """Whether its worker was killed by somebody else."""
 
 
 class MissingFunctionError(ScriptError):
@@ -179,11 +181,14 @@ class FunctionPool:
                     future.set_exception(error)
 
     def _take(self, key: str) -> Worker:
-        for worker in self._idle:
-            if worker.module == key:
-                self._idle.remove(worker)
+        """An idle worker, best one that has loaded the script, else a new one."""
+        while self._idle:
+            worker = next((worker for worker in self._idle if worker.module == key), self._idle[-1])
+            self._idle.remove(worker)
+            if not worker.child.has_ended:
                 return worker
-        return self._idle.pop() if self._idle else Worker(self._command)
+            worker.end()
+        return Worker(self._command)
 
 
 class _Loaded:
@@ -278,7 +283,9 @@ class _Session:
             elif kind == "library":
                 worker.ask("reply", *await self._library(key, parts[0]))
         self.died = True
-        raise FunctionError(f"The worker process {worker.end()}")
+        error = FunctionError(f"The worker process {worker.end()}")
+        error.infrastructure = worker.was_killed
+        raise error
 
     async def _outside(self, name: str, arguments: str) -> str:
         """Asks the host, and lets another function run meanwhile."""

@@ -21,7 +21,7 @@ from scripttest.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, ScriptError
 from scripttest.module_run import Module, ModuleRun, plan
 from scripttest.protocol import encode
-from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
+from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.supervisor import Processes, Worker
 
 CHUNK = 40
@@ -29,7 +29,9 @@ CHUNK = 40
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
-"""How many workers in a row may die while no test runs before the host gives up."""
+"""How many workers in a row may end without a word while no test runs, before the host gives up."""
+MAX_IDLE_KILLS = 30
+"""The same for workers that somebody kills."""
 
 
 class Services:
@@ -295,6 +297,7 @@ class ScriptHost:
                 self._died(seat)
                 return
             for kind, parts in frames:
+                self._idle_deaths = 0
                 if seat in self._seats:
                     self._frame(seat, kind, parts)
         except (ValueError, IndexError, KeyError, RecursionError) as error:
@@ -384,7 +387,6 @@ class ScriptHost:
 
     def _ended(self, state: ModuleRun, index: int, outcome: Outcome) -> None:
         key = state.compiled.source.key
-        self._idle_deaths = 0
         position, run = self._place(index)
         self._out.append(Ended(key, position, outcome, run))
         state.left -= 1
@@ -459,9 +461,13 @@ class ScriptHost:
         if seat.running is None:
             self._idle_deaths += 1
         ended = self._remove(seat)
-        if self._idle_deaths >= MAX_IDLE_DEATHS:
+        if self._idle_deaths >= (MAX_IDLE_KILLS if seat.worker.was_killed else MAX_IDLE_DEATHS):
             raise HostError(f"The worker process does not start: it {ended}")
-        self._blame(seat, Failure("crash", f"The worker process {ended}"))
+        if seat.worker.was_killed and seat.job is not None and seat.job.tests is None:
+            self._jobs.appendleft(seat.job)  # no test has begun, so the module can be listed again
+            return
+        cause: Cause = "infrastructure" if seat.worker.was_killed else "crash"
+        self._blame(seat, Failure(cause, f"The worker process {ended}"))
 
     def _lost(self, seat: _Seat, failure: Failure) -> None:
         self._remove(seat)

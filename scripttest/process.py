@@ -28,6 +28,11 @@ class Child(NamedTuple):
         except ProcessLookupError:
             return
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no longer; `wait` still says how it ended."""
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
     def wait(self) -> int:
         """Waits for its end; the exit code, or the negative number of the signal that ended it."""
         _, status = os.waitpid(self.pid, 0)

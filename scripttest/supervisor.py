@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from scripttest.errors import HostError
 from scripttest.esbuild import Service
-from scripttest.process import LIFELINE, Child, spawn
+from scripttest.process import LIFELINE, SIGKILL, Child, spawn
 from scripttest.protocol import Frame, FrameReader, encode
 
 CHUNK = 1 << 18
@@ -69,6 +69,9 @@ class Worker:
         """Whether it has the plan of that module."""
         self.deadline: float | None = None
         """Monotonic time at which it is to be killed."""
+        self.was_killed = False
+        """Once it has ended by itself: whether somebody killed it, such as a system that ran out of memory. What runs in
+        it cannot do that."""
 
     def send(self, *frames: bytes) -> None:
         """Writes frames. A worker that is gone is noticed when its output ends."""
@@ -99,6 +102,7 @@ class Worker:
         """Kills it if need be and says how it ended, for people."""
         self.child.kill()
         code = self.child.wait()
+        self.was_killed = code == -SIGKILL
         os.set_blocking(self.child.stderr, False)
         try:
             said = os.read(self.child.stderr, STDERR_LIMIT).decode(errors="replace").strip()

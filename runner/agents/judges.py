@@ -72,7 +72,8 @@ class CaseJudges:
             raise NotEvaluated(error.message + (f". {error.hint}" if error.hint else "")) from error
         except AgentError as error:
             at = error.frames[0].location if error.frames else None
-            raise NotEvaluated(error.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")) from error
+            message = error.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")
+            raise NotEvaluated(message, infrastructure=error.infrastructure) from error
         except HostError as error:
             raise NotEvaluated(error.message, infrastructure=True) from error
 

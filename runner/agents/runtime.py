@@ -161,5 +161,7 @@ class Runtime:
 
 
 def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:
-    frames = error.frames if isinstance(error, FunctionError) else ()
-    return AgentError(f"{what}: {error.message}" if what else error.message, frames, error.hint)
+    message = f"{what}: {error.message}" if what else error.message
+    if isinstance(error, MissingFunctionError):
+        return AgentError(message, hint=error.hint)
+    return AgentError(message, error.frames, error.hint, error.infrastructure)

@@ -481,10 +481,22 @@ def test_a_worker_that_is_killed_fails_its_test_and_the_rest_runs(app: MakeAppli
     module, other = json.loads(report.read_text())["reports"]
     assert [(record["name"], record["status"], record.get("cause")) for record in module["results"]] == [
         ("TestFirst", "passed", None),
-        ("TestKilled", "failed", "crash"),
+        ("TestKilled", "failed", "infrastructure"),
         ("TestRest", "passed", None),
     ]
     assert other["summary"]["passed"] == 1
+
+
+def test_a_worker_that_is_killed_before_its_first_test_costs_nothing(app: MakeApplication) -> None:
+    once = 'const fs = new FS("data"); if (!fs.Exists("started")) { fs.WriteFile("started", "yes"); for (;;) {} }\n'
+    here = app({"/data/.keep": "", "a_test.ts": once + PASSING, "b_test.ts": PASSING})
+    with here.start("-i", "scripts.demo.a", "-i", "scripts.demo.b", "--parallel", "1") as process:
+        started(here)
+        (worker,) = children(process.pid, "scripttest.worker")
+        os.kill(worker, signal.SIGKILL)
+        run = here.finish(process)
+    assert (run.code, run.stderr) == (0, "")
+    assert "Summary: 2 passed, 0 failed, 0 skipped" in run.stdout
 
 
 def test_a_compiler_that_is_killed_ends_the_run_with_an_error(app: MakeApplication) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
+import threading
 from pathlib import Path
 
 import pytest
 from agent_files import agent, case_file, lines
 from command import Application, MakeApplication, Record, eventually
 from faults import assert_complete, leaves_nothing, lines_of, results_in, with_model, worker_pids
-from model_server import ModelServer, echo, silence
+from model_server import Exchange, ModelServer, echo, silence
 
 CASES = [{"id": f"c{number}", "input": f"say {number}"} for number in range(6)]
 IDS = {case["id"] for case in CASES}
@@ -231,6 +233,35 @@ def test_workers_that_are_killed_in_hooks_cost_their_cases_only(app: MakeApplica
         run = here.finish(process)
     assert run.code == 1, run
     assert results_in(path) == sorted([("slow", "failed"), *((id, "passed") for id in IDS)])
+    (slow,) = [record for record in lines_of(path) if record.get("id") == "slow"]
+    assert (slow["cause"], slow["error"]) == (
+        "infrastructure",
+        "agent error: Create of demo: The worker process was killed by signal 9 (SIGKILL)",
+    )
+
+
+def test_idle_workers_that_are_killed_cost_nothing(app: MakeApplication) -> None:
+    arrived, go_on = threading.Event(), threading.Event()
+
+    async def hold(exchange: Exchange) -> None:
+        arrived.set()
+        await asyncio.to_thread(go_on.wait, 30)
+        await echo()(exchange)
+
+    with ModelServer() as server:
+        server.plan(hold)
+        hooks = "function Create(ctx, messages) { return { messages }; }"
+        here = app({**agent(package={"connector": "local"}, hooks=hooks, cases=CASES), **with_model(server)})
+        with leaves_nothing(here) as sessions, here.start("-i", case_file()) as process:
+            sessions.append(process.pid)
+            assert arrived.wait(30)
+            killed = worker_pids(process.pid)
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+            go_on.set()
+            run = here.finish(process)
+    assert killed
+    assert run.code == 0, run
 
 
 # Shards
