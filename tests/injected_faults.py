@@ -195,7 +195,7 @@ def _add_cases(plan: Plan, agent: str, faults: list[list[Fault]], chance: random
         if number in spinning:
             case["input"], end = f"{id} spin", "killed"
         elif own and own[-1] in SLOW:
-            case["timeout"], end = "1500ms", "timeout"
+            case["timeout"], end = "2500ms", "timeout"
         elif len(own) > RETRIES or not all(fault.may_pass for fault in own):
             end = "infrastructure"
         elif kind == "judged" and chance.random() < 0.5:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import signal
+import subprocess
+import sys
 import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -48,23 +55,75 @@ def without(whole: Path, *ids: str) -> bytes:
     return b"".join(kept[:-1])
 
 
-def test_a_report_that_is_cut_off_anywhere_is_finished(here: Application) -> None:
-    whole = report_of(here)
-    size = whole.stat().st_size
-    lengths = [0, 1, 8, *range(40, size, size // 6), size - 1, size]
-    for length in lengths:
-        path = cut_to(here, whole, length)
-        before = path.read_bytes()
-        done = {record["id"] for record in lines_of(path) if record["type"] == "result"}
-        run = here.run(*BOTH, "--resume", str(path), "-q")
-        assert run.code == 0, (length, run)
-        assert_complete(path, EVERYTHING)
-        after = path.read_bytes()
-        torn = before.rpartition(b"\n")[0]
-        kept = [line for line in torn.splitlines(True) if b'"type": "result"' in line]
-        assert all(line.rstrip() in after for line in kept), length
-        new = [r["id"] for r in lines_of(path)[1 + len(done) :] if r["type"] == "result"]
-        assert set(new) == EVERYTHING - done
+FORKER = """\
+import json, os, sys
+sys.stdout, answers = sys.stderr, sys.stdout
+import runner.app, runner.cases.reader, runner.resume, runner.scheduler, runner.agents.service, runner.reporters.jsonl
+from runner.cli import main
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        sys.argv[1:] = json.loads(line)
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=answers, flush=True)
+"""
+"""Runs commands that need not load anything; their output goes to standard error."""
+
+
+@contextmanager
+def quick_commands(here: Application) -> Iterator[Callable[..., int]]:
+    """Something that runs a command and gives its exit code."""
+    with (
+        (here.home / "output").open("wb") as output,
+        subprocess.Popen(
+            [sys.executable, "-c", FORKER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=output,
+            cwd=here.root,
+            env={**here.environment, "PYTHONPATH": os.getcwd()},
+            text=True,
+        ) as process,
+    ):
+
+        def run(*arguments: str) -> int:
+            assert process.stdin is not None and process.stdout is not None
+            process.stdin.write(json.dumps(arguments) + "\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        yield run
+
+
+def places_to_cut(content: bytes) -> list[int]:
+    """Around and between the lines, and in characters of several bytes."""
+    ends = [place + 1 for place, byte in enumerate(content) if byte == 10]
+    around = {place + off for place in ends for off in (-1, 0, 1)}
+    middles = {(begin + end) // 2 for begin, end in pairwise([0, *ends])}
+    letter = content.index("漢".encode())
+    smiley = content.index("😀".encode(), content.index(b'"c3"'))
+    in_letters = {letter + 1, letter + 2, smiley + 1, smiley + 2, smiley + 3}
+    return sorted(place for place in {0, 1, 8} | around | middles | in_letters if place <= len(content))
+
+
+def test_a_report_that_is_cut_off_anywhere_is_finished(app: MakeApplication) -> None:
+    cases = [{"id": f"c{number}", "input": f"say {number} 漢字 😀"} for number in range(6)]
+    here = app({**agent(replies=REPLIES, cases=cases), "some_test.ts": SCRIPT})
+    path = report_of(here)
+    content = path.read_bytes()
+    places = places_to_cut(content)
+    assert len(places) > 40
+    with quick_commands(here) as run:
+        for place in places:
+            path.write_bytes(content[:place])
+            whole_lines = content[:place].splitlines(True)[: content[:place].count(b"\n")]
+            kept = [line for line in whole_lines if b'"type": "result"' in line]
+
+            assert run(*BOTH, "--resume", str(path), "-q") == 0, place
+
+            assert_complete(path, EVERYTHING)
+            lines = [line for line in path.read_bytes().splitlines(True) if b'"type": "result"' in line]
+            assert sorted(lines[: len(kept)]) == sorted(kept), place
 
 
 def test_what_is_missing_runs_and_every_report_has_everything(here: Application) -> None:
@@ -194,30 +253,43 @@ def test_a_failure_of_the_first_run_fails_the_second(app: MakeApplication) -> No
     assert results_in(path) == [("after", "skipped"), ("bad", "failed"), ("good", "passed")]
 
 
-def test_a_command_that_is_killed_is_finished(app: MakeApplication) -> None:
-    with ModelServer(echo(0.02)) as server:
-        here = app(
-            {
-                **agent(
-                    package={"connector": "local"}, cases=CASES * 1 + [{"id": f"d{n}", "input": "x"} for n in range(60)]
-                ),
-                **with_model(server),
-            }
-        )
-        ids = IDS | {f"d{n}" for n in range(60)}
+@pytest.mark.parametrize("seed", range(10))
+def test_a_command_that_is_killed_is_finished(app: MakeApplication, seed: int) -> None:
+    chance = random.Random(seed)
+    cases = [{"id": f"d{number}", "input": f"x{number}"} for number in range(30)]
+    tests = [f"Test{number}" for number in range(20)]
+    code = "".join(
+        f"export async function {name}(t) {{ await new Promise((done) => setTimeout(done, 5)); }}\n" for name in tests
+    )
+    wanted = {(case["id"], run) for case in cases for run in (1, 2)} | {(name, run) for name in tests for run in (1, 2)}
+    with ModelServer(echo(0.01)) as server:
+        here = app({**agent(package={"connector": "local"}, cases=cases), **with_model(server), "many_test.ts": code})
         path = here.home / "r.jsonl"
+        arguments: tuple[str, ...] = ("-i", "assistants", "--runs", "2", "--parallel", "4", "-o", str(path))
+        asked: Counter[str] = Counter()
         with leaves_nothing(here) as sessions:
-            arguments: tuple[str, ...] = ("-i", case_file(), "--parallel", "4", "-o", str(path))
-            for wanted in (5, 20, 40):
+            for _ in range(1 + seed % 2):
+                least = chance.randrange(100)
                 with here.start(*arguments) as process:
                     sessions.append(process.pid)
-                    eventually(lambda: len(results_in(path)) >= wanted, "results are written")  # noqa: B023
+                    eventually(lambda: runs_in(path).total() >= least or process.poll() is not None, "results")  # noqa: B023
                     process.kill()
                     process.communicate()
-                arguments = ("--resume", str(path), "--parallel", "4")
+                done = runs_in(path)
+                assert set(done.values()) <= {1}
+                asked = Counter(request.last_text for request in server.requests)
+                arguments = ("--resume", str(path), "--parallel", "4") if path.stat().st_size else arguments
             run = here.run(*arguments)
-            assert run.code == 0, run
-            assert_complete(path, ids)
+        assert run.code == 0, run
+        assert runs_in(path) == dict.fromkeys(wanted, 1)
+        again = Counter(request.last_text for request in server.requests) - asked
+        assert again == Counter(case["input"] for case in cases for run in (1, 2) if (case["id"], run) not in done)
+        assert [record["type"] for record in lines_of(path)].count("summary") == 1
+
+
+def runs_in(path: Path) -> Counter[tuple[str, int]]:
+    """How often each run of each test is in a report."""
+    return Counter((record["id"], record["run"]) for record in lines_of(path) if record["type"] == "result")
 
 
 def test_workers_that_are_killed_in_hooks_cost_their_cases_only(app: MakeApplication) -> None:
@@ -278,16 +350,9 @@ def test_shards_have_every_test_once(here: Application) -> None:
 
 
 def test_a_case_stays_in_its_shard_when_others_are_added(here: Application) -> None:
-    def shard() -> set[str]:
-        return (
-            set(here.results_of_cases("--shard", "1/2"))
-            if hasattr(here, "results_of_cases")
-            else ids_of(here, "--shard", "1/2")
-        )
-
-    before = shard()
+    before = ids_of(here, "--shard", "1/2")
     here.write({f"/{case_file()}": lines({"id": "first", "input": "x"}, *CASES, {"id": "last", "input": "x"})})
-    assert shard() - {"first", "last"} == before
+    assert ids_of(here, "--shard", "1/2") - {"first", "last"} == before
 
 
 def ids_of(here: Application, *arguments: str) -> set[str]:
