@@ -365,7 +365,8 @@ class _Run:
         if environment.terminal and not options.quiet and not takes_stdout:
             from runner.reporters.progress import Progress
 
-            self._progress = Progress(environment.stdout)
+            colors = environment.colors and not options.no_color
+            self._progress = Progress(environment.stdout, colors, environment.variables.get("COLUMNS", ""))
             reporters.append(self._progress)
             write = self._progress.write
         reporters.append(Ordered(ConsoleReporter(options, environment, write)))

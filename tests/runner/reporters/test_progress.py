@@ -7,6 +7,7 @@ import pty
 import re
 import select
 import time
+from unicodedata import combining, east_asian_width
 
 import pytest
 from agent_files import agent, case_file
@@ -47,6 +48,65 @@ def seen(application: MakeApplication, files: dict[str, str], *arguments: str) -
         process.kill()
         process.wait()
     return output.decode()
+
+
+def screen(shown: str) -> tuple[list[str], list[str]]:
+    """What stands on a terminal in the end, line by line, and each line that was overwritten there."""
+    lines, column, overwritten = [""], 0, []
+    for piece in re.findall(r"\x1b\[K|\x1b\[[\d;]*m|\r\n|\r|\n|[^\x1b\r\n]+", shown):
+        if piece == "\x1b[K":
+            overwritten += [lines[-1]] if column < len(lines[-1]) else []
+            lines[-1] = lines[-1][:column]
+        elif piece == "\r":
+            column = 0
+        elif piece.endswith("\n"):
+            lines.append("")
+            column = 0
+        elif not piece.startswith("\x1b"):
+            overwritten += [lines[-1]] if column < len(lines[-1]) else []
+            lines[-1] = lines[-1][:column] + piece + lines[-1][column + len(piece) :]
+            column += len(piece)
+    return lines, overwritten
+
+
+def without_times(lines: list[str]) -> list[str]:
+    return [re.sub(r"[\d.]+m?s\b", "N", line) for line in lines]
+
+
+def test_the_line_leaves_nothing_behind(app: MakeApplication) -> None:
+    cases = [
+        {"id": f"T{number}", "input": "Hi", "assertions": [{"type": "contains", "value": "no"}]} for number in range(4)
+    ]
+    files = agent(replies="- reply: { text: done, delay: 300ms }", cases=cases)
+
+    lines, overwritten = screen(seen(app, files, "-i", case_file()))
+
+    plain = app(files).run("-i", case_file())
+    assert plain.code == 1
+    assert without_times(lines) == without_times(plain.stdout.split("\n"))
+    assert any(line.startswith("1 of 4 done, 1 failed") for line in overwritten)
+
+
+ODD = {
+    "wide letters": "试" * 90,
+    "combining letters": "e\u0301" * 200,
+    "what moves the cursor": "a\x1b[2Jb\r\nc\td\u202ee" * 20,
+    "emoji": "👩‍🚀" * 60,
+}
+
+
+@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
+def test_the_line_is_never_wider_than_the_terminal(app: MakeApplication, name: str) -> None:
+    files = agent(replies=SLOW, cases=[{"id": name, "turns": TURNS[:2]}])
+
+    shown = seen(app, files, "-i", case_file(), "--no-color")
+
+    drawn = re.findall(r"\r(0 of 1 done[^\r]*?)\x1b\[K", shown)
+    assert drawn
+    for line in drawn:
+        width = sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in line)
+        assert width < 100 and line.isprintable(), line
+        assert width > 90
 
 
 def test_the_line_shows_the_turn_that_a_long_case_is_in(app: MakeApplication) -> None:
