@@ -114,7 +114,9 @@ class HostCalls(Services):
             from bindings.snapshots import Snapshots
 
             self._snapshots = Snapshots(self.snapshot_files, self.updates_snapshots, self.ci)
-        return self._snapshots.match(module, test, [self.redact(text) for text in args])
+        return self._snapshots.match(
+            module, test, [self.redact(text) if isinstance(text, str) else text for text in args]
+        )
 
     def _translate(self, module: str, test: str, args: list[Any]) -> Any:
         if self._translations is None:
@@ -149,6 +151,10 @@ def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> 
         return envelope(answer(revived(arguments)))
     except ProcessError as error:
         return json.dumps({"error": {"message": error.message, "code": error.code}})
+    except RecursionError:
+        return json.dumps({"error": {"message": f"{name}: values are nested too deeply", "code": 400}})
+    except UnicodeEncodeError:
+        return json.dumps({"error": {"message": f"{name}: a text holds half a character", "code": 400}})
     except Exception as error:
         return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
 

@@ -155,9 +155,11 @@ class Place(NamedTuple):
 class Rooted:
     """Finds places below one root."""
 
-    def __init__(self, root: Path) -> None:
-        """`root` is absolute and need not exist; where it is a link, its target is the root."""
+    def __init__(self, root: Path, within: Path | None = None) -> None:
+        """`root` is absolute and need not exist; where it is a link, its target is the root, which has to be below
+        `within` if that is given."""
         self._root = root
+        self._within = within
         self._top: Folder | None = None
 
     def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
@@ -210,6 +212,8 @@ class Rooted:
 
     def _open_top(self, make: bool) -> Folder:
         if self._top is None:
+            if self._within is not None and not _is_below(os.path.realpath(self._root), os.path.realpath(self._within)):
+                raise ProcessError("the folder of the volume is a link that leaves the application", 403)
             with named(()):
                 if make:
                     os.makedirs(self._root, exist_ok=True)
@@ -219,9 +223,13 @@ class Rooted:
     def _below(self, target: str, path: str) -> str:
         """The rest of an absolute link target below the root."""
         for root in (str(self._root), os.path.realpath(self._root)):
-            if target == root or target.startswith(root.rstrip("/") + "/"):
+            if _is_below(target, root):
                 return target[len(root) :]
         raise leaves(path)
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 def normal_parts(path: str) -> list[str]:

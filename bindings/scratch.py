@@ -56,12 +56,15 @@ class Scratch:
                 with suppress(OSError):  # it has other things in it by now
                     path.rmdir()
 
+    def _volume(self) -> Rooted:
+        return Rooted(self._data, self._data.parent)
+
     def _make(self) -> str:
         from secrets import token_hex
 
         self._made = [path for path in (self._data / PLACE[1:], self._data) if not os.path.lexists(path)]
         while True:
-            place = Rooted(self._data).find(f"{PLACE}/{PREFIX}{token_hex(6)}", follow=False, make=True)
+            place = self._volume().find(f"{PLACE}/{PREFIX}{token_hex(6)}", follow=False, make=True)
             place.make_folder(0o700)
             self._held = place.open_folder()
             if _locked(self._held) is not False and place.exists():
@@ -71,7 +74,7 @@ class Scratch:
     def _sweep(self) -> None:
         """Removes the folders of runs that are gone."""
         try:
-            all = Rooted(self._data).find(PLACE).content()
+            all = self._volume().find(PLACE).content()
         except (OSError, ProcessError):
             return
         for place in all:
@@ -84,10 +87,10 @@ class Scratch:
 
     def _remove(self, path: str) -> None:
         try:
-            Rooted(self._data).find(path, follow=False).remove_all()
+            self._volume().find(path, follow=False).remove_all()
         except (OSError, ProcessError, RecursionError):
             with suppress(OSError, ProcessError, RecursionError):
-                place = Rooted(self._data).find(path, follow=False)
+                place = self._volume().find(path, follow=False)
                 _open_up(place)
                 place.remove_all()
 

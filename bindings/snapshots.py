@@ -28,8 +28,17 @@ class Snapshots:
         self._lock = threading.Lock()
 
     def match(self, module: str, test: str, args: list[Any]) -> dict[str, Any]:
-        """Provider of `snapshot.Match(key, text)`: `{passed, expected?, reason?}`."""
+        """Provider of `snapshot.Match(key, text)`: `{passed, expected?, reason?}`. Keys of a test begin with its name.
+
+        Raises:
+            ProcessError: the key is that of another test, or the file cannot be used.
+        """
         key, text = args
+        if not isinstance(key, str) or not isinstance(text, str):
+            raise ProcessError("snapshot.Match takes the key of a snapshot and a text", 400)
+        own = test.partition("#")[0]
+        if own and not (key == own or key.startswith((own + " ", own + "/"))):
+            raise ProcessError(f'"{key}" is not a snapshot of {own}', 403)
         with self._lock:
             stored = self._load(module)
             expected = stored.get(key)
@@ -61,6 +70,8 @@ class Snapshots:
     def _load(self, module: str) -> dict[str, str]:
         if module not in self._stored:
             path = self._path(module)
+            if path.is_symlink() or path.parent.is_symlink():
+                raise ProcessError(f"Cannot use the snapshots in {path.name}: it is a link, or in one", 403)
             try:
                 stored = json.loads(path.read_text("utf-8"))
             except FileNotFoundError:

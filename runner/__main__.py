@@ -4,7 +4,7 @@ That line comes before all imports that take time. Before it, in some 10 ms, Pyt
 shows what Python has to say of that.
 """
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import os
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:

@@ -26,6 +26,8 @@ from scripttest.supervisor import Processes, Worker
 
 CHUNK = 40
 """Tests that a worker is given at once."""
+LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
+"""Of captured lines."""
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
@@ -300,7 +302,7 @@ class ScriptHost:
                 self._idle_deaths = 0
                 if seat in self._seats:
                     self._frame(seat, kind, parts)
-        except (ValueError, IndexError, KeyError, RecursionError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             self._lost(seat, Failure("crash", f"The worker process sent something that is not a message: {error}"))
 
     def _frame(self, seat: _Seat, kind: str, parts: list[str]) -> None:
@@ -321,6 +323,8 @@ class ScriptHost:
             self._started(state, job.key, seat.running)
         elif kind == "log" and state is not None:
             text = json.loads(parts[1])
+            if parts[0] not in LEVELS or not isinstance(text, str):
+                raise ValueError("a line that is no text")
             if seat.running is None:
                 state.early.append((parts[0], text))
             else:

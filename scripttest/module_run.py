@@ -112,10 +112,13 @@ class ModuleRun:
         """A worker's record of an outcome, its positions mapped; `index` is the test's, None: the module itself."""
         failures = tuple(self._failure(failure, index) for failure in record["failures"])
         steps = tuple(self.outcome(step, step["name"], index) for step in record["steps"])
+        status, milliseconds = record["status"], record.get("duration_ms", 0)
+        if status not in ("passed", "failed", "skipped") or not isinstance(milliseconds, int | float):
+            raise ValueError("an outcome of another kind")
         return Outcome(
             name,
-            record["status"],
-            record.get("duration_ms", 0),
+            status,
+            milliseconds,
             failures,
             record.get("assertions", 0),
             record.get("skip_reason"),

@@ -21,9 +21,11 @@ class Parts:
         self._bytecode: Bytecode | None = None
 
     def text(self, name: str) -> str:
-        """Source of an expression."""
+        """Source of an expression. Raises ValueError for what is no name."""
         text = self._texts.get(name)
         if text is None:
+            if "/" in name:
+                raise ValueError(f"{name} is not a part")
             with open(f"{self._folder}/{name}.js", encoding="utf-8") as file:
                 text = self._texts[name] = file.read()
         return text

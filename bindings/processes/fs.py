@@ -38,11 +38,11 @@ _ANY_MODE = 0o777
 class _Files:
     """One call on one volume: its arguments as places, and what the calls below share."""
 
-    def __init__(self, volume: Volume, given: Arguments, scratch: Callable[[], str]) -> None:
+    def __init__(self, volume: Volume, given: Arguments, call: HostCall) -> None:
         self.volume = volume
         self.given = given
-        self.scratch = scratch
-        self._rooted = Rooted(volume.root)
+        self.scratch = call.scratch
+        self._rooted = Rooted(volume.root, call.app_root)
 
     def place(self, position: int = 1, *, write: bool = False, follow: bool = True, make: bool = False) -> Place:
         """The place that an argument names; `make` makes missing folders on the way."""
@@ -276,7 +276,11 @@ def _mkdir_temp(files: _Files) -> Json:
         raise files.given.error("argument 2 must be a name, without a slash")
     start, star, end = pattern.rpartition("*")
     name = f"{start if star else end}{token_hex(6)}{end if star else ''}"
-    made = files.find(f"{folder or files.scratch()}/{name}", follow=False, make=True)
+    try:
+        above = folder or files.scratch()
+    except ProcessError as error:
+        raise files.given.error(error.message, error.code) from error
+    made = files.find(f"{above}/{name}", follow=False, make=True)
     made.make_folder(0o700)
     return made.shown
 
@@ -543,7 +547,7 @@ def _on_volume(name: str, method: Method) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
         volume = call.policy.volumes(call.app_root)[name]
         try:
-            return method(_Files(volume, given, call.scratch))
+            return method(_Files(volume, given, call))
         except OSError as error:
             at = error.filename if isinstance(error.filename, str) else given.optional(1)
             raise given.error(f'"{at}": {_reason(error)}', 500) from error

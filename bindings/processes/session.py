@@ -6,10 +6,16 @@ and have no effect.
 
 from __future__ import annotations
 
+import json
+
 from bindings.processes.arguments import Arguments, host_functions
 from bindings.services import HostCall, Json
 
 DEFAULT_ID = "test-session"
+MAX_VALUE = 1_000_000
+"""Characters of one value, as JSON, or bytes."""
+MAX_NAMES = 200
+"""Values of one test."""
 
 
 def _id(given: Arguments, call: HostCall) -> Json:
@@ -32,10 +38,20 @@ def _get_many(given: Arguments, call: HostCall) -> Json:
     return {name: call.session.get(prefix + name) for name in given.strings(1)}
 
 
+def _keep(given: Arguments, call: HostCall, values: dict[str, Json]) -> None:
+    """Keeps values for the rest of the test, within bounds: they lie in the process that serves all tests."""
+    for value in values.values():
+        if len(value if isinstance(value, bytes) else json.dumps(value)) > MAX_VALUE:
+            raise given.error(f"a value of more than {MAX_VALUE} characters as JSON is not kept", 413)
+    if len(call.session.keys() | values.keys()) > MAX_NAMES:
+        raise given.error(f"more than {MAX_NAMES} values are not kept", 413)
+    call.session.update(values)
+
+
 def _set(given: Arguments, call: HostCall) -> Json:
     name, value = given.string(1), given.any(2)
     given.integer(3, 0)
-    call.session[_prefix(given, call, 4) + name] = value
+    _keep(given, call, {_prefix(given, call, 4) + name: value})
     return None
 
 
@@ -43,7 +59,7 @@ def _set_many(given: Arguments, call: HostCall) -> Json:
     values = given.record(1)
     given.integer(2, 0)
     prefix = _prefix(given, call, 3)
-    call.session.update({prefix + name: value for name, value in values.items()})
+    _keep(given, call, {prefix + name: value for name, value in values.items()})
     return None
 
 

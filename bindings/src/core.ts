@@ -120,15 +120,18 @@ function load(name: string): unknown {
   return ((source ? evaluate(source) : drive.part) as (core: Core) => unknown)(core);
 }
 
-/** What the core offers; part "kernel", which comes with the first other part, adds the rest. */
+/**
+ * What the core offers; part "kernel", which comes with the first other part, adds the rest. Without a prototype, on
+ * which a script could put a setter that is handed all this.
+ */
 const core = {
+  __proto__: null,
   globals,
   evaluate,
   clock,
   ended: true,
   part: (name: string) => ((parts.kernel ??= load("kernel")), (parts[name] ??= load(name))),
   door: (op: string, a: string, b: string) => $host(op, flat(a), flat(b)),
-  outcomeOf: (t: T) => t.outcome(core),
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
 
@@ -174,7 +177,7 @@ export class T {
 
   constructor(name: string) {
     this.name = name;
-    this.#outcome = { failures: bare(), assertions: 0, skipped: false, steps: bare() };
+    this.#outcome = { __proto__: null, failures: bare(), assertions: 0, skipped: false, steps: bare() } as unknown as Outcome;
   }
 
   get failed(): boolean {
@@ -189,13 +192,11 @@ export class T {
     return (this.#require ??= checks(this, this.#outcome, true));
   }
 
-  /** For core and parts only: they alone have the key. */
-  outcome(key: Core): Outcome {
-    if (key !== core) throw new TypeError("t.outcome is not part of testing.T");
-    return this.#outcome;
+  static {
+    core.T = T;
+    core.outcomeOf = (t) => t.#outcome;
   }
 }
-core.T = T;
 
 function checks(t: T, outcome: Outcome, required: boolean): object {
   const made = { __proto__: null } as unknown as Record<string, unknown>;

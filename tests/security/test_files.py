@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import stat
 import zipfile
 from pathlib import Path
@@ -237,3 +238,27 @@ def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: s
     assert KEY not in imported[what]
     assert "root:" not in imported[what]
     assert "PATH=" not in imported[what]
+
+
+LINKED = 'const got = [() => new FS("data").ReadFile("secret.txt"), () => new FS("data").WriteFile("x.txt", "x"), () => new FS("data").MkdirTemp(), () => new FS("script").ReadFile("secret.txt"), () => new FS("system").ReadDir("/")].map((work) => { try { return work(); } catch (error: any) { return error.message.split(": ")[1]; } });'
+
+
+def test_folders_of_the_application_that_are_links_out_of_it_are_closed(app: MakeApplication) -> None:
+    here = app({"a_test.ts": f"export function TestA(t: any) {{ {LINKED} t.log(JSON.stringify(got)); }}"})
+    outside = here.root.parent / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text(MARK)
+    for name in ("data", "scripts"):
+        (here.root / name).symlink_to(outside)
+    (record,) = here.results("-i", "scripts.demo.a", code=0).values()
+    refusal = "the folder of the volume is a link that leaves the application"
+    assert json.loads(record["logs"][0]) == [refusal] * 5
+    assert [path.name for path in outside.iterdir()] == ["secret.txt"]
+
+
+def test_a_data_folder_that_is_a_link_within_the_application_is_used(app: MakeApplication) -> None:
+    code = 'export function TestA(t: any) { new FS("data").WriteFile("x.txt", "x"); }'
+    here = app({"a_test.ts": code, "/store/.keep": ""})
+    (here.root / "data").symlink_to("store")
+    assert here.run("-i", "scripts.demo.a").code == 0
+    assert (here.root / "store/x.txt").read_text() == "x"

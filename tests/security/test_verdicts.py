@@ -70,6 +70,62 @@ VERDICTS = {
     "late": "setTimeout(() => { for (const k of Object.keys(t.assert)) (t.assert as any)[k] = () => true; }, 0); return new Promise((r) => setTimeout(() => { t.require.Equal(1, 2, 'must be told'); r(0); }, 5));",
     "the next test": "for (const k of ['Test1', 'Test2', 'TestVictim']) (globalThis as any)[k] = () => { throw new Error('taken over'); }; "
     + FAIL,
+    "a forged outcome": "const p = Object.getPrototypeOf(t); p.outcome = (k: any) => ({ failures: [], assertions: 1, skipped: false, steps: [] }); "
+    + FAIL,
+    "the key of outcomes": "const p = Object.getPrototypeOf(t); let key: any; const real = p.outcome; p.outcome = function (k: any) { key = k; return real.call(this, k); }; "
+    + FAIL
+    + " t.log(Object.keys(key||{}).join()); if (key) key.outcomeOf = () => ({ failures: [], assertions: 1, skipped: false, steps: [] });",
+    "toJSON that forges arguments of the host": "(Array.prototype as any).toJSON = () => ['a', 'a']; t.assert.Match('abc', '^zzz$', 'must be told');",
+    "a forged answer of the host": "(Object.prototype as any).bytes = 'AAAA'; t.assert.NotMatch('abc', 'b', 'must be told');",
+    "another forged answer of the host": "(Object.prototype as any).ok = true; t.assert.Match('abc', '^zzz$', 'must be told');",
+    "a forged judgement": "t.mock.agent('v', { passed: false, reason: 'no' }); (Object.prototype as any).passed = true; t.assert.Agent('x', 'v', { criteria: 'c' }, 'must be told');",
+    "a forged snapshot": "(Array.prototype as any).toJSON = () => ['x', 'y']; (Object.prototype as any).passed = true; t.snapshot({ a: 1 }, 'must'); "
+    + FAIL,
+    "a promise that is none": "const P: any = (0, eval)('(async () => {})()').constructor; Object.defineProperty(P, Symbol.hasInstance, { value: () => false }); t.assert.NoPanic(async () => { throw new Error('must be told'); });",
+    "everything is a promise": "const P: any = (0, eval)('(async () => {})()').constructor; Object.defineProperty(P, Symbol.hasInstance, { value: () => true }); "
+    + FAIL,
+    "species of promises": "const P: any = (0, eval)('(async () => {})()').constructor; Object.defineProperty(P, Symbol.species, { get: () => function (f: any) { f(() => 0, () => 0); } }); Object.defineProperty(P.prototype, 'constructor', { get: () => { throw 1; } }); t.assert.NoPanic(async () => { throw new Error('must be told'); });",
+    "another parent of promises": "Object.setPrototypeOf(Promise, function (this: any, f: any) { f(() => 0, () => 0); }); Promise.reject(new Error('must be told')); await null; "
+    + FAIL,
+    "a then that swallows": "Promise.prototype.then = function () { return this; } as any; await new Promise((_, no) => no(new Error('must be told'))); ",
+    "a then that lies in a subtest": "t.run('a', async (t: any) => { await null; Promise.prototype.then = function (a: any) { a(true); return this; } as any; throw new Error('must be told'); });",
+    "a forged outcome in a clean-up": 't.cleanup(() => { Object.getPrototypeOf(t).outcome = () => ({ failures: [], assertions: 0, skipped: false, steps: [] }); JSON.stringify = () => \'{"status":"passed"}\'; }); '
+    + FAIL,
+    "a forged outcome in a timer": FAIL
+    + "setTimeout(() => { Object.getPrototypeOf(t).outcome = () => ({ failures: [] }); }, 0);",
+    "a forged outcome after the end": FAIL
+    + "Promise.resolve().then(function again(): any { Object.getPrototypeOf(t).outcome = () => ({ failures: [], steps: [], assertions: 0, skipped: false }); return 1; });",
+    "a forged outcome in a mock": "t.mock.process('x.y', () => { const p = Object.getPrototypeOf(t); p.outcome = () => ({ failures: [], steps: [], assertions: 0, skipped: false }); throw 1; }); "
+    + FAIL
+    + " try { Process('x.y'); } catch {}",
+    "getters of an error": "const e: any = new Error('must be told'); Object.defineProperty(e, 'stack', { get() { t.skip('x'); return ''; } }); Object.defineProperty(e, 'message', { get() { t.skip('y'); } }); throw e;",
+    "an error that is its own cause": "const e: any = new Error('must be told'); e.cause = e; throw e;",
+    "causes without end": "const make = (): any => ({ message: 'must be told', stack: '', get cause() { return make(); } }); throw make();",
+    "traps on stacks": "(Error as any).captureStackTrace = () => { throw 1; }; Object.defineProperty(Error.prototype, 'stack', { get() { throw 1; }, set() { throw 2; }, configurable: true }); "
+    + FAIL,
+    "a setter for stacks": "Object.defineProperty(Error.prototype, 'stack', { get: () => '', set() { t.skip('x'); }, configurable: true }); throw new Error('must be told');",
+    "errors that are none": "Object.defineProperty(Error, Symbol.hasInstance, { value: () => false }); throw new Error('must be told');",
+    "a Map that is none": "t.assert.Equal({ [Symbol.toStringTag]: 'Map', size: 0 } as any, new Map([[1, 2]]), 'must be told');",
+    "a Date that is none": "class A { get [Symbol.toStringTag]() { return 'Date'; } } t.assert.Equal(new A() as any, new Date(0), 'must be told');",
+    "raw JSON": "const r = (JSON as any).rawJSON; if (r) t.assert.Equal({ a: r('1e999') }, 1, 'must be told'); " + FAIL,
+    "deep values": "let s: any = 0; for (let i = 0; i < 3000; i++) s = [s]; t.assert.Equal(s, 1, 'must be told');",
+    "a huge number": "t.assert.Equal({ toJSON: () => 1 } as any, 10n ** 5000n, 'must be told');",
+    "half characters": "t.fail('\\ud800 must be told'); t.run('\\udfff', (t: any) => t.fail('\\ud800')); console.log('\\ud800\\0');",
+    "getters on the context": "for (const k of Reflect.ownKeys(ctx)) try { Object.defineProperty(ctx, k, { get() { t.skip('x'); } }); } catch {} Object.setPrototypeOf(ctx, null); "
+    + FAIL,
+    "a frozen context": "Object.freeze(ctx); Object.preventExtensions(ctx); " + FAIL,
+    "patterns that always match": "RegExp.prototype.exec = () => ['x'] as any; (RegExp.prototype as any)[Symbol.match] = () => true; t.assert.Match('abc', /^zzz$/, 'must be told');",
+    "a pattern of another class": "class R extends RegExp { get source() { return ''; } get flags() { return ''; } exec(): any { return ['x']; } } t.assert.Match('abc', new R('^zzz$'), 'must be told');",
+    "iterators of arguments": "Array.prototype[Symbol.iterator] = function* () { yield t; yield 'x'; } as any; t.fail('must be told');",
+    "then as a bomb": "return { get then() { throw new Error('must be told'); } } as any;",
+    "then without an end": "return { then() {} } as any;",
+    "everything can be awaited": FAIL + "(Object.prototype as any).then = function (d: any) { d(); };",
+    "everything is a generator": "(Object.prototype as any).next = () => ({ done: true }); " + FAIL,
+    "valueOf of arguments": "t.assert.Greater({ valueOf() { t.skip('x'); return 9; } } as any, 1); " + FAIL,
+    "getters in a mock": "t.mock.process('a.b', { get x() { t.skip('s'); return 1; } }); try { Process('a.b'); } catch {} "
+    + FAIL,
+    "getters on a recorder": "const r = t.mock.process('a.b', 1); Object.defineProperty(r, 'calls', { get() { t.skip('x'); } }); "
+    + FAIL,
 }
 """Each has to fail, whatever it does."""
 
@@ -124,6 +180,18 @@ RESOURCES = {
     "realms within realms": "Process('scripts.deep.Fn', 1); t.fail('told');",
     "a huge argument": "try { Process('utils.str.Concat', 'x'.repeat(1 << 26), 'x'); } catch {} t.fail('told');",
     "a huge sleep": "try { Process('utils.time.Sleep', 1e12); } catch {} t.fail('told');",
+    "results without end": "for (let i = 0; i < 4000; i++) t.run('s' + i, (t: any) => { for (let k = 0; k < 3; k++) t.fail('x'.repeat(60000)); });",
+    "values of a session": "const big = 'x'.repeat(1 << 24); for (let i = 0; i < 40; i++) Process('session.Set', 'k' + i, big); t.fail('told');",
+    "a pattern in a schema": "try { Process('utils.jsonschema.Validate', 'a'.repeat(60) + 'b', '{\"type\": \"string\", \"pattern\": \"^(a+)+$\"}'); } catch {} t.fail('told');",
+    "a schema that doubles": "const defs: any = {}; for (let i = 0; i < 40; i++) defs['d' + i] = { allOf: [{ $ref: '#/$defs/d' + (i + 1) }, { $ref: '#/$defs/d' + (i + 1) }] }; defs.d40 = {}; try { Process('utils.jsonschema.Validate', 1, { $defs: defs, $ref: '#/$defs/d0' }); } catch (e: any) { t.log(e.message); } t.fail('told');",
+    "aliases of YAML": "let y = 'a0: &a0 [x,x,x,x,x,x,x,x,x,x]\\n'; for (let i = 1; i < 12; i++) y += `a${i}: &a${i} [${Array(10).fill('*a' + (i - 1)).join()}]\\n`; try { Process('encoding.yaml.Decode', y); } catch (e: any) { t.log(e.message); } t.fail('told');",
+    "entities of XML": "let x = '<!DOCTYPE l [<!ENTITY a0 \"lol\">'; for (let i = 1; i < 12; i++) x += `<!ENTITY a${i} \"${('&a' + (i-1) + ';').repeat(10)}\">`; x += ']><l>&a11;</l>'; try { t.log(JSON.stringify(Process('encoding.xml.Decode', x)).length); } catch (e: any) { t.log(e.message); } t.fail('told');",
+    "a pattern of files": "const fs = new FS('data'); fs.MkdirAll('g' + '/a'.repeat(60)); try { t.log(String(fs.Glob('**/a/'.repeat(25) + 'nope').length)); } catch (e: any) { t.log(e.message); } fs.RemoveAll('g'); t.fail('told');",
+    "many arguments": "try { Process('utils.str.Concat', ...Array(200000).fill('x')); } catch (e: any) { t.log(e.message); } t.fail('told');",
+    "deep arguments": "let a: any = 1; for (let i = 0; i < 5000; i++) a = [a]; try { Process('utils.arr.Get', a, 0); } catch (e: any) { t.log(e.message); } t.fail('told');",
+    "odd file names": "const fs = new FS('data'); for (const n of ['a\\nb', '\\x1b[2J', 'a\\0b', '\\ud800', 'x'.repeat(300), 'CON', ' ', '...', '-rf']) { try { fs.WriteFile(n, 'x'); } catch (e: any) { t.log(e.message); } } t.log(JSON.stringify(fs.ReadDir('/'))); fs.RemoveAll('a\\nb'); t.fail('told');",
+    "odd process names": "for (const n of ['scripts.' + 'a.'.repeat(400) + 'b', 'FS.DATA.READFILE', 'fs.data.readfile ', 'fs..ReadFile', '__proto__', 'constructor', 'http.__proto__']) try { Process(n, 'x'); } catch (e: any) { t.log(e.message); } t.fail('told');",
+    "failures": "for (let i = 0; i < 100000; i++) t.fail('x'.repeat(1000));",
 }
 """Each fails by itself, and nothing else does."""
 

@@ -18,7 +18,7 @@ export const agent: Check = {
     const validator = "The validator " + std.stringify(id);
     let answer: unknown;
     try {
-      answer = kernel.call("agent.Validate", [{ agent: id, output, criteria, metadata, connector }]);
+      answer = kernel.call("agent.Validate", [{ __proto__: null, agent: id, output, criteria, metadata, connector }]);
     } catch (error) {
       return { reason: validator + " could not be asked: " + explain(kernel).thrown(error), bare: true };
     }

@@ -10,7 +10,10 @@ export function matches(kernel: Kernel, value: unknown, pattern: unknown): boole
   const { std } = kernel;
   if (value === null || value === undefined) return refuse(kernel, "There is nothing to match", value);
   const text = (isObject(value) && !(value instanceof std.Error) && std.stringify(value)) || std.String(value);
-  if (typeof pattern === "string") return kernel.host("regex.Match", [pattern, text]) === true;
+  if (typeof pattern === "string") {
+    const found = kernel.host("regex.Match", [pattern, text]);
+    return typeof found === "boolean" ? found : refuse(kernel, "The host answers whether a pattern is found", found);
+  }
   if (pattern instanceof std.RegExp) {
     const copy = new std.RegExp(std.regexpSource(pattern) as string, std.regexpFlags(pattern) as string);
     return std.exec(copy, text) !== null;

@@ -29,7 +29,7 @@ export default function (core: Core) {
       between.prototype = std.generator;
       yield* runBody(t, ready ? () => body(t, ctx) : () => undefined, between);
       if (afterAll) yield* guard(t, () => afterAll(ctx), "AfterAll");
-      return t.failed ? 1 : 0;
+      return core.outcomeOf(t).failures.length ? 1 : 0;
     };
     inner.prototype = std.generator;
     const main = declared("TestMain");
@@ -48,7 +48,8 @@ export default function (core: Core) {
       return code ?? new std.Promise<number>((resolve) => (finish = resolve));
     };
     yield* guard(t, () => main({ Run: run }, ctx), "TestMain");
-    if (!ran && !t.failed && !core.outcomeOf(t).skipped) {
+    const { failures, skipped } = core.outcomeOf(t);
+    if (!ran && !failures.length && !skipped) {
       thrown(t, new std.Error("TestMain did not call m.Run(), so the test did not run"), "TestMain");
     }
   }

@@ -31,7 +31,8 @@ export default function (core: Core): true {
     const pattern = core.plan.filter[depth];
     if (pattern && core.host("regex.Match", [pattern, short]) !== true) return true;
 
-    const subtest = new core.T(t.name + "/" + short);
+    const full = t.name + "/" + short;
+    const subtest = new core.T(full);
     const outcome = core.outcomeOf(subtest);
     const inner = own(subtest);
     inner.parent = t;
@@ -45,13 +46,13 @@ export default function (core: Core): true {
       () => {
         over = true;
         const parent = core.outcomeOf(t);
-        parent.steps[parent.steps.length] = recorder().encodeOutcome(subtest.name, core.clock() - began, outcome);
+        parent.steps[parent.steps.length] = recorder().encodeOutcome(full, core.clock() - began, outcome);
         parent.assertions += outcome.assertions;
         if (outcome.failures.length) fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
-        finish?.(!subtest.failed);
+        finish?.(!outcome.failures.length);
       },
     );
-    if (over) return !subtest.failed;
+    if (over) return !outcome.failures.length;
     const done = new std.Promise<boolean>((resolve) => (finish = resolve));
     pending[pending.length] = done;
     return done;

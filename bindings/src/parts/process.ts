@@ -26,14 +26,14 @@ export default function (core: Core) {
   const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
   function argumentText(name: string, args: readonly unknown[]): string {
-    const list: unknown[] = [];
-    for (let i = 0; i < args.length; i++) {
-      const value = args[i];
-      list[i] = value instanceof Uint8Array ? { $bytes: base64().toBase64(value) } : value;
-    }
-    let text: string;
+    let text = "[";
     try {
-      text = std.stringify(list);
+      for (let i = 0; i < args.length; i++) {
+        const value = args[i];
+        const plain = value instanceof Uint8Array ? { __proto__: null, $bytes: base64().toBase64(value) } : value;
+        text += (i ? "," : "") + (std.stringify(plain) ?? "null");
+      }
+      text += "]";
     } catch (error) {
       throw new Exception(`Cannot call ${name}: its arguments are not JSON: ${describeError(core, error).message}`, 400);
     }
@@ -44,7 +44,7 @@ export default function (core: Core) {
   }
 
   function open(text: string): unknown {
-    const { ok, bytes, error } = std.parse(text) as Envelope;
+    const { ok, bytes, error } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
     if (error) throw new Exception(error.message, error.code);
     return bytes === undefined ? ok : base64().fromBase64(bytes);
   }
