@@ -141,7 +141,9 @@ def _in_prose(text: str) -> Any | None:
 
 def _values(text: str) -> Iterator[Any]:
     """The objects and arrays that stand in a text one after another, broken ones repaired."""
-    decoder = json.JSONDecoder(parse_constant=_refuse)
+    from bindings.processes.formats import finite
+
+    decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=finite)
     at = repairs = 0
     for _ in range(MAX_STARTS):
         opening = _OPENING.search(text, at)

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 MAX_REPAIR = 50_000
 """Longest broken JSON that is repaired, in characters: some faults cost time by the square of the length."""
+MAX_REPAIR_WORK = 200_000
+"""Most characters of broken JSON, times the depth of its brackets: nested faults cost as often as they are nested."""
 MAX_YAML = 1_000_000
 """Longest YAML text, in characters."""
 MAX_VALUES = 1_000_000
 """Most values in a YAML document, aliases counted each time they are used."""
 MAX_DEPTH = 200
+"""How deep values of YAML and of broken JSON may be nested."""
 
 _HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
@@ -39,8 +42,16 @@ def encode_json(value: Json, *, escape_html: bool = True) -> str:
 
 
 def decode_json(text: str) -> Json:
-    """Strict JSON: no NaN, no Infinity."""
-    return json.loads(text, parse_constant=_refuse_constant)
+    """Strict JSON: no NaN, no Infinity, no number that would become one."""
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=finite)
+
+
+def finite(digits: str) -> float:
+    """The number of a JSON text. Raises ValueError for one like `1e999`, which reports and scripts could not hold."""
+    number = float(digits)
+    if number - number != 0:
+        raise ValueError(f"{digits[:20]} is too large a number")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -145,6 +156,9 @@ def repair(text: str) -> Json:
     expected: type | None = {"{": dict, "[": list, '"': str}.get(text[:1])
     if expected is None:
         raise ValueError("cannot be repaired to JSON")
+    depth = _depth(text)
+    if depth > MAX_DEPTH or depth * len(text) > MAX_REPAIR_WORK:
+        raise ValueError("the value is nested too deeply")
     try:
         value: Json = json_repair.loads(text, skip_json_loads=True, strict=True)
     except RecursionError as error:
@@ -155,7 +169,18 @@ def repair(text: str) -> Json:
         value = json_repair.loads(text, skip_json_loads=True)  # a doubled key, a missing value
     if type(value) is not expected:
         raise ValueError("cannot be repaired to JSON")
-    return value
+    return _Plain().value(value, 0)
+
+
+def _depth(text: str) -> int:
+    """How deep brackets are open, those in strings too."""
+    import re
+
+    depth = deepest = 0
+    for bracket in re.findall(r"[{}\[\]]", text):
+        depth = depth + 1 if bracket in "{[" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def repair_text(text: str) -> str:
@@ -182,6 +207,8 @@ def decode_yaml(text: str) -> Json:
         raise ValueError(f"{error.problem or error.context}{where}") from error
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from error
+    except (LookupError, AttributeError) as error:  # what `!!bool x` and the like come to
+        raise ValueError("a value does not fit its tag") from error
     finally:
         loader.dispose()
     return _Plain().value(value, 0)
