@@ -125,8 +125,9 @@ def write_whole(path: Path, text: str) -> None:
     try:
         part.write_text(text, "utf-8", "replace")
         os.replace(part, path)
-    except OSError:
+    except OSError as error:
         part.unlink(missing_ok=True)
+        error.filename, error.filename2 = str(path), None
         raise
 
 

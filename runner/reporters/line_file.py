@@ -66,17 +66,24 @@ class LineFile:
 
     def write(self, line: str) -> None:
         """Writes a line, without its end. Raises OSError, also that of an earlier line which the disk did not keep."""
-        self._file.write(line + "\n")
-        if self._sync is not None:
-            self._sync.soon()
-        elif self._is_regular:
-            self._sync = _Sync(self._file.fileno())
+        try:
+            self._file.write(line + "\n")
+            if self._sync is not None:
+                self._sync.soon()
+            elif self._is_regular:
+                self._sync = _Sync(self._file.fileno())
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
 
     def close(self) -> None:
         """Waits until the disk has it. Raises OSError."""
         try:
             if self._sync is not None:
                 self._sync.close()
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
         finally:
             self._file.close()
 
