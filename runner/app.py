@@ -370,7 +370,7 @@ class _Run:
             reporters.append(self._progress)
             write = self._progress.write
         reporters.append(Ordered(ConsoleReporter(options, environment, write)))
-        paths = [absolute(output, environment.directory) for output in outputs]
+        paths = list(dict.fromkeys(absolute(output, environment.directory) for output in outputs))
         paths = [path for path in paths if going_on is None or path != going_on.path]
         makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
         if going_on is not None:

@@ -390,6 +390,12 @@ def test_a_bad_shard_is_an_error(here: Application, text: str) -> None:
 # One report, one writer
 
 
+def test_a_report_that_is_named_twice_is_written_once(here: Application) -> None:
+    path = here.home / "whole.jsonl"
+    assert report_of(here, "-o", str(path.parent / "." / "whole.jsonl")) == path
+    assert_complete(path, EVERYTHING)
+
+
 def test_a_report_that_a_run_still_writes_is_left_to_it(app: MakeApplication) -> None:
     with ModelServer() as server:
         here = app({**agent(package={"connector": "local"}, cases=CASES), **with_model(server)})
