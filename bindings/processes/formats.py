@@ -198,8 +198,8 @@ def decode_yaml(text: str) -> Json:
 
     if len(text) > MAX_YAML:
         raise ValueError(f"YAML of more than {MAX_YAML} characters is not read")
-    loader = _yaml_loader()(text)
     try:
+        loader = _yaml_loader()(text)
         value = loader.get_data() if loader.check_data() else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
@@ -209,8 +209,6 @@ def decode_yaml(text: str) -> Json:
         raise ValueError(str(error)) from error
     except (LookupError, AttributeError) as error:  # what `!!bool x` and the like come to
         raise ValueError("a value does not fit its tag") from error
-    finally:
-        loader.dispose()
     return _Plain().value(value, 0)
 
 
