@@ -23,6 +23,9 @@ UNUSED = ("assertions", "turns", "scores", "transcript", "tools", "sent", "metad
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
 
+_PLAIN = re.compile(r"[\w ./:,;()?!=+*@#-]{0,1000}", re.ASCII)
+"""Texts that stand in XML as they are, which most are."""
+
 
 class JunitReporter(DocumentReporter):
     """Writes a document for CI servers."""
@@ -80,18 +83,19 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> Counted:
         if value
     )
     text = f"  <testsuite{_attributes(attributes)}>\n    <properties>\n{text}    </properties>\n"
-    text += "".join(_case(suite, record) for record in results)
+    stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
+    name = suite["id"] if suite["kind"] == "script_test" else f"{suite['agent']}.{stem}".strip(".")
+    text += "".join(_case(suite, name, record) for record in results)
     return (len(results), failures, errors), f"{text}  </testsuite>\n"
 
 
-def _case(suite: Record, record: Record) -> str:
+def _case(suite: Record, class_name: str, record: Record) -> str:
     is_script = suite["kind"] == "script_test"
-    stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
     file = suite["file"] or suite["label"]
     place = place_of(suite, record)
     attributes = {
         "name": name_of(record),
-        "classname": suite["id"] if is_script else f"{suite['agent']}.{stem}".strip("."),
+        "classname": class_name,
         "time": _seconds(record["duration_ms"]),
         "file": file,
         "line": place.line if place.file == file else None,
@@ -153,8 +157,12 @@ def _legal(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_legal(text), {"\r": "&#13;"})
+    return text if _PLAIN.fullmatch(text) else escape(_legal(text), {"\r": "&#13;"})
 
 
 def _attributes(values: Record) -> str:
-    return "".join(f" {name}={quoteattr(_legal(str(value)))}" for name, value in values.items() if value is not None)
+    return "".join(f" {name}={_quoted(str(value))}" for name, value in values.items() if value is not None)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if _PLAIN.fullmatch(text) else quoteattr(_legal(text))
