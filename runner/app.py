@@ -308,7 +308,9 @@ class _Run:
             return None
         from runner.interactive import Person
 
-        return Person(self._environment.ci, self._progress.paused) if self._progress else Person(self._environment.ci)
+        clean = self._environment.secrets.text
+        ci = self._environment.ci
+        return Person(ci, clean, self._progress.paused) if self._progress else Person(ci, clean)
 
     def _agents(self) -> AgentService:
         if self._service is None:

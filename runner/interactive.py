@@ -73,9 +73,13 @@ class NoAnswerError(Exception):
 class Person:
     """Answers questions, one at a time. Belongs to one event loop."""
 
-    def __init__(self, ci: bool, pause: Callable[[], AbstractContextManager[Any]] = nullcontext) -> None:
-        """`pause` keeps everything else off the terminal while a question is open."""
+    def __init__(
+        self, ci: bool, clean: Callable[[str], str], pause: Callable[[], AbstractContextManager[Any]] = nullcontext
+    ) -> None:
+        """`clean` takes secrets out of what is shown; `pause` keeps everything else off the terminal while a question
+        is open."""
         self._ci = ci
+        self._clean = clean
         self._pause = pause
         self._history: list[str] = []
         self._turn = asyncio.Lock()
@@ -99,7 +103,7 @@ class Person:
         import termios
 
         before = termios.tcgetattr(terminal)
-        _write(terminal, _shown(question, seconds))
+        _write(terminal, self._clean(_shown(question._replace(text=self._clean(question.text)), seconds)))
         request = {"terminal": TERMINAL, "history": self._history[-HISTORY:]}
         reader = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", "-c", _READER),

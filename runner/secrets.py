@@ -1,7 +1,7 @@
 """Secret values, and texts without them.
 
 What counts as secret: environment variables whose names say so (`OPENAI_API_KEY`, `DB_PASSWORD`) or that
-`YAO_TEST_SECRETS` lists, passwords in addresses, what connectors and MCP servers authenticate with, and the
+`YAO_TEST_SECRETS` lists, passwords and keys in addresses, what connectors and MCP servers authenticate with, and the
 `Authorization` headers that scripts send. A value is found as it is and as JSON, URLs, base64 and hexadecimal digits
 write it; `***NAME***` takes its place.
 
@@ -26,7 +26,8 @@ SHORTEST = 6
 """Characters of the shortest value that is hidden."""
 LIST = "YAO_TEST_SECRETS"
 """The variable that names further secret variables, separated by commas."""
-_NAMES = r"(?i)(?:keys?|tokens?|secrets?|passw(?:or)?ds?|pwd|passphrase|credentials?|auth|authorization)(?=$|[_\d-])"
+_WORDS_OF_NAMES = "keys? tokens? secrets? passw(?:or)?ds? pwd passphrase credentials? cookies? auth authorization"
+_NAMES = rf"(?i)(?:{_WORDS_OF_NAMES.replace(' ', '|')})(?=$|[_\d-])"
 _WORDS = frozenset(
     """
     password passwd secret secrets changeme default example localhost production development staging testing
@@ -34,7 +35,14 @@ _WORDS = frozenset(
     assistant system scripted content message default_key
     """.split()
 )
-_IN_ADDRESS = r"[A-Za-z][\w+.-]*://[^/@\s:]*:([^/@\s]+)@"
+_IN_ADDRESS = r"[A-Za-z][\w+.-]*://(?:[^/@\s:]*:([^/@\s]+)|([^/@\s:]{16,}))@"
+"""A password, or a user that is as long as a token."""
+_IN_QUERY = r"[?&;]([\w.-]+)=([^&;#\s\"']+)"
+_FLAG = r"--?([\w-]+)"
+_STEERING = re.compile(
+    r"\A(?:\r|\x1b\[K)+|(?:\x1b\[K)+\Z|\r(?=\n)|\x1b\[(?:[012]|3[1236])m"
+    r"|([\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069])"
+)
 _PAIR = r'"([\w.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 _PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type url transport command id".split())
 """Options of connectors and servers whose `$ENV.NAME` is no secret."""
@@ -62,8 +70,9 @@ class Secrets:
             if name in listed or (re.search(_NAMES, name) and name not in ("PWD", "OLDPWD")):
                 if not (value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))):
                     self.add(name, value)
-            elif "://" in value and (match := re.search(_IN_ADDRESS, value)):
-                self.add(name, match[1])
+            elif "://" in value:
+                for part in _of_address(value):
+                    self.add(name, part)
 
     def add(self, name: str, value: str) -> None:
         """Takes a value, and what it is made of: the token of a header, the lines of a key, the secrets of a JSON
@@ -95,6 +104,11 @@ class Secrets:
                     known.update([value] if name in _PLAIN_OPTIONS else [])
                 elif re.search(_NAMES, name):
                     self.add(f"{path.name.partition('.')[0]}.{name}", value)
+                elif "://" in value:
+                    for part in _of_address(value):
+                        self.add(f"{path.name.partition('.')[0]}.{name}", part)
+            for flag, value in _of_arguments(text):
+                self.add(f"{path.name.partition('.')[0]}.{flag}", value)
             for name in re.findall(r"\$ENV\.(\w+)", text):
                 if f"$ENV.{name}" not in known:
                     self.add(name, variables.get(name, ""))
@@ -170,7 +184,8 @@ PROCESS = Secrets()
 
 
 class RedactedStream:
-    """A text stream on which no secret is written."""
+    """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal:
+    such letters are written as `\\u001b`. Colours, and what the live line needs at its ends, are let through."""
 
     def __init__(self, stream: TextIO, secrets: Secrets) -> None:
         self._stream = stream
@@ -178,11 +193,15 @@ class RedactedStream:
 
     def write(self, text: str) -> int:
         """Writes a text without secrets; how many characters it was given."""
-        self._stream.write(self._secrets.text(text))
+        self._stream.write(_STEERING.sub(_spelled, self._secrets.text(text)))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return match[0] if match[1] is None else f"\\u{ord(match[1]):04x}"
 
 
 def _same(items: list[Any], value: Any) -> bool:
@@ -204,14 +223,31 @@ def _parts(value: str) -> Iterator[str]:
         yield rest.strip()
         if scheme.casefold() == "basic":
             yield from _password_of(rest.strip())
-    if match := re.search(_IN_ADDRESS, value):
-        yield match[1]
+    yield from _of_address(value)
     if "\n" in value:
         yield from (line.strip() for line in value.split("\n") if len(line) > 15 and not line.startswith("-----"))
     if value.startswith("{"):
         for name, raw in re.findall(_PAIR, value):
             if re.search(_NAMES, name):
                 yield from _parts(_unescaped(raw))
+
+
+def _of_address(value: str) -> Iterator[str]:
+    """What authenticates in an address: a password before its host, keys in its query; as they stand, and decoded."""
+    from urllib.parse import unquote
+
+    found = [match[1] or match[2] for match in re.finditer(_IN_ADDRESS, value)]
+    found += [match[2] for match in re.finditer(_IN_QUERY, value) if re.search(_NAMES, match[1])]
+    for part in found:
+        yield from dict.fromkeys((part, unquote(part)))
+
+
+def _of_arguments(text: str) -> Iterator[tuple[str, str]]:
+    """Flags with such names among the arguments of a command, in JSON: `"--token", "x"` and `"--token=x"`."""
+    for name, raw in re.findall(rf'"{_FLAG}(?=(?:"\s*,\s*"|=)((?:[^"\\]|\\.)*)")', text):
+        value = _unescaped(raw)
+        if re.search(_NAMES, name) and not value.startswith(("$ENV.", "-")):
+            yield name, value
 
 
 def _password_of(text: str) -> Iterator[str]:

@@ -156,9 +156,9 @@ def sweep(folder: Path, now: float) -> None:
 
 def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tuple[Completion, tuple[str, ...]]:
     """An answer without secrets. One that stood across pieces makes them one piece."""
-    calls = tuple(call._replace(arguments=clean(call.arguments)) for call in completion.tool_calls)
+    calls = tuple(ToolCall(*map(clean, call)) for call in completion.tool_calls)
     texts: dict[str, Any] = {}
-    for key in ("content", "reasoning", "refusal", "input_hint"):
+    for key in ("content", "reasoning", "refusal", "input_hint", "model", "id"):
         if getattr(completion, key):
             texts[key] = clean(getattr(completion, key))
     whole = "".join(chunks)

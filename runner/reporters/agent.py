@@ -14,6 +14,7 @@ from runner.reporters import check_writable
 from runner.reporters.document import DocumentReporter, Record, Report, write_whole
 from runner.reporters.json_report import custom_report, json_document, json_text
 from runner.reporters.values import cut
+from runner.secrets import PROCESS
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
@@ -101,9 +102,8 @@ class AgentReporter(DocumentReporter):
         answer = self._ask(payload)
         if answer in (None, "", {}, []):
             raise ReportError("it answered nothing")
-        if isinstance(answer, str):
-            return answer
-        return json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
+        text = answer if isinstance(answer, str) else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
+        return PROCESS.text(text)
 
     def _save(self, report: Report) -> Path | None:
         """Saves the results beside the document."""

@@ -249,6 +249,16 @@ def test_letters_that_steer_a_terminal_are_not_shown(app: MakeApplication, termi
     assert person.ends()[0] == 0
 
 
+def test_secrets_are_not_shown_at_the_prompt(app: MakeApplication, terminal: Session) -> None:
+    replies = '- { reply: { text: "Is it sk-secret-\\e-of-mine and sk-secret--of-mine?", awaiting_input: true, input_hint: sk-secret--of-mine } }'
+    files = agent(replies=replies, cases=[ASKS])
+    person = terminal(app(files), "--interactive", SOME_KEY="sk-secret--of-mine")
+    person.sees("Agent: Is it ***SOME_KEY*** and ***SOME_KEY***?\n  Hint: ***SOME_KEY***\n")
+    person.types("\x04")
+    person.ends()
+    assert "sk-secret--of-mine" not in person.shown
+
+
 def test_without_a_terminal_nobody_is_asked(app: MakeApplication) -> None:
     application = app(asking(ASKS, {**ASKS, "id": "T2", "on_missing_input": "end"}))
     records = run_cases(application, "--interactive", code=0)

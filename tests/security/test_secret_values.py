@@ -46,6 +46,28 @@ def test_the_password_of_an_address_is_a_secret_whatever_the_name_is() -> None:
     assert secrets.text("hunter22 at db.example, pr0xypw") == "***DATABASE_URL*** at db.example, ***HTTPS_PROXY***"
 
 
+ADDRESSES = {
+    "a password": ("amqp://me:pass-word-1@host/x", "pass-word-1"),
+    "an escaped password": ("http://me:p%40ss-word@host", "p@ss-word"),
+    "a token as the user": ("https://ghp_0123456789abcdefgh@git.example/x", "ghp_0123456789abcdefgh"),
+    "a key in the query": ("https://maps.example/v1?zoom=7&api_key=k-0123456&x=1", "k-0123456"),
+    "a token in the query": ("https://hooks.example/?access_token=t%2F0123456", "t/0123456"),
+}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_what_authenticates_in_an_address_is_a_secret(address: str) -> None:
+    value, secret = ADDRESSES[address]
+    secrets = Secrets({"SOME_ADDRESS": value})
+    assert secrets.text(f"({secret})") == "(***SOME_ADDRESS***)"
+    assert "host" in value or "example" in secrets.text(value)
+
+
+def test_an_address_without_keys_is_no_secret(tmp_path: Path) -> None:
+    address = "https://user@files.example/a?zoom=12345678&page=123456789012"
+    assert not Secrets({"SOME_ADDRESS": address})
+
+
 LEFT_ALONE = ["", "abc12", "password", "Secret", "PRODUCTION", "100000", "/tmp", "$ENV.OTHER_KEY"]
 
 
@@ -110,6 +132,10 @@ def test_definitions_of_the_application_hold_secrets(tmp_path: Path) -> None:
         },
         "connectors/other.conn.json": {"options": {"key": "$ENV.PLAIN", "model": "$ENV.MODEL"}},
         "mcps/web.mcp.yao": {"authorization_token": "token-in-a-file", "url": "http://mcp.example"},
+        "connectors/by.conn.yao": {
+            "options": {"host": "https://a:word-of-a-host@h.example/?sig=1&token=tok-of-a-query"}
+        },
+        "mcps/tool.mcp.yao": {"arguments": ["--verbose", "--api-key", "key-after-a-flag", "--auth=key-in-a-flag", "x"]},
         "assistants/a/b/mcps/x.mcp.yao": {"env": {"GH_TOKEN": "token-of-agent"}, "arguments": ["-t", "$ENV.ARGUMENT"]},
     }
     for name, content in files.items():
@@ -124,9 +150,11 @@ def test_definitions_of_the_application_hold_secrets(tmp_path: Path) -> None:
     }
     secrets.add_application(tmp_path, variables)
     told = "key-in-a-file gpt-4o-mini value-of-plain value-of-model http://host.example token-in-a-file token-of-agent value-of-arg"
+    told += " word-of-a-host tok-of-a-query key-after-a-flag key-in-a-flag --verbose h.example"
     assert secrets.text(told) == (
         "***gpt.key*** gpt-4o-mini ***PLAIN*** value-of-model http://host.example "
-        "***web.authorization_token*** ***x.GH_TOKEN*** ***ARGUMENT***"
+        "***web.authorization_token*** ***x.GH_TOKEN*** ***ARGUMENT*** "
+        "***by.host*** ***by.host*** ***tool.api-key*** ***tool.auth*** --verbose h.example"
     )
 
 

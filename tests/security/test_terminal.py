@@ -1,0 +1,51 @@
+"""What scripts and models say cannot steer the terminal on which it is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from agent_files import agent, case_file
+from command import MakeApplication
+from test_secret_places import on_terminal
+
+STEERS = {
+    "clears the screen": "\x1b[2J",
+    "goes up": "\x1b[1A\r\x1b[2K✓ PASSED",
+    "hides what follows": "\x1b[8m",
+    "sets the title": "\x1b]0;x\x07",
+    "writes the clipboard": "\x1b]52;c;eA==\x07",
+    "begins the line anew": "x\r✓ PASSED",
+    "goes back": "xx\b\b",
+    "is of the C1 set": "\x9b2J",
+    "turns the direction": "\u202egnirts",
+}
+SCRIPT = """
+const said = SAID;
+export function TestLog(t: any) { t.log(said); console.error(said); t.fail("told"); }
+export function TestFail(t: any) { t.fail(said); }
+export function TestEqual(t: any) { t.assert.Equal(said, "x", said); }
+export function TestThrow(t: any) { throw new Error(said); }
+export function TestSubtest(t: any) { t.run(said, (t: any) => t.fail("x")); }
+export function TestSkip(t: any) { t.skip(said); }
+"""
+COLOURS = r"\x1b\[(?:[012]|3[1236])m"
+LIVE = r"\x1b\[K|\x1b\[\?25[lh]|\r"
+
+
+@pytest.mark.parametrize("steer", STEERS)
+def test_it_is_spelled_out(app: MakeApplication, steer: str) -> None:
+    said = f"<{STEERS[steer]}>"
+    replies = f"- reply: {json.dumps(said)}\n"
+    cases = [{"id": "a", "input": said, "assert": {"type": "equals", "value": said + "!"}}, {"id": said, "input": "x"}]
+    here = app({**agent(replies=replies, cases=cases), "a_test.ts": SCRIPT.replace("SAID", json.dumps(said))})
+    both = ("-i", case_file(), "-i", "scripts.demo.a", "-v")
+    for run in (here.run(*both), here.run("-i", said, "-n", "demo"), here.run("-i", f"scripts.{said}")):
+        text = run.stdout + run.stderr
+        assert re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text) == []
+        assert f"{ord(next(letter for letter in said if letter < ' ' or (letter > '~' and letter != '✓'))):04x}" in text
+    shown = on_terminal(here, *both)
+    rest = re.sub(f"{COLOURS}|{LIVE}", "", shown)
+    assert re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", rest) == []
+    assert STEERS[steer] not in shown
