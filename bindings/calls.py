@@ -160,16 +160,16 @@ def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> 
 
 
 def revived(arguments: str) -> list[Any]:
-    """The arguments of a host call from their JSON."""
-    return [_revived(value) for value in json.loads(arguments)]
+    """The arguments of a host call from their JSON: a list, or `{args, bytes}` with the places of those in base64."""
+    given: Any = json.loads(arguments)
+    if isinstance(given, list):
+        return given
+    from base64 import b64decode
 
-
-def _revived(value: Any) -> Any:
-    if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("$bytes"), str):
-        from base64 import b64decode
-
-        return b64decode(value["$bytes"])
-    return value
+    args: list[Any] = given["args"]
+    for place in given["bytes"]:
+        args[place] = b64decode(args[place])
+    return args
 
 
 def envelope(value: Any) -> str:

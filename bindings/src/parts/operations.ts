@@ -82,7 +82,7 @@ export default function (core: Core) {
           try {
             const target = core.declared(short);
             if (!target) throw new core.Exception(`Process "${name}" does not exist: its script has no function ${short}`, 404);
-            answer = envelope(yield std.apply(target, undefined, revived(std.parse(args) as unknown[])));
+            answer = envelope(yield std.apply(target, undefined, revived(args)));
           } catch (error) {
             answer = failure(error);
           }
@@ -100,18 +100,19 @@ export default function (core: Core) {
     /** A call from a nested realm: JSON envelope. */
     host(name: string, args: string): string {
       try {
-        return envelope(core.call(name, revived(std.parse(args) as unknown[])));
+        return envelope(core.call(name, revived(args)));
       } catch (error) {
         return failure(error);
       }
     },
   };
 
-  function revived(args: unknown[]): unknown[] {
-    for (let i = 0; i < args.length; i++) {
-      const value = args[i] as { $bytes?: string } | null;
-      if (value && typeof value.$bytes === "string") args[i] = base64().fromBase64(value.$bytes);
-    }
+  /** The arguments of a call from their text, which `argumentText` in `process.ts` has made. */
+  function revived(text: string): unknown[] {
+    const given = std.parse(text) as unknown[] | { args: unknown[]; bytes: number[] };
+    if (std.isArray(given)) return given;
+    const { args, bytes } = given as { args: string[]; bytes: number[] };
+    for (let i = 0; i < bytes.length; i++) args[bytes[i]] = base64().fromBase64(args[bytes[i]]) as never;
     return args;
   }
 }

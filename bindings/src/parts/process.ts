@@ -25,13 +25,18 @@ export default function (core: Core) {
 
   const base64 = () => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
+  /** A JSON list; when some arguments are bytes, `{args, bytes}` with them in base64, and their places. */
   function argumentText(name: string, args: readonly unknown[]): string {
     let text = "[";
+    let places = "";
     try {
       for (let i = 0; i < args.length; i++) {
-        const value = args[i];
-        const plain = value instanceof Uint8Array ? { __proto__: null, $bytes: base64().toBase64(value) } : value;
-        text += (i ? "," : "") + (std.stringify(plain) ?? "null");
+        let value = args[i];
+        if (value instanceof Uint8Array) {
+          value = base64().toBase64(value);
+          places += (places && ",") + i;
+        }
+        text += (i ? "," : "") + (std.stringify(value) ?? "null");
       }
       text += "]";
     } catch (error) {
@@ -40,7 +45,7 @@ export default function (core: Core) {
     if (text.length > argumentLimit) {
       throw new Exception(`Cannot call ${name}: its arguments take ${text.length} characters as JSON, the limit is ${argumentLimit}`, 413);
     }
-    return text;
+    return places ? '{"args":' + text + ',"bytes":[' + places + "]}" : text;
   }
 
   function open(text: string): unknown {
