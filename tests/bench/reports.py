@@ -1,12 +1,14 @@
-"""What reports cost: the CPU time that each format takes for the results of a run of many script tests, beside that of the
-run itself.
+"""What reports cost, in CPU time, and the live line of a terminal.
 
-    .venv/bin/python tests/bench/reports.py [--results 10000] [--rounds 3]
+    .venv/bin/python tests/bench/reports.py [--only cases,scripts,live] [--results 10000] [--rounds 3]
 
-Script tests are the quickest results there are; with a model the share of the reports is far smaller. The command runs them
-once with a `.jsonl` report, for the CPU time of command and workers. Its results are then given, event by event, to a
-reporter of each format in this process, and the best of the rounds counts. `kept` is what Python allocated for the reporter
-at its most while the events came one by one, for a tenth of the results and for all. Prints Markdown.
+| part | what is measured | goal |
+| --- | --- | --- |
+| cases | runs of cases that a model on this machine answers at once, by each format and by all of them: CPU time in the reporters, and what the garbage collector takes longer | 5 % of the run |
+| scripts | the same results again, of script tests, the quickest there are, event by event, to a reporter in this process; and what Python has allocated for it at its most, for a tenth of the results and for all | 5 % of the run |
+| live | runs on a pseudo-terminal with the line and without it, in alternating rounds: many cases at once, and few that wait | 2 % of the run |
+
+Prints Markdown.
 """
 
 from __future__ import annotations
@@ -22,42 +24,72 @@ import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 
-from machine import describe
-from tables import duration, megabytes, table
+from machine import Neighbours, describe
+from report_runs import formats, live
+from tables import duration, megabytes, table, verdict
 
 from runner.execution import Execution
 from runner.reporters import maker_for_file
 from runner.reporters.document import Report, load
 from runner.reporters.replay import events_of
 
-FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "txt")
+FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "html", "txt")
 GOAL = 5
 """Percent that a report may add."""
+LIVE_GOAL = 2
+"""Percent that the live line may add."""
+LIVE = {"3 000 cases, no latency, `--parallel 8`": (3000, 0, 8), "8 cases, 1 s latency": (8, 1000, 1)}
+"""What is run on a terminal → cases, milliseconds, cases at a time."""
 PER_MODULE = 100
 
 
 def main() -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description="Measures what reports cost.")
+    parser.add_argument("--only", default="cases,scripts,live")
     parser.add_argument("--results", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
+    neighbours = Neighbours()
+    print(f"{datetime.now(UTC):%Y-%m-%d}, {describe()}; {options.results} results, {options.rounds} rounds\n")
+    parts = {"cases": of_cases, "scripts": of_scripts, "live": of_line}
+    for part in options.only.split(","):
+        print(parts[part](options.results, options.rounds), flush=True)
+    print(neighbours.sentence())
+    return 0
+
+
+def of_cases(results: int, rounds: int) -> str:
+    """What each format adds to a run of cases."""
+    seconds, found = formats(results, rounds, FORMATS)
+    rows = [[each, f"{100 * share:.1f} %", verdict(100 * share, GOAL)] for each, share in found.items()]
+    return f"Cases, a run of {duration(seconds)}\n\n{table(['report', 'of the run', f'at most {GOAL} %'], rows)}"
+
+
+def of_scripts(results: int, rounds: int) -> str:
+    """What each format adds to a run of script tests, and what it keeps."""
     with tempfile.TemporaryDirectory(prefix="yao-bench-") as name:
         root = Path(name)
-        write_modules(root, options.results)
+        write_modules(root, results)
         seconds = run(root)
         whole = load(root / "report.jsonl")
-        part = whole._replace(results=whole.results[: options.results // 10])
+        part = whole._replace(results=whole.results[: results // 10])
         rows = []
         for each in FORMATS:
-            taken = min(feed(whole, root / f"copy.{each}") for _ in range(options.rounds))
-            share = 100 * taken / seconds
+            share = 100 * min(feed(whole, root / f"copy.{each}") for _ in range(rounds)) / seconds
             sizes = (kept(part, root / f"copy.{each}"), kept(whole, root / f"copy.{each}"))
-            verdict = "PASS" if share <= GOAL else "**MISS**"
-            rows.append([each, duration(taken), f"{share:.1f}%", verdict, *map(megabytes, sizes)])
-    print(f"{datetime.now(UTC):%Y-%m-%d}, {describe()}; {len(whole.results)} results, a run of {duration(seconds)}\n")
-    print(table(["report", "CPU time", "of the run", f"at most {GOAL}%", "kept of a tenth", "kept"], rows))
-    return 0
+            rows.append([each, f"{share:.1f} %", verdict(share, GOAL), *map(megabytes, sizes)])
+    head = ["report", "of the run", f"at most {GOAL} %", "kept of a tenth", "kept"]
+    return f"Script tests, a run of {duration(seconds)}\n\n{table(head, rows)}"
+
+
+def of_line(_: int, rounds: int) -> str:
+    """What the live line adds."""
+    rows = []
+    for name, (count, milliseconds, parallel) in LIVE.items():
+        seconds, share = live(count, milliseconds, parallel, rounds)
+        rows.append([name, duration(seconds), f"{100 * share:.1f} %", verdict(100 * share, LIVE_GOAL)])
+    return "The live line\n\n" + table(["run", "without it", "of the run", f"at most {LIVE_GOAL} %"], rows)
 
 
 def write_modules(root: Path, count: int) -> None:
