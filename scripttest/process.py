@@ -30,8 +30,12 @@ class Child(NamedTuple):
 
     @property
     def has_ended(self) -> bool:
-        """Whether it runs no longer; `wait` still says how it ended."""
-        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        """Whether a child that has nothing to say has closed its output, or says something nevertheless."""
+        from select import POLLIN, poll
+
+        output = poll()
+        output.register(self.stdout, POLLIN)
+        return bool(output.poll(0))
 
     def wait(self) -> int:
         """Waits for its end; the exit code, or the negative number of the signal that ended it."""

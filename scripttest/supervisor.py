@@ -70,8 +70,8 @@ class Worker:
         self.deadline: float | None = None
         """Monotonic time at which it is to be killed."""
         self.was_killed = False
-        """Once it has ended by itself: whether somebody killed it, such as a system that ran out of memory. What runs in
-        it cannot do that."""
+        """Once it has ended by itself: whether somebody killed it, such as a system that ran out of memory. What runs
+        in it cannot do that."""
 
     def send(self, *frames: bytes) -> None:
         """Writes frames. A worker that is gone is noticed when its output ends."""
