@@ -135,12 +135,12 @@ class Recorded:
 
 
 def steady(value: Any) -> Any:
-    """A report without what differs from run to run: times and durations."""
+    """A report without what differs from run to run: times, durations, and flags that say where answers come from."""
     if isinstance(value, dict):
         return {
             key: steady(item)
             for key, item in value.items()
-            if not re.search("_ms$|^timestamp$|^created$|_at$|duration", key)
+            if not re.search("_ms$|^timestamp$|^created$|_at$|duration|^flags$", key)
         }
     if isinstance(value, str):
         return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "<time>", value)
@@ -330,10 +330,12 @@ def test_a_run_that_is_killed_leaves_whole_files_and_is_completed_later(recorded
 def test_two_runs_at_once_leave_whole_files(recorded: Recorded) -> None:
     environment = {**recorded.app.environment, "MODEL_KEY": KEY}
     arguments = ("-i", case_file(), "--record", "rec", "--parallel", "4", "--run", "^(plain|turns|judged|dynamic)")
-    processes = [recorded.app.start(*arguments, "-q", env=environment) for _ in range(2)]
-    codes = [recorded.app.finish(process).code for process in processes]
+    processes = [
+        recorded.app.start(*arguments, "-q", "-o", str(recorded.app.home / f"{n}.jsonl"), env=environment) for n in "ab"
+    ]
+    runs = [recorded.app.finish(process) for process in processes]
 
-    assert codes == [0, 0]
+    assert [run.code for run in runs] == [0, 0], runs
     assert recorded.offline(*arguments[:2], "--run", "^(plain|turns|judged|dynamic)", code=0)
     assert list((recorded.app.root / "rec").rglob("*.tmp")) == []
 
