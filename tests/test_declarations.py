@@ -38,7 +38,6 @@ GLOBALS = {
 }
 
 UNDECLARED = {
-    "testing.T.outcome": "the host asks the test for its outcome, with a key that scripts do not have",
     "agent.Context.toJSON": "makes it its data where it is printed as JSON",
     "*.__release": "`Use` calls it; scripts call `Release` where there is something to release",
     "FS.name": "shows which volume it is when it is printed",
