@@ -2,7 +2,8 @@
  * `console` and `log`: text lines for `kernel.log`.
  *
  * `console.*` takes the specifiers of Node.js (`%s %d %i %f %j %o %O %c`), `log.*` the verbs of Go (`parts/printf.ts`).
- * Values other than text are printed by the part "explain". The levels are trace, debug, info, warn and error.
+ * Values other than text are printed by the part "explain". The levels are trace, debug, info, warn and error. What a
+ * value throws while it is printed does not get out of here.
  */
 
 import type { Kernel } from "../kernel";
@@ -14,8 +15,26 @@ export default function (kernel: Kernel) {
     kernel.part<{ inspect(value: unknown): string }>("explain").inspect(value);
   const show = (value: unknown): string => (typeof value === "string" ? value : inspect(value));
 
+  /** What `make` makes, or `other` if a value throws meanwhile; what ends a test goes on its way. */
+  function attempt<T>(make: () => T, other: () => T): T {
+    try {
+      return make();
+    } catch (error) {
+      if (kernel.isStop(error)) throw error;
+      return other();
+    }
+  }
+  const listed = (args: readonly unknown[]): string => args.map(show).join(" ");
+  const nameOf = (label: unknown): string => safely(() => String(label), label);
+
   /** The text of `console.log(...args)`: a first text with specifiers takes the values it names, the rest follow. */
-  function format(args: readonly unknown[]): string {
+  const format = (args: readonly unknown[]): string =>
+    attempt(
+      () => formatted(args),
+      () => listed(args),
+    );
+
+  function formatted(args: readonly unknown[]): string {
     let used = 0;
     let text = "";
     if (typeof args[0] === "string") {
@@ -40,9 +59,10 @@ export default function (kernel: Kernel) {
       case "s":
         if (typeof value === "bigint") return `${value}n`;
         if (Object.is(value, -0)) return "-0";
-        return object && (value as object).toString === Object.prototype.toString
-          ? inspect(value)
-          : safely(() => String(value), value);
+        return safely(
+          () => (object && (value as object).toString === Object.prototype.toString ? inspect(value) : String(value)),
+          value,
+        );
       case "j":
         return safely(() => JSON.stringify(value) ?? "undefined", value);
       case "o":
@@ -51,25 +71,29 @@ export default function (kernel: Kernel) {
     }
     if (typeof value === "bigint" && specifier !== "f") return `${value}n`;
     if (typeof value === "symbol") return "NaN";
-    const number =
-      specifier === "d"
-        ? safely(() => Number(value), NaN)
-        : specifier === "i"
-          ? parseInt(value as string)
-          : parseFloat(value as string);
-    return Object.is(number, -0) ? "-0" : String(number);
+    const read = specifier === "d" ? Number : specifier === "i" ? parseInt : parseFloat;
+    return safely(() => {
+      const number = read(value as string);
+      return Object.is(number, -0) ? "-0" : number;
+    }, NaN);
   }
 
-  function safely<T>(make: () => T, value: unknown): string {
-    try {
-      return String(make());
-    } catch {
-      return show(value);
-    }
+  /** The text of what `make` makes, or the printed form of the value that it throws over. */
+  function safely(make: () => unknown, value: unknown): string {
+    return attempt(
+      () => String(make()),
+      () => show(value),
+    );
   }
 
   /** The text of `log.Info(...args)`. */
-  function printf(args: readonly unknown[]): string {
+  const printf = (args: readonly unknown[]): string =>
+    attempt(
+      () => printed(args),
+      () => listed(args),
+    );
+
+  function printed(args: readonly unknown[]): string {
     if (args.length === 1 && typeof args[0] === "string") return args[0].replace(/%%/g, "%");
     if (typeof args[0] !== "string") return format(args);
     return kernel.part<(args: readonly unknown[], inspect: (value: unknown) => string) => string>("printf")(
@@ -91,7 +115,7 @@ export default function (kernel: Kernel) {
       print(level, format(args));
 
   function elapsed(label: unknown, more: unknown[], method: string): void {
-    const name = String(label);
+    const name = nameOf(label);
     const start = timers.get(name);
     if (start === undefined) return print("warn", `console.${method}: no timer is named ${JSON.stringify(name)}`);
     const milliseconds = +(kernel.now() - start).toFixed(3);
@@ -116,25 +140,29 @@ export default function (kernel: Kernel) {
         kernel.part<(value: unknown, columns: unknown, inspect: (value: unknown) => string) => string | undefined>(
           "table",
         );
-      print("info", table(value, columns, inspect) ?? format([value]));
+      const text = attempt(
+        () => table(value, columns, inspect),
+        () => undefined,
+      );
+      print("info", text ?? format([value]));
     },
     time(label: unknown = "default"): void {
-      const name = String(label);
+      const name = nameOf(label);
       if (timers.has(name)) print("warn", `console.time: a timer named ${JSON.stringify(name)} runs already`);
       else timers.set(name, kernel.now());
     },
     timeLog: (label: unknown = "default", ...more: unknown[]) => elapsed(label, more, "timeLog"),
     timeEnd(label: unknown = "default"): void {
       elapsed(label, [], "timeEnd");
-      timers.delete(String(label));
+      timers.delete(nameOf(label));
     },
     count(label: unknown = "default"): void {
-      const name = String(label);
+      const name = nameOf(label);
       const count = (counts.get(name) ?? 0) + 1;
       counts.set(name, count);
       print("info", `${name}: ${count}`);
     },
-    countReset: (label: unknown = "default") => void counts.delete(String(label)),
+    countReset: (label: unknown = "default") => void counts.delete(nameOf(label)),
     group(...args: unknown[]): void {
       if (args.length) info(...args);
       indent += "  ";
