@@ -1,10 +1,13 @@
 """Notices that a host is down, so that calls fail at once with one clear cause instead of waiting one after the other.
 
+Down is a host that gives no connection, and one that is silent: that does not begin to answer before the attempt, or
+the case, has run out of time.
+
 | state | calls | changes |
 | --- | --- | --- |
-| closed | go out | opens after `FAILURES` attempts in a row without a connection, of at least two calls |
+| closed | go out | opens after `FAILURES` attempts in a row that found it down, of at least two calls |
 | open | fail at once, those that wait for another try too | after `PAUSE` seconds one call may try |
-| trying | one goes out, the others fail at once | an answer of any kind closes, no connection opens again |
+| trying | one goes out, the others fail at once | an answer of any kind closes, none opens again |
 """
 
 from __future__ import annotations
@@ -62,7 +65,7 @@ class Circuit:
         self._again = None
 
     def unreachable(self, call: int, reason: str, hint: str | None) -> None:
-        """Notes an attempt of a call that found no connection."""
+        """Notes an attempt of a call that found the host down."""
         self._calls.add(call)
         self._failures += 1
         self._reason, self._hint = reason, hint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from asyncio import CancelledError
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -113,7 +114,8 @@ class HttpConnector:
             await self._turn()
             if listener:
                 listener.restart()
-            return await self._noted(call, self._attempt(headers, payload, listener or _nobody))
+            sign = _Sign()
+            return await self._noted(call, sign, self._attempt(headers, payload, listener or _nobody, sign))
 
         async with self._limits:
             retries = self.options.get("retries", RETRIES)
@@ -178,13 +180,18 @@ class HttpConnector:
         await self._limits.turn()
         self._circuit.begin()
 
-    async def _noted(self, call: int, attempt: Coroutine[Any, Any, Completion]) -> Completion:
+    async def _noted(self, call: int, sign: _Sign, attempt: Coroutine[Any, Any, Completion]) -> Completion:
         """Makes an attempt, and lets the bounds learn from it."""
         round, started = self._limits.round, self._timing.monotonic()
         try:
             completion = await attempt
+        except CancelledError:
+            if not sign.seen and not has_time(0.0, self._timing):
+                self._circuit.unreachable(call, f"{self._subject} was silent until the case ran out of time", None)
+            raise
         except ConnectorError as error:
-            if error.retryable and isinstance(error.__cause__, CannotConnect | ConnectTimeout):
+            down = HttpTimeout if not sign.seen else ConnectTimeout
+            if error.retryable and isinstance(error.__cause__, CannotConnect | down):
                 self._circuit.unreachable(call, error.message, error.hint)
                 error.retryable = not self._circuit.open
             else:
@@ -199,11 +206,12 @@ class HttpConnector:
         self._shortest = seconds if self._shortest is None else min(seconds, self._shortest)
         return completion
 
-    async def _attempt(self, headers: dict[str, str], payload: bytes, listener: Listener) -> Completion:
+    async def _attempt(self, headers: dict[str, str], payload: bytes, listener: Listener, sign: _Sign) -> Completion:
         answer = self.answer()
         seconds = float(self.options.get("timeout", READ_SECONDS))
         try:
             async with self._client.post(self._url, headers, payload, seconds) as response:
+                sign.seen = True
                 if response.status != 200:
                     raise await self._refusal(response)
                 if "text/event-stream" in response.headers.get("content-type", ""):
@@ -313,6 +321,12 @@ class HttpConnector:
     def _quoted(self, text: str) -> str:
         text = " ".join(self.definition.redact(text[: 8 * _SHORT]).split())
         return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
+
+
+class _Sign:
+    """Whether a host has begun to answer an attempt."""
+
+    seen = False
 
 
 class _Continued:

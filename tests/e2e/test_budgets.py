@@ -91,6 +91,31 @@ def test_a_bad_budget_is_an_error(app: MakeApplication, flag: str, value: str, w
 # Errors are no failures
 
 
+def test_a_host_that_is_silent_costs_a_few_timeouts_and_not_one_for_each_case(app: MakeApplication) -> None:
+    with ModelServer(silence()) as server:
+        here = application(app, server, 30)
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), "--timeout", "400ms", "-o", str(path))
+        asked = len(server.requests)
+    assert run.code == 1
+    errors = [record["error"] for record in lines_of(path) if record["type"] == "result"]
+    assert errors[:5] == ["timeout after 400ms"] * 5
+    assert asked == 5
+    assert [error.partition(", this call")[0] for error in errors[5:]] == ["agent error: local: the host is down"] * 25
+    assert "was silent until the case ran out of time" in errors[-1]
+
+
+def test_a_host_that_is_slow_is_not_down(app: MakeApplication) -> None:
+    behaviours = [silence() if number % 5 < 4 else echo() for number in range(20)]
+    with ModelServer() as server:
+        server.plan(*behaviours)
+        here = application(app, server, 20)
+        path = here.home / "r.jsonl"
+        here.run("-i", case_file(), "--timeout", "400ms", "-o", str(path))
+        assert len(server.requests) == 20
+    assert [status for _, status in results_in(path)].count("passed") == 4
+
+
 def test_a_host_that_goes_down_is_said_once_and_clearly(app: MakeApplication) -> None:
     server = ModelServer()
     answered = 0
