@@ -15,7 +15,7 @@ import _quickjs
 _OBJECT_SIZE = 80
 """Of the package's `Context`, which begins with the runtime and the context of the engine."""
 _COMPILE_ONLY = 1 << 5
-_WRITE = 1 | 1 << 4
+_WRITE = 1 | 1 << 4 | 1 << 5
 """Bytecode, without source texts."""
 _READ = 1
 _EXCEPTION = 6

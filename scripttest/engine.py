@@ -66,8 +66,11 @@ class Engine:
         """Evaluates a script in global scope. Raises EngineError."""
         self._context.eval(source)
 
-    def drain(self) -> None:
-        """Runs promise jobs until none is queued. Raises EngineError when a job throws; call it again then."""
+    def drain(self) -> bool:
+        """Runs promise jobs until none is queued; whether there was any. Raises EngineError when a job throws; call it
+        again then."""
         run = self._context.execute_pending_job
+        ran = False
         while run():
-            pass
+            ran = True
+        return ran

@@ -195,27 +195,27 @@ class _Loaded:
     """A compiled script and what its realms need."""
 
     def __init__(self, compiled: Compiled, root: Path, names: Mapping[str, str]) -> None:
-        from scripttest.scan import scan
+        from scripttest.scan import everything, scan
 
         self.compiled = compiled
         self._root = root
         self._names = names
         self._scan = scan("\n".join(script.code for script in compiled.scripts), names)
+        self._nested = boot(everything(names, guarded=False), True, names)
         self._mapper: StackMapper | None = None
         self.declared = frozenset(compiled.exports) | {
             name for script in compiled.scripts for name in re.findall(_DECLARATION, script.code, re.MULTILINE)
         }
-        parts = ["", ""]
+        parts = ["", "", ""]
         for script in compiled.scripts:
             parts += [str(script.first_line), script.code]
         self.module_frame = encode("module", *parts)
 
     def frame(self, call: FunctionCall) -> bytes:
         """The frame that calls a function."""
-        own = boot(call.context, self._scan.guarded, False, self._scan.names, self._names)
-        own = f'{own[:-1]},"shared":true,"mocks":{call.mocks}}}'
-        nested = boot(call.context, False, True, self._names, self._names)
-        return encode("invoke", own, nested, self.compiled.exports.get(call.function, call.function), call.arguments)
+        own = f'{boot(self._scan, False, self._names)[:-1]},"shared":true,"mocks":{call.mocks}}}'
+        function = self.compiled.exports.get(call.function, call.function)
+        return encode("invoke", own, self._nested, call.context, function, call.arguments)
 
     def read(self, answer: str, function: str, logs: tuple[tuple[str, str], ...]) -> Returned:
         """What a worker's answer means."""

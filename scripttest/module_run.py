@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +13,7 @@ from scripttest.protocol import encode
 from scripttest.results import Cause, Failure, Outcome
 
 if TYPE_CHECKING:
+    from scripttest.scan import Scan
     from scripttest.slicing import Slices, Test
     from scripttest.stack import StackMapper
 
@@ -29,11 +30,10 @@ class Module(NamedTuple):
     """JSON of `ContextData` in `bindings/src/kernel.ts`."""
 
 
-def boot(context: str, guarded: bool, nested: bool, used: Iterable[str], names: Mapping[str, str]) -> str:
+def boot(scan: Scan, nested: bool, names: Mapping[str, str]) -> str:
     """JSON of `Boot` in `bindings/src/core.ts`."""
-    listed = " ".join(f"{name}:{names[name]}" for name in used)
-    flags = json.dumps({"guarded": guarded, "nested": nested, "globals": listed})
-    return f'{flags[:-1]},"context":{context}}}'
+    listed = " ".join(f"{name}:{names[name]}" for name in scan.names)
+    return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed})
 
 
 class ModuleRun:
@@ -94,16 +94,19 @@ class ModuleRun:
         if self._frame is None:
             from scripttest.scan import scan
 
-            found = scan("\n".join(script.code for script in self.compiled.scripts), names)
-            self._frame = self._encoded(boot(self.module.context, found.guarded, False, found.names, names), names)
+            self._frame = self._encoded(scan("\n".join(script.code for script in self.compiled.scripts), names), names)
         return self._frame
 
     def whole_frame(self, names: Mapping[str, str]) -> bytes:
         """The same, with realms that hold everything."""
-        return self._encoded(boot(self.module.context, True, False, names, names), names)
+        from scripttest.scan import everything
 
-    def _encoded(self, own: str, names: Mapping[str, str]) -> bytes:
-        parts = [own, boot(self.module.context, False, True, names, names)]
+        return self._encoded(everything(names, guarded=True), names)
+
+    def _encoded(self, scan: Scan, names: Mapping[str, str]) -> bytes:
+        from scripttest.scan import everything
+
+        parts = [boot(scan, False, names), boot(everything(names, guarded=False), True, names), self.module.context]
         for script in self.compiled.scripts:
             parts += [str(script.first_line), script.code]
         return encode("module", *parts)

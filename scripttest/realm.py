@@ -34,11 +34,7 @@ class Realm:
     def settle(self) -> None:
         """Runs jobs and timers until the work has ended; blocks."""
         while True:
-            try:
-                self._engine.drain()
-            except EngineError as error:
-                self.drive("uncaught", str(error))
-                continue
+            self._run_jobs()
             try:
                 wait = self.drive("poll")
             except EngineError as error:
@@ -53,9 +49,21 @@ class Realm:
             elif wait > 0:
                 time.sleep(wait / 1000)
 
+    def _run_jobs(self) -> bool:
+        """Runs promise jobs until none is queued; whether there was any."""
+        failed = False
+        while True:
+            try:
+                return self._engine.drain() or failed
+            except EngineError as error:
+                self.drive("uncaught", str(error))
+                failed = True
+
     def test(self, plan: str) -> str:
         """Runs one test; JSON of its outcome."""
-        self.drive("start", plan)
+        outcome = self.drive("start", plan)
+        if isinstance(outcome, str) and not self._run_jobs():
+            return outcome
         self.settle()
         return str(self.drive("result"))
 

@@ -1,8 +1,9 @@
 """Reads off a module's code what its realms need, so that they set up nothing else.
 
-Two questions. Could the code overwrite the intrinsics that verdicts depend on? Then these are taken away before it
-runs, which adds nearly half to a realm's set-up. Which globals does it name? Only those are installed. When in doubt,
-the answer is the safe one: code that could reach things without naming them gets everything.
+Three questions. Could the code overwrite the intrinsics that verdicts depend on? Then these are taken away before it
+runs, which adds nearly half to a realm's set-up. Could it have functions around its tests? Then a test looks for them.
+Which globals does it name? Only those are installed. When in doubt, the answer is the safe one: code that could reach
+things without naming them gets everything.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _BUILT_INS = set(
 )
 _HARMLESS_BEFORE = ("new ", "extends ", "instanceof ")
 _HARMLESS_AFTER = r"\s*\(|\.\w+\("
+_HOOKS = ("TestMain", "BeforeAll", "BeforeEach", "AfterEach", "AfterAll")
 _TEXT_IN_BRACKETS = r"\[\s*[\"'`]"
 
 
@@ -32,6 +34,8 @@ class Scan(NamedTuple):
 
     guarded: bool
     """Whether it could overwrite intrinsics."""
+    hooks: bool
+    """Whether it could have functions around its tests."""
     names: tuple[str, ...]
     """The globals that it can reach, sorted."""
 
@@ -39,7 +43,13 @@ class Scan(NamedTuple):
 def scan(code: str, names: Iterable[str]) -> Scan:
     """Scans the code of all scripts of a module for the global names that there are."""
     dynamic = bool(stands(code, _DYNAMIC)) or ("this" in code and re.search(r"\bthis\s*\[", code) is not None)
-    return Scan(dynamic or _may_tamper(code), tuple(sorted(names if dynamic else stands(code, names))))
+    named = names if dynamic else stands(code, names)
+    return Scan(dynamic or _may_tamper(code), dynamic or any(hook in code for hook in _HOOKS), tuple(sorted(named)))
+
+
+def everything(names: Iterable[str], *, guarded: bool) -> Scan:
+    """What code needs of which nothing is known."""
+    return Scan(guarded, True, tuple(names))
 
 
 def stands(code: str, words: Iterable[str]) -> list[str]:

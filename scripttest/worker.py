@@ -65,7 +65,7 @@ class Worker:
         self._libraries: dict[str, list[str]] = {}
         self._realms: list[Realm] = []
         self._listed: Realm | None = None
-        self._boot = self._nested_boot = ""
+        self._boot = self._nested_boot = self._context = ""
         self._scripts: list[str] = []
         self._lead = self._entry = self._base = ""
 
@@ -103,7 +103,7 @@ class Worker:
 
     def _module(self, parts: list[str]) -> None:
         self._listed = None
-        self._boot, self._nested_boot, *rest = parts
+        self._boot, self._nested_boot, self._context, *rest = parts
         self._scripts = ["\n" * (int(line) - 1) + code for line, code in zip(rest[0::2], rest[1::2], strict=True)]
         self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]
         self._base = ""
@@ -149,9 +149,9 @@ class Worker:
         finally:
             self._leave()
 
-    def _invoke(self, boot: str, nested_boot: str, function: str, arguments: str) -> str:
+    def _invoke(self, boot: str, nested_boot: str, context: str, function: str, arguments: str) -> str:
         """Calls a function of the scripts for the host; JSON of what came of it, see `invoke.ts` in the bindings."""
-        self._boot, self._nested_boot = boot, nested_boot
+        self._boot, self._nested_boot, self._context = boot, nested_boot, context
         realm = self._enter()
         try:
             for script in self._scripts:
@@ -168,7 +168,7 @@ class Worker:
         try:
             return str(realm.drive("broken", text))
         except EngineError as error:
-            reason = str(error).partition("\n")[0]
+            reason = str(error).partition("\n")[0].removeprefix("InternalError: ")
             return broken_outcome("out of memory" if reason == "null" else reason)
 
     def _restored(self, pieces: str) -> list[str]:
@@ -199,7 +199,7 @@ class Worker:
     def _enter(self, nested: bool = False) -> Realm:
         realm = Realm(self._parts, self._door)
         self._realms.append(realm)
-        realm.drive("boot", self._nested_boot if nested else self._boot)
+        realm.drive("boot", self._nested_boot if nested else self._boot, self._context)
         return realm
 
     def _leave(self) -> None:

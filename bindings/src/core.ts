@@ -8,26 +8,27 @@
  *
  * | op | a, b | answer |
  * | --- | --- | --- |
- * | boot | JSON of `Boot` | - |
+ * | boot | JSON of `Boot`, JSON of `ContextData` | - |
  * | tests | see `parts/listing.ts` | - |
- * | start | JSON of `Plan` | - |
+ * | start | JSON of `Plan` | JSON of the outcome when nothing is left to do but promise jobs, if there are any |
  * | poll | - | -1: ended; milliseconds until there is something to do; NaN: a deadlock |
  * | result | - | JSON of the outcome |
  * | others | see `parts/operations.ts` | |
  */
 
-import type { ContextData, Kernel } from "./kernel";
+import type { Kernel } from "./kernel";
 import type { Flow } from "./parts/flow";
 import type { Recorder } from "./parts/record";
 
 type HostDoor = (op: string, a: string, b: string) => string;
 
 export interface Boot {
-  context: ContextData;
   /** true in a realm that serves one `Process("scripts...")` call */
   nested: boolean;
   /** true when the scripts could overwrite intrinsics: those that verdicts need are taken now */
   guarded: boolean;
+  /** false when the scripts certainly have no function around their tests, such as `BeforeEach` */
+  hooks: boolean;
   /** true when the host keeps the stores, for the realms that follow */
   shared?: boolean;
   /** the globals to install, `name:part name:part`; a part is loaded when one of its names is first used */
@@ -53,6 +54,8 @@ export interface Outcome {
   /** JSON texts of the subtests */
   steps: string[];
   state?: State;
+  assert?: object;
+  require?: object;
 }
 
 /** What a test has under way; most have nothing. */
@@ -71,7 +74,9 @@ export interface State {
 /** The state that core and parts share; scripts never see it. */
 export interface Core extends Kernel {
   boot: Boot;
-  plan: Plan;
+  plan?: Plan;
+  /** JSON of the context. */
+  contextText: string;
   door: HostDoor;
   globals: Record<string, unknown>;
   evaluate(source: string): unknown;
@@ -96,7 +101,7 @@ export interface Core extends Kernel {
 const globals = globalThis as unknown as Record<string, unknown>;
 const { parse } = JSON;
 const { getPrototypeOf, setPrototypeOf } = Object;
-const { ownKeys, apply, defineProperty: define } = Reflect;
+const { ownKeys, apply, get: read, defineProperty: define } = Reflect;
 const { isArray } = Array;
 const hasOwn = Object.prototype.hasOwnProperty;
 const { slice, split, includes } = String.prototype;
@@ -135,17 +140,25 @@ const core = {
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
 
-/** Verdicts that need no part: true means that the check certainly holds, false means look closer. */
-const certain: Record<string, (a: never, b: never) => boolean> = {
-  __proto__: null as never,
-  True: (a) => !!a,
-  False: (a) => !a,
-  Equal: (a, b) => same(a, b, 8),
-  Nil: (a) => a == null,
-  NotNil: (a) => a != null,
-  Contains: (a: unknown, b) => typeof a === "string" && typeof b === "string" && apply(includes, a, [b]),
-  Len: (a: string, b) => (typeof a === "string" || isArray(a)) && a.length === b,
-};
+/** Verdicts that need no part: true means that the check certainly holds, false means look closer, as does a value that throws. */
+function certain(name: string, count: number, a: unknown, b: unknown): boolean {
+  try {
+    if (count === 1 || count === 2) {
+      if (name === "True") return !!a;
+      if (name === "False") return !a;
+      if (name === "Nil") return a == null;
+      if (name === "NotNil") return a != null;
+    }
+    if (count === 2 || count === 3) {
+      if (name === "Equal") return same(a, b, 8);
+      if (name === "Contains") return typeof a === "string" && typeof b === "string" && apply(includes, a, [b]);
+      if (name === "Len") return (typeof a === "string" || isArray(a)) && a.length === b;
+    }
+  } catch {
+    // a getter or a proxy
+  }
+  return false;
+}
 
 /** Equal values of plain JSON shape, to a bounded depth. */
 function same(a: unknown, b: unknown, depth: number): boolean {
@@ -164,32 +177,30 @@ function same(a: unknown, b: unknown, depth: number): boolean {
 const plain = getPrototypeOf({}) as object;
 const list = getPrototypeOf([]) as object;
 
-const assertions = words(
-  "True False Equal NotEqual Nil NotNil Contains NotContains Len Greater GreaterOrEqual Less LessOrEqual Error NoError Panic NoPanic Match NotMatch JSONPath Type Agent",
-);
+const methods = " failed log error skip fail fatal cleanup run snapshot mock ";
+const assertions =
+  " True False Equal NotEqual Nil NotNil Contains NotContains Len Greater GreaterOrEqual Less LessOrEqual Error NoError Panic NoPanic Match NotMatch JSONPath Type Agent ";
+
+const named = (names: string, name: unknown): name is string => typeof name === "string" && apply(includes, names, [" " + name + " "]);
 
 /** `testing.T`; its other members come with part "methods". */
 export class T {
   readonly name: string;
   #outcome: Outcome;
-  #assert: object | undefined;
-  #require: object | undefined;
 
   constructor(name: string) {
     this.name = name;
-    this.#outcome = { __proto__: null, failures: bare(), assertions: 0, skipped: false, steps: bare() } as unknown as Outcome;
-  }
-
-  get failed(): boolean {
-    return this.#outcome.failures.length > 0;
+    this.#outcome = { __proto__: null, failures: bare(), assertions: 0, skipped: false, steps: bare(), assert: undefined, require: undefined } as unknown as Outcome;
   }
 
   get assert(): object {
-    return (this.#assert ??= checks(this, this.#outcome, false));
+    const outcome = this.#outcome;
+    return (outcome.assert ??= checks(this, outcome, false));
   }
 
   get require(): object {
-    return (this.#require ??= checks(this, this.#outcome, true));
+    const outcome = this.#outcome;
+    return (outcome.require ??= checks(this, outcome, true));
   }
 
   static {
@@ -198,44 +209,35 @@ export class T {
   }
 }
 
+let complete = false;
+const missing = (target: object, name: PropertyKey, receiver: object): unknown => {
+  if (complete || !named(methods, name)) return read(target, name, receiver);
+  complete = core.part("methods");
+  return receiver[name as keyof object];
+};
+setPrototypeOf(T.prototype, new Proxy({}, { __proto__: null, get: missing } as ProxyHandler<object>));
+
+type Assertion = (...args: unknown[]) => unknown;
+
+/** `t.assert` and `t.require`: an assertion is made when it is first read, all of them when anything else looks. */
 function checks(t: T, outcome: Outcome, required: boolean): object {
-  const made = { __proto__: null } as unknown as Record<string, unknown>;
-  for (let i = 0; i < assertions.length; i++) {
-    const name = assertions[i];
-    const sure = certain[name] as ((a: unknown, b: unknown) => boolean) | undefined;
-    const least = sure ? sure.length : 9;
-    made[name] = (...args: unknown[]) => {
-      outcome.assertions++;
-      const count = args.length;
-      try {
-        if (count >= least && count <= least + 1 && sure!(args[0], args[1])) return true;
-      } catch {
-        // a getter or a proxy
-      }
-      return core.part<Check>("check")(t, name, args, required);
-    };
-  }
-  return made;
+  const made = { __proto__: null } as unknown as Record<PropertyKey, Assertion>;
+  const make = (name: PropertyKey): Assertion | undefined =>
+    made[name] ??
+    (named(assertions, name)
+      ? (made[name] = (...args) => {
+          outcome.assertions++;
+          return certain(name, args.length, args[0], args[1]) || core.part<Check>("check")(t, name, args, required);
+        })
+      : undefined);
+  const others = (_: object, trap: PropertyKey) => core.part<Fields>("fields").listing(words(assertions), make, trap);
+  const handler = { __proto__: new Proxy({}, { __proto__: null, get: others } as ProxyHandler<object>), get: (_: object, name: PropertyKey) => make(name) };
+  return new Proxy(made, handler as ProxyHandler<object>);
 }
 
-const others = words("log error skip fail fatal cleanup run snapshot mock");
-for (let i = 0; i < others.length; i++) {
-  const name = others[i] as keyof T;
-  define(T.prototype, name, {
-    configurable: true,
-    get(this: T) {
-      core.part("methods");
-      return this[name];
-    },
-  });
-}
-
-const hooks = words("TestMain BeforeAll BeforeEach AfterEach AfterAll");
-
-function start(plan: Plan): void {
+/** The outcome, when the test is over at once and has made no promise. */
+function start(plan: Plan): string | void {
   core.plan = plan;
-  core.boot.context.chat_id ||= "script-test-" + plan.name;
-  if (plan.run) core.boot.context.metadata = { run: plan.run, ...core.boot.context.metadata };
   const target = {};
   // A plain object once anything looks at it; most tests never do.
   core.ctx = new Proxy(target, new Proxy({}, { get: (_, trap) => core.part<Fields>("fields").trap(target, trap) }));
@@ -244,25 +246,30 @@ function start(plan: Plan): void {
   core.ended = false;
   core.began = clock();
   let simple = body !== undefined;
-  for (let i = 0; i < hooks.length; i++) if (core.declared(hooks[i])) simple = false;
+  if (core.boot.hooks) {
+    const hooks = words("TestMain BeforeAll BeforeEach AfterEach AfterAll");
+    for (let i = 0; i < hooks.length; i++) if (core.declared(hooks[i])) simple = false;
+  }
   if (!simple) return core.part<(t: T, body: unknown) => void>("hooks")(t, body);
-  let result: { then?: unknown; next?: unknown } | undefined;
+  let answer: { then?: unknown; next?: unknown } | undefined;
   try {
-    result = body!(t, core.ctx) as typeof result;
-    if (!core.outcomeOf(t).state && (result === undefined || result === null || (!result.then && !result.next))) {
+    answer = body!(t, core.ctx) as typeof answer;
+    if (!core.outcomeOf(t).state && (answer === undefined || answer === null || (!answer.then && !answer.next))) {
       core.ended = true;
-      core.milliseconds = clock() - core.began;
-      return;
     }
   } catch (error) {
     return core.part<Flow>("flow").thrown(t, error);
   }
-  core.part<Flow>("flow").settle(t, result);
+  if (!core.ended) return core.part<Flow>("flow").settle(t, answer);
+  core.milliseconds = clock() - core.began;
+  if (!parts.promise) return result();
 }
 
 type Check = (t: T, name: string, args: unknown[], required: boolean) => unknown;
 
 interface Fields {
+  /** What a proxy does that lists things which are made when they are read: all of `names` are made first. */
+  listing(names: string[], make: (name: string) => unknown, trap: PropertyKey): unknown;
   trap(target: object, trap: PropertyKey): unknown;
 }
 
@@ -285,7 +292,7 @@ function result(): string {
   const outcome = core.outcomeOf(core.root);
   const { failures, assertions, skipped, steps } = outcome;
   if (failures.length || skipped || steps.length) {
-    return core.part<Recorder>("record").encodeOutcome(core.plan.name, core.milliseconds, outcome);
+    return core.part<Recorder>("record").encodeOutcome(core.plan!.name, core.milliseconds, outcome);
   }
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';
 }
@@ -295,11 +302,12 @@ function drive(op: string, a: string, b: string): unknown {
   if (op === "boot") {
     delete globals.$drive;
     core.boot = parse(a) as Boot;
+    core.contextText = b;
     const names = words(core.boot.globals);
     for (let i = 0; names[i]; i++) install(names[i]);
     if (core.boot.guarded) core.part("std");
   } else if (op === "tests") (load("listing") as (renamed: string) => void)(a);
-  else if (op === "start") start(parse(a) as Plan);
+  else if (op === "start") answer = start(parse(a) as Plan);
   else if (op === "poll") answer = core.ended && !parts.promise ? -1 : core.part<(made: object) => number>("loop")(parts);
   else if (op === "result") answer = result();
   else answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);

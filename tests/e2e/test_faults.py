@@ -205,7 +205,7 @@ def test_a_module_that_cannot_be_loaded_is_one_failure_with_its_position(
     assert f"     at assistants/demo/src/{module}_test.ts:{position}" in lines
     for line in frame:
         assert f"   {line}" in lines
-    assert f"  Run it again: yao-test -i scripts.demo.{module}" in lines
+    assert f"  Run it again: yao-test -i scripts.demo.{module} --timeout 300ms" in lines
 
 
 def test_modules_beside_a_broken_one_still_run(broken: tuple[dict[str, Record], list[str]]) -> None:

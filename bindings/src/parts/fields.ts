@@ -23,6 +23,12 @@ export default function (core: Core) {
   for (const name of Reflect.ownKeys(Reflect)) traps[name] = Reflect[name as keyof typeof Reflect];
 
   return {
+    /** What a proxy does that lists things which are made when they are read: all of `names` are made first. */
+    listing(names: string[], make: (name: string) => unknown, trap: PropertyKey): unknown {
+      for (let i = 0; i < names.length; i++) if (names[i]) make(names[i]);
+      return traps[trap];
+    },
+
     /** What the proxy around `ctx` does for an operation: as a plain object would, once its fields are there. */
     trap(target: Context, name: PropertyKey): unknown {
       if (blank) {

@@ -1,12 +1,14 @@
 /** What parts find on the kernel beyond the core; loaded with the first of them. */
 
-import type { Core } from "../core";
-import type { Kernel } from "../kernel";
+import type { Core, Plan } from "../core";
+import type { ContextData, Kernel } from "../kernel";
 import type { Std } from "../std";
 
 export default function (core: Core): object {
   const started = Date.now() - core.clock();
   const stop = { toString: () => "the test was stopped by skip, fatal or require" };
+  const { parse } = JSON;
+  let context: ContextData | undefined;
   const dictionary = () => ({ __proto__: null as never }) as Record<string, number>;
   const out = () => core.part<Kernel>("process");
   const own: Partial<Core> = {
@@ -24,10 +26,16 @@ export default function (core: Core): object {
   };
   const lazy = {
     std: () => core.part<Std>("std"),
-    context: () => core.boot.context,
+    context: () => (context ??= contextOf(parse(core.contextText) as ContextData, core.plan)),
     Exception: () => core.part<{ Exception: unknown }>("process").Exception,
   };
   Object.assign(core, own);
   for (const [name, get] of Object.entries(lazy)) Object.defineProperty(core, name, { get });
   return own;
+}
+
+function contextOf(data: ContextData, plan: Plan | undefined): ContextData {
+  if (plan) data.chat_id ||= "script-test-" + plan.name;
+  if (plan?.run) data.metadata = { run: plan.run, ...data.metadata };
+  return data;
 }

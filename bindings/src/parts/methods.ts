@@ -28,7 +28,7 @@ export default function (core: Core): true {
     let short = std.join(std.split(name, " "), "_");
     const used = (subtests[short] = (subtests[short] ?? 0) + 1);
     if (used > 1) short += (used < 11 ? "#0" : "#") + (used - 1);
-    const pattern = core.plan.filter[depth];
+    const pattern = core.plan!.filter[depth];
     if (pattern && core.host("regex.Match", [pattern, short]) !== true) return true;
 
     const full = t.name + "/" + short;
@@ -106,7 +106,9 @@ export default function (core: Core): true {
     run,
     snapshot,
   };
-  const define = (name: string, property: PropertyDescriptor) => std.define(core.T.prototype, name, property);
+  // What a script has defined there itself stays.
+  const define = (name: string, property: PropertyDescriptor) =>
+    std.hasOwn(core.T.prototype, name) || std.define(core.T.prototype, name, property);
   const names = std.keys(methods);
   for (let i = 0; i < names.length; i++) {
     const method = methods[names[i]];
@@ -117,6 +119,10 @@ export default function (core: Core): true {
     };
     define(names[i], { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
   }
+  const failed = function (this: T): boolean {
+    return core.outcomeOf(this).failures.length > 0;
+  };
+  define("failed", { __proto__: null, get: failed, configurable: true } as PropertyDescriptor);
   define("mock", { __proto__: null, get: () => core.part("mock"), configurable: true } as PropertyDescriptor);
 
   return true;
