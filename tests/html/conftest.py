@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from html_pages import as_at_first
+from html_reports import everything
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from runner.reporters.document import Report
@@ -32,7 +34,7 @@ def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs chromium: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         expect.set_options(timeout=PATIENCE)
         yield browser
         browser.close()
@@ -44,6 +46,33 @@ def usual(browser: Browser) -> Page:
     page = browser.new_context(viewport=WINDOW).new_page()
     page.set_default_timeout(PATIENCE)
     return page
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Report, Path]:
+    """The report with everything, and its page."""
+    folder = tmp_path_factory.mktemp("everything")
+    report = everything(folder)
+    path = folder / "report.html"
+    path.write_text(render(report), "utf-8")
+    return report, path
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, whole: tuple[Report, Path]) -> Page:
+    """That page, opened once for all tests of a module."""
+    page = browser.new_context(viewport=WINDOW).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(whole[1].as_uri())
+    page.locator(".row").first.wait_for()
+    return page
+
+
+@pytest.fixture
+def page(opened: Page) -> Iterator[Page]:
+    """That page as it was at first; a test may do with it what a person may do."""
+    with as_at_first(opened, 9):
+        yield opened
 
 
 @pytest.fixture

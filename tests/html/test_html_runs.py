@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from html_pages import as_at_first
 from html_reports import CASES, report, result, stable, suite
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
+
+from runner.reporters.html_report import render
 
 DRAWN = """canvas => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
@@ -102,8 +106,10 @@ def test_one_run_has_no_stability(open_report: Any) -> None:
     assert page.get_by_text("Stability").count() == 0
 
 
-@pytest.fixture
-def compared(open_report: Any) -> Page:
+@pytest.fixture(scope="module")
+def comparison(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """The page of a report that is compared with an older one, opened once."""
+
     def made(*rows: tuple[str, str, int, Any], timestamp: str) -> Any:
         results = [
             result(CASES, id, status, ms, input="x", output=output, error="no" if status == "failed" else None)
@@ -121,7 +127,19 @@ def compared(open_report: Any) -> Page:
         ("slow", "passed", 400, 1), ("new", "passed", 10, 1), ("other", "passed", 10, {"a": 1, "b": 3}), ("later", "skipped", 0, 1),
         timestamp="2026-11-22T08:00:00Z",
     )  # fmt: skip
-    return open_report(now, before)
+    path = tmp_path_factory.mktemp("compared") / "report.html"
+    path.write_text(render(now, before), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.locator(".row").first.wait_for()
+    return page
+
+
+@pytest.fixture
+def compared(comparison: Page) -> Iterator[Page]:
+    """That page as it was at first."""
+    with as_at_first(comparison, 8):
+        yield comparison
 
 
 def test_a_baseline_says_what_changed(compared: Page) -> None:
