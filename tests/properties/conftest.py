@@ -1,0 +1,32 @@
+"""Properties: what has to hold for any input, tried on inputs that hypothesis makes up.
+
+The suite tries the same inputs in each run, few enough for a few seconds. To look for new ones, take the profile
+`search`, which takes others each time, as many as `YAO_TEST_EXAMPLES` says (1000 for each property by default):
+
+    YAO_TEST_EXAMPLES=20000 .venv/bin/pytest tests/properties --hypothesis-profile=search
+
+Nothing is kept between runs: an input that fails is printed, and belongs into the tests as an `@example` or a table row.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, Phase, settings
+
+_COMMON = {
+    "deadline": None,
+    "database": None,
+    "print_blob": True,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
+}
+_LOOK = (Phase.explicit, Phase.generate)
+
+settings.register_profile("suite", derandomize=True, max_examples=50, phases=(*_LOOK, Phase.shrink), **_COMMON)  # type: ignore[arg-type]
+settings.register_profile(
+    "search",
+    max_examples=int(os.environ.get("YAO_TEST_EXAMPLES", "1000")),
+    phases=(*_LOOK, Phase.target, Phase.shrink),
+    **_COMMON,  # type: ignore[arg-type]
+)
+settings.load_profile("suite")

@@ -1,0 +1,170 @@
+"""Saved reports: one that was cut off at any byte, or damaged, gives what its whole lines say or is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from agent_files import agent, case_file
+from command import MakeApplication
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from made_up import json_values
+
+from runner.errors import ConfigurationError
+from runner.events import Suite
+from runner.options import RunOptions
+from runner.reporters import saved
+from runner.resume import keep, read_saved, with_saved_options
+from runner.scheduler import CaseSource
+
+Record = dict[str, Any]
+CASES = [
+    {"id": "plain", "input": "a"},
+    {"id": "é 😀 \u2028", "input": 'b\n\t"', "expected": "no", "metadata": {"a": [1, {"b": None}]}},
+    {"id": "left out", "input": "c", "skip": "later"},
+    {"id": "last", "input": "d", "assert": [{"type": "contains", "value": "d", "negate": True}]},
+]
+SCRIPT = """\
+export function TestA(t) { t.assert.True(true); console.log("é"); }
+export function TestB(t) { t.assert.Equal(1, 2); }
+"""
+
+
+class Report(NamedTuple):
+    content: bytes
+    suites: tuple[Suite, ...]
+    sources: tuple[CaseSource, ...]
+    runs: int
+    all: frozenset[tuple[str, str, int]]
+    """Suite, id and run of each result."""
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["one run", "two runs"])
+def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Report:
+    """A report that the command wrote."""
+    cases = CASES if request.param == 1 else CASES[1:2]
+    app = shared_app({**agent(replies="- reply: heard", cases=cases), "some_test.ts": SCRIPT})
+    path = app.home / "report.jsonl"
+    app.run("-i", case_file(), "-i", "scripts.demo.some", "--runs", str(request.param), "-o", str(path))
+    content = path.read_bytes()
+    start, *lines = map(json.loads, content.splitlines())
+    suites = tuple(Suite(s["id"], s["kind"], s["label"], s["file"], s["agent"]) for s in start["suites"])
+    done = [key(line) for line in lines if line["type"] == "result"]
+    assert len(done) == len(set(done)) >= 6, content
+    sources = tuple(
+        CaseSource(suite, None, app.root, len(cases), len(cases), list)
+        for suite in suites
+        if suite.kind == "agent_test"
+    )
+    return Report(content, suites, sources, request.param, frozenset(done))
+
+
+def key(record: Record) -> tuple[str, str, int]:
+    return record["suite"], record["id"], record.get("run", 0)
+
+
+def lengths(report: Report) -> range:
+    """Every length of the small report, every third of the large one."""
+    return range(0, len(report.content) + 1, 1 if report.runs == 1 else 3)
+
+
+def whole_lines(content: bytes) -> list[Record]:
+    """The lines that are complete, also one whose end alone is missing."""
+    found = []
+    for line in content.split(b"\n"):
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue
+    return found
+
+
+def test_a_report_that_is_cut_off_at_any_byte_gives_all_whole_lines(tmp_path: Path, report: Report) -> None:
+    path = tmp_path / "cut.jsonl"
+    for length in lengths(report):
+        content = report.content[:length]
+        path.write_bytes(content)
+        records = whole_lines(content)
+        try:
+            found = saved.read(path)
+        except ConfigurationError:
+            assert not records, length
+            continue
+        expected = {(record["suite"], record["id"]) for record in records if record["type"] == "result"}
+        assert {(record["suite"], record["id"]) for record in found.results} == expected, length
+        assert len(found.results) == len(expected)
+        torn = not content.endswith(b"\n") and (not content or len(content.splitlines()) != len(records))
+        warned = sum("ends in the middle of this line" in warning for warning in found.warnings)
+        assert warned == torn, (length, found.warnings)
+        assert (found.summary["status"] != "interrupted") is (records[-1]["type"] == "summary")
+
+
+def test_a_report_that_is_cut_off_at_any_byte_can_be_resumed(tmp_path: Path, report: Report) -> None:
+    """What is kept of cases is exactly what the lines with an end say, so that exactly the others run again."""
+    path = tmp_path / "cut.jsonl"
+    for length in lengths(report):
+        content = report.content[:length]
+        path.write_bytes(content)
+        lines = whole_lines(content[: content.rfind(b"\n") + 1])
+        found = read_saved(path)
+        done = {key(line) for line in lines if line["type"] == "result"}
+        assert {key(record) for record in found.results} == done, length
+        assert len(found.results) == len(done)
+        assert bool(found.start) is bool(lines)
+        if found.start:
+            kept = keep(found, found.start["resume"], report.sources, report.suites, report.runs)
+            again = report.all - {key(record) for records in kept.results.values() for record in records}
+            assert again >= report.all - done, length
+            assert {test for _, test, _ in again - (report.all - done)} <= {"TestA", "TestB"}, (
+                "whole modules' tests only"
+            )
+            assert with_saved_options(RunOptions((), resume=str(path)), tmp_path).inputs == tuple(
+                found.start["resume"]["options"]["inputs"]
+            )
+
+
+@given(st.data())
+def test_a_damaged_report_is_read_or_refused(tmp_path: Path, report: Report, data: st.DataObject) -> None:
+    content = bytearray(report.content)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content)))
+        content[at : at + data.draw(st.integers(0, 9))] = data.draw(
+            st.sampled_from(
+                [b"", b"\n", b"\0", b"\xff", b"{", b"}", b'"', b"null", b"[]", b"1e999", b'{"type": "result"}\n']
+            )
+        )
+    refused_or_read(tmp_path / "damaged.jsonl", bytes(content))
+
+
+@given(st.data(), json_values())
+def test_a_report_with_another_value_in_a_field_is_read_or_refused(
+    tmp_path: Path, report: Report, data: st.DataObject, value: Any
+) -> None:
+    lines = report.content.splitlines()
+    at = data.draw(st.integers(0, len(lines) - 1))
+    record = json.loads(lines[at])
+    target = record
+    while True:
+        name = data.draw(st.sampled_from(sorted(target)))
+        if not (isinstance(target[name], dict) and target[name] and data.draw(st.booleans())):
+            break
+        target = target[name]
+    assume(name != "run" or not isinstance(value, int))
+    if data.draw(st.booleans()):
+        target[name] = value
+    else:
+        del target[name]
+    lines[at] = json.dumps(record).encode()
+    refused_or_read(tmp_path / "damaged.jsonl", b"\n".join(lines) + b"\n")
+
+
+def refused_or_read(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    for reading in (saved.read, read_saved):
+        try:
+            reading(path)
+        except ConfigurationError as error:
+            assert str(path) in error.message
