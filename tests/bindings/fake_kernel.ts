@@ -96,6 +96,7 @@ fake.kernel = {
   },
   log: (level, text) => void fake.lines.push(`${level} ${text}`),
   sleep: (milliseconds) => void fake.slept.push(milliseconds),
+  isStop: () => false,
   now: () => fake.clock.now,
 };
 fake.part = fake.kernel.part;
