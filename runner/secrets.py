@@ -15,7 +15,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 if TYPE_CHECKING:
@@ -195,6 +195,11 @@ class RedactedStream:
         """Writes a text without secrets; how many characters it was given."""
         self._stream.write(_STEERING.sub(_spelled, self._secrets.text(text)))
         return len(text)
+
+    def writelines(self, texts: Iterable[str]) -> None:
+        """Writes texts, each as `write` does."""
+        for text in texts:
+            self.write(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

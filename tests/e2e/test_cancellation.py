@@ -7,6 +7,7 @@ import os
 import pty
 import signal
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -190,12 +191,13 @@ def test_an_interrupt_while_the_command_loads_is_silent(app: MakeApplication, mo
 def test_the_terminal_is_as_it_was(app: MakeApplication) -> None:
     here = app(scripts(HANG))
     ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
     environment = {**here.environment, "TERM": "xterm"}
     with here.start("-i", "scripts.demo.a", stdout=theirs, env=environment) as process:
         os.close(theirs)
         begun(here)
         said = b""
-        while b"\x1b[?25l" not in said:
+        while b"\x1b[K" not in said:
             said += os.read(ours, 4096)
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)
@@ -205,10 +207,14 @@ def test_the_terminal_is_as_it_was(app: MakeApplication) -> None:
         except OSError:  # the other end is closed
             pass
         process.wait()
+    after = termios.tcgetattr(ours)
     os.close(ours)
     assert process.returncode == 130
-    assert said.count(b"\x1b[?25l") == said.count(b"\x1b[?25h")
-    assert said.rindex(b"\x1b[?25h") > said.rindex(b"\x1b[?25l")
+    assert after == before
+    assert b"\x1b[?25l" not in said  # the cursor was never hidden
+    summary = said.rpartition(b"Stopped: interrupted")
+    assert summary[1]
+    assert b"\x1b[K" not in summary[2].rstrip(b"\x1b[K\r")  # the live line is gone
 
 
 def test_a_run_whose_output_is_closed_ends_and_leaves_nothing(app: MakeApplication) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -13,7 +14,7 @@ import pytest
 
 from runner import events
 from runner.events import RunError, Suite
-from runner.secrets import Secrets
+from runner.secrets import RedactedStream, Secrets
 from scripttest import Failure, Outcome
 
 KEY = "sk-T0p/S3cret+9=x"
@@ -213,3 +214,12 @@ def test_values_that_are_nested_deeper_than_python_likes_are_cleaned() -> None:
     clean = Secrets({"MY_KEY": KEY}).value(value)
     assert "***MY_KEY***" in json.dumps(clean)
     assert KEY not in json.dumps(clean)
+
+
+def test_a_stream_is_clean_however_it_is_written_to() -> None:
+    inner = StringIO()
+    stream: Any = RedactedStream(inner, Secrets({"MY_KEY": KEY}))
+    assert stream.write(f"{KEY}\x1b[2J\n") == len(KEY) + 5
+    stream.writelines([f"a {KEY}\n", "\x1b[31mred\x1b[0m\r\n"])
+    print(f"b {KEY}", file=stream)
+    assert inner.getvalue() == ("***MY_KEY***\\u001b[2J\na ***MY_KEY***\n\x1b[31mred\x1b[0m\r\nb ***MY_KEY***\n")
