@@ -75,7 +75,7 @@ export default function (kernel: Kernel) {
     return safely(() => {
       const number = read(value as string);
       return Object.is(number, -0) ? "-0" : number;
-    }, NaN);
+    }, "NaN");
   }
 
   /** The text of what `make` makes, or the printed form of the value that it throws over. */
