@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runner.reporters.document import DocumentReporter, Record, Report
+from runner.reporters.markdown_parts import LINE_LIMIT, cut, visible
 
 
 class SummaryReporter(DocumentReporter):
@@ -23,8 +24,13 @@ class SummaryReporter(DocumentReporter):
             f" in {summary['duration_ms'] / 1000:.2f}s"
         ]
         lines += [
-            f"FAILED {record['suite']} {record['id']}: {' '.join((record.get('error') or 'it failed').split())}"
+            f"FAILED {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
             for record in report.results
             if record["status"] == "failed"
         ]
-        return "\n".join([*lines, *(f"ERROR {error}" for error in report.errors)]) + "\n"
+        return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
+
+
+def _line(text: str) -> str:
+    """A text in one line, of which a long one is cut and control characters are escapes."""
+    return visible(cut(" ".join(text.split()), LINE_LIMIT))

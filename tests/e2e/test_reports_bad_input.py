@@ -1,0 +1,154 @@
+"""Reports of texts that no format expects, on disks that are full, and of other versions: by the real command."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from gzip import decompress
+from xml.etree import ElementTree
+
+import pytest
+from agent_files import agent, case_file, lines
+from command import Application, MakeApplication
+
+from runner.reporters.document import load
+
+FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "html", "txt")
+TEXTS = {
+    "lone surrogates": "a\\ud800b",
+    "NUL": "a\\0b",
+    "control characters": "\\u001b[2J\\u0007\\b\\u0085",
+    "right to left": "שלום \\u202eabc مرحبا",
+    "emoji": "👩‍🚀🏳️‍🌈",
+    "not characters": "\\uffff\\ufffe",
+}
+"""Name → the inside of a JavaScript string."""
+LONG = 10_000_000
+TESTS = f"""\
+const texts = {{ {", ".join(f'{json.dumps(name)}: "{text}"' for name, text in TEXTS.items())} }};
+export function TestTexts(t) {{
+  for (const [name, text] of Object.entries(texts)) {{
+    console.log(name, text);
+    t.run(name, (t) => t.assert.Equal(text, text + "!", text));
+  }}
+}}
+export function TestLong(t) {{ t.assert.Equal("x".repeat({LONG}), "y", "z".repeat({LONG})); }}
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(shared_app: MakeApplication) -> Application:
+    """A run with such texts in script tests and cases, in every format."""
+    said = [json.loads(f'"{text}"') for text in TEXTS.values() if "\\\\0" not in text and "\\0" not in text]
+    cases = [
+        {"id": f"{number} {text}", "name": text, "input": text, "tags": [text], "assertions": [{"type": "contains", "value": f"{text}!"}]}
+        for number, text in enumerate(text for text in said if "\ud800" not in text)  # no case file has them
+    ]  # fmt: skip
+    cases.append({"id": "long", "input": "x" * LONG, "assertions": [{"type": "equals", "value": "y"}]})
+    files = agent(replies='- reply: "{{ input }}"\n') | {f"/{case_file()}": "\n".join(map(json.dumps, cases))}
+    here = shared_app({"a_test.ts": TESTS, **files})
+    outputs = [word for extension in FORMATS for word in ("-o", f"r.{extension}")]
+    run = here.run("-i", "scripts.demo.a", "-i", case_file(), *outputs)
+    assert (run.code, run.stderr) == (1, ""), (run.code, run.stderr[:2000], run.stdout[-2000:])
+    assert len(run.stdout) < 1_000_000
+    (here.home / "count").write_text(str(len(cases) + 2))
+    return here
+
+
+def test_every_format_holds_odd_texts(odd: Application) -> None:
+    count = int((odd.home / "count").read_text())
+    texts = {extension: (odd.root / f"r.{extension}").read_bytes().decode() for extension in FORMATS}
+
+    assert len(load(odd.root / "r.jsonl").results) == len(load(odd.root / "r.json").results) == count
+    assert len(json.loads(texts["ctrf.json"])["results"]["tests"]) == count
+    assert len(list(ElementTree.fromstring(texts["xml"]).iter("testcase"))) == count
+    assert texts["md"].count("\n### ") == count and len(texts["md"].encode()) <= 1_000_000
+    assert texts["txt"].count("\nFAILED ") == count
+    blocks = re.findall(r'id="block-\d+">([^<]*)<', texts["html"])
+    assert sum(len(json.loads(decompress(b64decode(block)))) for block in blocks) == count
+    for extension in ("md", "xml", "txt"):
+        assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", texts[extension]), extension
+        assert len(texts[extension]) < 2_000_000, extension
+
+
+def test_saved_odd_texts_are_shown_extracted_and_compared(odd: Application) -> None:
+    again = [word for extension in FORMATS for word in ("-o", f"again.{extension}")]
+    shown, extracted, compared = (
+        odd.run("show", "r.jsonl", *again),
+        odd.run("extract", "r.jsonl", "-d", "out"),
+        odd.run("diff", "r.jsonl", "r.json"),
+    )
+
+    assert [(run.code, run.stderr) for run in (shown, extracted, compared)] == [(0, "")] * 3
+    for extension in ("md", "ctrf.json", "txt"):  # XML and HTML show lone surrogates, which no saved report has
+        assert (odd.root / f"again.{extension}").stat().st_size == (odd.root / f"r.{extension}").stat().st_size
+    assert compared.stdout.startswith("Still failing (7)\n")
+    assert compared.stdout.endswith("No regressions\n")
+
+
+@pytest.mark.parametrize("extension", FORMATS)
+def test_a_disk_that_gets_full_leaves_the_results_on_the_console(app: MakeApplication, extension: str) -> None:
+    tests = "".join(f"export function Test{n}(t) {{ t.fail('{'x' * 200}'); }}\n" for n in range(40))
+    here = app({"a_test.ts": tests, f"/r.{extension}": "of yesterday"})
+    limited = ("/bin/sh", "-c", 'ulimit -f 8; exec "$@"', "sh")
+
+    with here.start("-i", "scripts.demo.a", "-o", f"r.{extension}", prefix=limited) as process:
+        run = here.finish(process)
+
+    assert (run.code, run.stderr) == (3, "")
+    assert run.stdout.count("► [Test") == 40
+    assert "  Summary: 0 passed, 40 failed, 0 skipped" in run.stdout
+    (said,) = [line for line in run.stdout.splitlines() if line.startswith("Error: ")]
+    assert "File too large" in said and "<app>/" in said
+    assert [path.name for path in here.root.iterdir() if "yao-test" in path.name] == []
+    if extension != "jsonl":  # a document is replaced whole or not at all
+        assert (here.root / f"r.{extension}").read_text() == "of yesterday"
+
+
+def test_an_unknown_extension_is_said_before_anything_runs(app: MakeApplication) -> None:
+    here = app({"a_test.ts": "export function TestA(t) {}\n"})
+
+    run = here.run("-i", "scripts.demo.a", "-o", "r.jsn", "-o", "fine.json")
+
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr == (
+        'Error: Cannot write a report to <app>/r.jsn: no format for the extension ".jsn"\nHint: Did you mean ".json"?\n'
+    )
+    assert not (here.root / "fine.json").exists()
+
+
+OLD = lines(
+    {"type": "start", "timestamp": "2024-12-17T10:00:00Z", "agent_id": "demo", "total_cases": 2, "inputs": ["c.jsonl"]},
+    {"type": "result", "id": "a", "status": "passed", "input": "x", "output": "y", "duration_ms": 3},
+    {"type": "result", "id": "b", "status": "failed", "input": "x", "output": "y", "duration_ms": 4, "error": "no"},
+    {"type": "summary", "total": 2, "passed": 1, "failed": 1, "duration_ms": 7},
+)
+NEW = lines(
+    {"type": "start", "timestamp": "2036-12-17T10:00:00Z", "version": "9.0.0", "shape": {"a": 1},
+     "suites": [{"id": "c.jsonl", "kind": "agent_test", "label": "c.jsonl", "file": "", "agent": "demo", "connector": "", "new": 1}]},
+    {"type": "spans", "spans": [1, 2]},
+    {"type": "result", "suite": "c.jsonl", "id": "a", "status": "passed", "input": "x", "duration_ms": 3, "spans": [{"x": 1}]},
+    {"type": "result", "suite": "c.jsonl", "id": "b", "status": "failed", "input": "x", "duration_ms": 4, "error": "no", "cause": "gremlins"},
+    {"type": "summary", "total": 2, "passed": 1, "failed": 1, "duration_ms": 7, "status": "failed"},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [OLD, NEW], ids=["older", "newer"])
+def test_a_report_of_another_version_is_read_by_every_command(app: MakeApplication, text: str) -> None:
+    here = app({"/r.jsonl": text})
+    outputs = [word for extension in FORMATS for word in ("-o", f"out/r.{extension}")]
+
+    for arguments in (
+        ("show", "r.jsonl"),
+        ("show", "r.jsonl", *outputs),
+        ("extract", "r.jsonl"),
+        ("diff", "r.jsonl", "out/r.json"),
+        ("merge", "r.jsonl", "-o", "merged.json"),
+    ):
+        run = here.run(*arguments)
+        assert (run.code, run.stderr) == (0, ""), arguments
+
+    for name in ("out/r.jsonl", "out/r.json", "merged.json"):
+        found = [(record["id"], record["status"], record.get("error")) for record in load(here.root / name).results]
+        assert found == [("a", "passed", None), ("b", "failed", "no")]
