@@ -490,7 +490,7 @@ def cut_short(app: MakeApplication, *command: str, signals: int = 0) -> Run:
             eventually(lambda: len(server.requests) == 3, "the second turn is under way")
             for _ in range(signals):
                 process.send_signal(signal.SIGINT)
-                eventually(lambda: "S" in Path(f"/proc/{process.pid}/stat").read_text().split()[2], "it is heard")
+                eventually(lambda: Path(f"/proc/{process.pid}/stat").read_text().split()[2] in "SZ", "it is heard")
             return here.finish(process)
 
 
