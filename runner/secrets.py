@@ -15,7 +15,7 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ _PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type u
 """Options of connectors and servers whose `$ENV.NAME` is no secret."""
 _FIXED = frozenset("suite status cause kind mode verdict type level".split())
 """Fields of events that other events, or reporters, know by their values."""
+
+_SAID = frozenset("content text delta".split())
+"""Fields of messages that hold a piece of what is said."""
 
 
 class Secrets:
@@ -148,6 +151,8 @@ class Secrets:
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             if getattr(value, "logs", None):
                 value = self._without_split(value)
+            if getattr(value, "sent", None):
+                value = value._replace(sent=self._without_pieces(value.sent))
             kept = _FIXED if type(value).__name__ != "Suite" else (*_FIXED, "id")
             pairs = zip(value._fields, value, strict=True)
             items = [item if name in kept else self._clean(item) for name, item in pairs]
@@ -158,11 +163,35 @@ class Secrets:
         return value
 
     def _without_split(self, result: Any) -> Any:
-        """Lines, taken together without line breaks, that hold a secret which none of them holds alone."""
+        """A result without a secret in its lines, taken together without line breaks, that none of them holds alone."""
         pieces = [piece for _, text in result.logs for piece in text.split("\n")]
+        clean = self._joined(pieces)
+        if clean is None:
+            return result
+        left = iter(clean)
+        logs = [(level, "\n".join(next(left) for _ in text.split("\n"))) for level, text in result.logs]
+        return result._replace(logs=tuple(logs))
+
+    def _without_pieces(self, messages: Any) -> Any:
+        """The same for the texts of messages that were sent one after the other, as pieces of an answer are."""
+        pieces: list[str] = []
+
+        def take(text: str) -> str:
+            pieces.append(text)
+            return text
+
+        _texts(messages, take)
+        clean = self._joined(pieces)
+        if clean is None:
+            return messages
+        left = iter(clean)
+        return _texts(messages, lambda text: next(left))
+
+    def _joined(self, pieces: list[str]) -> list[str] | None:
+        """Pieces of a text without secrets that lie across them; None when there are none."""
         whole = "".join(pieces)
         if self.text(whole) == whole:
-            return result
+            return None
         assert self._pattern is not None
         hidden = [match.span() for match in self._pattern.finditer(whole)]
         clean, start = [], 0
@@ -174,9 +203,7 @@ class Secrets:
                     text = text[: max(a - start, 0)] + "***" + text[b - start :]
             clean.append(text)
             start = end
-        left = iter(clean)
-        logs = [(level, "\n".join(next(left) for _ in text.split("\n"))) for level, text in result.logs]
-        return result._replace(logs=tuple(logs))
+        return clean
 
 
 PROCESS = Secrets()
@@ -203,6 +230,17 @@ class RedactedStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
+    """Messages with their texts, those in fields that hold what is said, replaced in order."""
+    if isinstance(value, str):
+        return change(value) if name in _SAID else value
+    if isinstance(value, dict):
+        return {key: _texts(item, change, key) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_texts(item, change, name) for item in value)
+    return value
 
 
 def _spelled(match: re.Match[str]) -> str:

@@ -10,6 +10,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ GENERATOR = (
     'export function Generate() { return [{ id: "g", input: "use " + Process("utils.env.Get", "SERVICE_TOKEN") }]; }'
 )
 HOOKS = """
-export function Create(ctx: any, messages: any) { return { messages: [...messages, { role: "user", content: "and " + Process("utils.env.Get", "SERVICE_TOKEN") }] }; }
+export function Create(ctx: any, messages: any) { const s = Process("utils.env.Get", "SERVICE_TOKEN"); ctx.Send(s.slice(0, 7)); ctx.Send({ type: "text", props: { content: s.slice(7) } }); return { messages: [...messages, { role: "user", content: "and " + Process("utils.env.Get", "SERVICE_TOKEN") }] }; }
 """
 
 
@@ -111,6 +112,7 @@ def _all_told(app: Application) -> dict[str, str]:
     cases = "assistants/demo/tests/cases.jsonl"
     saved = str(home / "saved.json")
     take("a recorded run", app.run("-i", cases, "--record", "tapes", "-o", saved, "-v", "-v"))
+    found["a saved report"] = Path(saved).read_text()
     found["recordings"] = "".join(f"{path.name}\n{path.read_text()}" for path in (app.root / "tapes").rglob("*.json"))
     take("a replayed run", app.run("-i", cases, "--replay", "tapes", "-o", str(home / "again.jsonl"), "-v"))
     app.write({"/assistants/demo/prompts.yml": "- { role: system, content: Something else. }"})
@@ -173,6 +175,7 @@ def on_terminal(app: Application, *arguments: str) -> str:
 
 PLACES = [
     "a recorded run",
+    "a saved report",
     "recordings",
     "a replayed run",
     "a missed recording",
@@ -220,6 +223,12 @@ HIDDEN = {
 def test_it_would_have_been_told(told: dict[str, str], place: str) -> None:
     text = told[place].replace("\\_", "_")
     assert [name for name in HIDDEN[place] if f"***{name}***" not in text] == [], text
+
+
+def test_pieces_of_a_secret_that_are_sent_one_by_one_are_hidden(told: dict[str, str]) -> None:
+    records = json.loads(told["a saved report"])["results"]
+    assert [json.dumps(record["sent"]) for record in records if DOTENV[:7] in json.dumps(record["sent"])] == []
+    assert len(records[0]["sent"]) == 2
 
 
 def test_the_places_are_all_of_them(told: dict[str, str]) -> None:
