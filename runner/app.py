@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -12,17 +11,16 @@ from bindings import SCRIPT_GLOBALS, HostCalls
 from runner import exit_codes
 from runner.application import TestModule
 from runner.context import build_context
+from runner.ending import exit_code_of, status_of
 from runner.environment import Environment
-from runner.events import RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, Warned
-from runner.execution import Execution
+from runner.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
 from runner.inputs import CaseInput, GeneratorInput, resolve_application, resolve_inputs
 from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
 from runner.repetition import Repetition
-from runner.reporters import BUILT_IN, maker_by_id, maker_for_file
+from runner.reporters import BUILT_IN, maker_by_id
 from runner.reporters.again import flags_of
-from runner.reporters.console import ConsoleReporter
 from runner.reporters.multiplexer import Multiplexer, describe
-from runner.reporters.ordered import Ordered
+from runner.reporters.opening import Console, open_reporters
 from runner.scripts import ScriptRun, host_module, run_scripts, suite_of
 from runner.stopping import Signals, Stop, Woken
 from runner.version import VERSION
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from runner.modes.base import Setting
     from runner.reporters import Maker
     from runner.reporters.base import Reporter
-    from runner.reporters.line_file import LineFile
     from runner.reporters.progress import Progress
     from runner.resume import Taken
     from runner.scheduler import CaseSource
@@ -138,7 +135,10 @@ class _Run:
         if taken is not None:
             sources, warnings = taken.sources, [*warnings, *taken.warnings]
         going_on = taken and taken.file
-        reporters = self._reporters(sources, () if writes_cases else options.outputs, context, going_on)
+        console = Console(options, environment)
+        self._progress = console.progress
+        outputs = () if writes_cases else options.outputs
+        reporters = open_reporters(console, sources, outputs, going_on, partial(self._reporter, context))
         stream = self._stream(reporters)
         calls.redact = environment.secrets.text
         calls.snapshot_files = {module.id: module.test for module in modules}
@@ -171,12 +171,12 @@ class _Run:
         seconds = environment.monotonic() - self._started
         if budgets is not None and (said := budgets.end()):
             stream.send(Warned(said))
-        status, reason, left = _status(stream.execution, self._stop)
+        status, reason, left = status_of(stream.execution, self._stop)
         stream.send(RunEnd(status, seconds, environment.now(), reason, left))
         stream.close()
         if writes_cases:
             write_cases(sources, options.outputs, environment.directory, environment.secrets.text)
-        return _exit_code(stream.execution, options, environment, self._stop)
+        return exit_code_of(stream.execution, options, environment, self._stop)
 
     def _part(
         self, text: str, modules: list[TestModule], sources: list[CaseSource]
@@ -354,45 +354,7 @@ class _Run:
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         return self._agents().answer(module, test, name, args)
 
-    def _reporters(
-        self, sources: list[CaseSource], outputs: tuple[str, ...], context: dict[str, Any], going_on: LineFile | None
-    ) -> list[Reporter]:
-        """Console first; files are opened now, so that a path that cannot be written is said before the run. A reporter
-        without a file writes to standard output, and the console to standard error."""
-        options, environment = self._options, self._environment
-        takes_stdout = bool(options.reporter and not options.outputs and not options.dry_run)
-        console = environment.stderr if takes_stdout else environment.stdout
-        reporters: list[Reporter] = []
-        write: Callable[[str], Any] = console.write
-        if environment.terminal and not options.quiet and not takes_stdout:
-            from runner.reporters.progress import Progress
-
-            colors = environment.colors and not options.no_color
-            self._progress = Progress(environment.stdout, colors, environment.variables.get("COLUMNS", ""))
-            reporters.append(self._progress)
-            write = self._progress.write
-        reporters.append(Ordered(ConsoleReporter(options, environment, write)))
-        paths = list(dict.fromkeys(absolute(output, environment.directory) for output in outputs))
-        paths = [path for path in paths if going_on is None or path != going_on.path]
-        makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
-        if going_on is not None:
-            from runner.reporters.jsonl import JsonlReporter
-
-            makers.append(partial(JsonlReporter, going_on))
-        elif not options.outputs and not options.dry_run:
-            stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
-            folders = {source.folder for source in sources if source.suite.file}
-            makers += [maker_for_file(folder / f"output-{stamp}.jsonl") for folder in sorted(folders)[:1]]
-        if options.reporter and (paths or takes_stdout):
-            makers.append(self._chosen(options.reporter, paths[0] if paths else environment.stdout, context))
-        reporters += [make() for make in makers]
-        if environment.variables.get("GITHUB_ACTIONS") == "true" and not options.dry_run:
-            from runner.reporters.github import GithubReporter
-
-            reporters.append(GithubReporter(write, environment.variables))
-        return reporters
-
-    def _chosen(self, id: str, target: Path | TextIO, context: dict[str, Any]) -> Maker:
+    def _reporter(self, context: dict[str, Any], id: str, target: Path | TextIO) -> Maker:
         """The reporter of `--reporter`: a built-in one, or an agent of the application."""
         is_agent = any(known == id for known, _ in self._application.agents())
         if id in BUILT_IN or (id.startswith("report.") and not is_agent):
@@ -420,36 +382,3 @@ def _collect_garbage() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
-
-
-def _status(run: Execution, stop: Stop) -> tuple[RunStatus, str | None, int]:
-    """How the run ended, why it ended before its time, and how many tests have no verdict because of that."""
-    left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
-    all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
-    if stop.reason is not None and not (stop.code is None and all_ran):
-        return "interrupted", stop.reason, left + run.cut
-    if run.errors:
-        return "error", None, 0
-    return ("failed" if run.counts.bad else "passed"), None, 0
-
-
-def _exit_code(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
-    assert run.end is not None
-    if run.end.status == "interrupted":
-        return stop.code or exit_codes.FAILED
-    codes = {"error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
-    if run.errors:  # also those of reporters that broke on the end of the run
-        return exit_codes.RUNTIME
-    if run.end.status in codes:
-        return codes[run.end.status]
-    if not run.suites:
-        environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
-        return exit_codes.PASSED
-    if not any(suite.total for suite in run.listed.values()):
-        environment.stderr.write(
-            "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
-        )
-        return exit_codes.CONFIGURATION
-    if not run.counts.total and not options.dry_run:
-        environment.stderr.write(f"Warning: no test matches --run {options.run}\n")
-    return exit_codes.PASSED

@@ -1,0 +1,48 @@
+"""How a run ended: its status, for the reports, and its exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner import exit_codes
+
+if TYPE_CHECKING:
+    from runner.environment import Environment
+    from runner.events import RunStatus
+    from runner.execution import Execution
+    from runner.options import RunOptions
+    from runner.stopping import Stop
+
+
+def status_of(run: Execution, stop: Stop) -> tuple[RunStatus, str | None, int]:
+    """How the run ended, why it ended before its time, and how many tests have no verdict because of that."""
+    left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
+    all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
+    if stop.reason is not None and not (stop.code is None and all_ran):
+        return "interrupted", stop.reason, left + run.cut
+    if run.errors:
+        return "error", None, 0
+    return ("failed" if run.counts.bad else "passed"), None, 0
+
+
+def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
+    """The exit code of a run that has ended (specification, section 2). Says on standard error what is odd about it."""
+    assert run.end is not None
+    if run.end.status == "interrupted":
+        return stop.code or exit_codes.FAILED
+    codes = {"error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
+    if run.errors:  # also those of reporters that broke on the end of the run
+        return exit_codes.RUNTIME
+    if run.end.status in codes:
+        return codes[run.end.status]
+    if not run.suites:
+        environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
+        return exit_codes.PASSED
+    if not any(suite.total for suite in run.listed.values()):
+        environment.stderr.write(
+            "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+        )
+        return exit_codes.CONFIGURATION
+    if not run.counts.total and not options.dry_run:
+        environment.stderr.write(f"Warning: no test matches --run {options.run}\n")
+    return exit_codes.PASSED

@@ -1,0 +1,78 @@
+"""Makes the reporters of a run. Their files are opened before it begins, so that a path that cannot be written is said
+then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from runner.options import RunOptions, absolute
+from runner.reporters import maker_for_file
+from runner.reporters.console import ConsoleReporter
+from runner.reporters.ordered import Ordered
+
+if TYPE_CHECKING:
+    from runner.environment import Environment
+    from runner.reporters import Maker
+    from runner.reporters.base import Reporter
+    from runner.reporters.line_file import LineFile
+    from runner.reporters.progress import Progress
+    from runner.scheduler import CaseSource
+
+
+class Console:
+    """Where people read along: standard output, or standard error when a reporter without a file has the former."""
+
+    def __init__(self, options: RunOptions, environment: Environment) -> None:
+        self.options = options
+        self.environment = environment
+        self.is_error = bool(options.reporter and not options.outputs and not options.dry_run)
+        self.write: Callable[[str], Any] = (environment.stderr if self.is_error else environment.stdout).write
+        self.progress: Progress | None = None
+        """The live line, on a terminal."""
+        if environment.terminal and not options.quiet and not self.is_error:
+            from runner.reporters.progress import Progress
+
+            colors = environment.colors and not options.no_color
+            self.progress = Progress(environment.stdout, colors, environment.variables.get("COLUMNS", ""))
+            self.write = self.progress.write
+
+
+def open_reporters(
+    console: Console,
+    sources: list[CaseSource],
+    outputs: tuple[str, ...],
+    going_on: LineFile | None,
+    chosen: Callable[[str, Path | TextIO], Maker],
+) -> list[Reporter]:
+    """All reporters of a run, those on the console first. Raises ConfigurationError.
+
+    Args:
+        outputs: the paths of `-o`.
+        going_on: the report that an earlier run began, and this one ends.
+        chosen: finds the reporter of `--reporter` for a file or a stream.
+    """
+    options, environment = console.options, console.environment
+    reporters: list[Reporter] = [console.progress] if console.progress else []
+    reporters.append(Ordered(ConsoleReporter(options, environment, console.write)))
+    paths = list(dict.fromkeys(absolute(output, environment.directory) for output in outputs))
+    paths = [path for path in paths if going_on is None or path != going_on.path]
+    makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
+    if going_on is not None:
+        from runner.reporters.jsonl import JsonlReporter
+
+        makers.append(partial(JsonlReporter, going_on))
+    elif not options.outputs and not options.dry_run:
+        stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
+        folders = {source.folder for source in sources if source.suite.file}
+        makers += [maker_for_file(folder / f"output-{stamp}.jsonl") for folder in sorted(folders)[:1]]
+    if options.reporter and (paths or console.is_error):
+        makers.append(chosen(options.reporter, paths[0] if paths else environment.stdout))
+    reporters += [make() for make in makers]
+    if environment.variables.get("GITHUB_ACTIONS") == "true" and not options.dry_run:
+        from runner.reporters.github import GithubReporter
+
+        reporters.append(GithubReporter(console.write, environment.variables))
+    return reporters
