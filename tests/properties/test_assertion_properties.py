@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import Any
 
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from made_up import json_values, letters, texts
 
@@ -279,6 +279,7 @@ def expressions(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "(?i)", "(?s)"])) + text
 
 
+@settings(max_examples=6 * settings().max_examples)
 @given(expressions(), st.text("abAB1 .\nz-", max_size=8))
 def test_patterns_match_as_in_go(pattern: str, text: str) -> None:
     expected = re.search(pattern.replace("$", r"\Z"), text, re.ASCII) is not None
@@ -365,6 +366,7 @@ sequences = st.lists(
 
 
 @given(sequences, called)
+@example(["a", {"name": "a", "arguments": {"n": 1}}], [ToolUse("a", "", {"n": 1}), ToolUse("a", "", {})])
 def test_sequences_of_tools_are_what_trying_all_orders_finds(wanted: list[Any], calls: list[ToolUse]) -> None:
     def fits(item: Any, use: ToolUse) -> bool:
         if isinstance(item, str):
