@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,7 +17,7 @@ from runner.reporters.ordered import Ordered
 if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.reporters import Maker
-    from runner.reporters.base import Reporter
+    from runner.reporters.base import FileReporter, Reporter
     from runner.reporters.line_file import LineFile
     from runner.reporters.progress import Progress
     from runner.scheduler import CaseSource
@@ -67,7 +68,7 @@ def open_reporters(
     elif not options.outputs and not options.dry_run:
         stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
         folders = {source.folder for source in sources if source.suite.file}
-        makers += [maker_for_file(folder / f"output-{stamp}.jsonl") for folder in sorted(folders)[:1]]
+        makers += [partial(_default_report, folder, f"output-{stamp}") for folder in sorted(folders)[:1]]
     if options.reporter and (paths or console.is_error):
         makers.append(chosen(options.reporter, paths[0] if paths else environment.stdout))
     reporters += [make() for make in makers]
@@ -76,3 +77,17 @@ def open_reporters(
 
         reporters.append(GithubReporter(console.write, environment.variables))
     return reporters
+
+
+def _default_report(folder: Path, stem: str) -> FileReporter:
+    """A report under a name that no other run has, such as one that began in the same second."""
+    for number in count(1):
+        path = folder / (f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
+        try:
+            path.open("x").close()
+        except FileExistsError:
+            continue
+        except OSError:
+            pass  # the reporter says it
+        return maker_for_file(path)()
+    raise AssertionError

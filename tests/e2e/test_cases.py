@@ -6,6 +6,7 @@ import json
 import re
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -609,6 +610,17 @@ def test_a_dry_run_lists_cases_and_runs_nothing(app: MakeApplication) -> None:
 
 
 # What is written
+
+
+def test_runs_of_the_same_second_do_not_share_a_report(app: MakeApplication) -> None:
+    application = app(TWO)
+
+    with ThreadPoolExecutor() as pool:
+        runs = list(pool.map(lambda _: application.run("-i", case_file()), range(4)))
+
+    assert [run.code for run in runs] == [0, 0, 0, 0], runs
+    reports = list((application.root / "assistants/demo/tests").glob("output-*.jsonl"))
+    assert [len(path.read_text().splitlines()) for path in reports] == [4, 4, 4, 4]
 
 
 def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> None:
