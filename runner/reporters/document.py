@@ -198,6 +198,13 @@ def result_line(result: TestResult, suite: Suite) -> Record:
     return record
 
 
+def in_words(value: Any) -> Any:
+    """A JSON value with texts for the numbers that JSON has no word for: `"Infinity"`, which a `1e400` becomes."""
+    import json
+
+    return json.loads(json.dumps(value), parse_constant=str)
+
+
 def in_order(suites: list[Record], results: list[Record]) -> list[Record]:
     """Results in the order of the suites and of the tests in them; those that do not say their place, as they are."""
     places = {suite["id"]: place for place, suite in enumerate(suites)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.reporters.document import DocumentReporter, Record, Report
+from runner.reporters.document import DocumentReporter, Record, Report, in_words
 from runner.reporters.facts import agents_of, connectors_of
 from runner.reporters.run_records import as_in_seed, milliseconds_of, stability_summary
 from runner.reporters.saved import counts_of
@@ -33,9 +33,16 @@ class JsonReporter(DocumentReporter):
 def json_text(document: Record, results: int) -> str:
     """A document of so many results as text; with many of them, each list of results has one to a line, which takes a
     fraction of the time."""
+    try:
+        return _text(document, results)
+    except ValueError:
+        return _text(in_words(document), results)
+
+
+def _text(document: Record, results: int) -> str:
     if results <= INDENTED:
-        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    encode = json.JSONEncoder(ensure_ascii=False).encode
+        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     lists: list[list[Record]] = []
 
     def outline(value: Any) -> Any:

@@ -12,14 +12,14 @@ from pathlib import Path
 
 from runner.events import AttemptEnd, Event, RunEnd, RunError, RunStart, Suite, TestEnd, TestResult, Warned
 from runner.execution import Execution
-from runner.reporters.document import Record, Report, end_record, result_line, start_record, suite_id
+from runner.reporters.document import Record, Report, end_record, in_words, result_line, start_record, suite_id
 from runner.reporters.line_file import LineFile
 from runner.reporters.run_records import figures
 
 OF_SOME = ("flags", "runs_per_case", "min_pass_rate")
 """What the start says of some runs."""
 
-_encode = json.JSONEncoder(ensure_ascii=False).encode
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class JsonlReporter:
@@ -76,7 +76,11 @@ class JsonlReporter:
             self._write({**head, "status": result.outcome.status, **figures(result.stability)})
 
     def _write(self, record: Record) -> None:
-        self._file.write(_encode(record))
+        try:
+            line = _encode(record)
+        except ValueError:
+            line = _encode(in_words(record))
+        self._file.write(line)
 
 
 def _start_line(start: Record, total_cases: int | None) -> Record:

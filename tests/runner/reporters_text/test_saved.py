@@ -140,3 +140,14 @@ def test_any_text_is_read_as_it_was_written(text: str, extension: str, tmp_path:
 
     kept = text.encode("utf-8", "replace").decode()
     assert (record["input"], record["output"]) == (kept, [kept])
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "json"])
+@pytest.mark.parametrize("count", [1, 1200])
+def test_numbers_that_json_has_no_word_for_are_texts(extension: str, count: int, tmp_path: Path) -> None:
+    many = [result(f"T{number}", output={"a": [float("inf"), float("nan")]}) for number in range(count)]
+    written(report(*many), tmp_path, extension)
+
+    record = load(tmp_path / f"report.{extension}").results[-1]
+
+    assert record["output"] == {"a": ["Infinity", "NaN"]}
