@@ -5,14 +5,19 @@ The suite tries the same inputs in each run, few enough for a few seconds. To lo
 
     YAO_TEST_EXAMPLES=20000 .venv/bin/pytest tests/properties --hypothesis-profile=search
 
-Nothing is kept between runs: an input that fails is printed, and belongs into the tests as an `@example` or a table row.
+Nothing is kept between runs, and nothing written into the checkout: an input that fails is printed, and belongs into the tests as an `@example` or a table row.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, settings
+from hypothesis.configuration import set_hypothesis_home_dir
+
+set_hypothesis_home_dir(Path(tempfile.gettempdir()) / "hypothesis-of-yao-test")
 
 _COMMON = {
     "deadline": None,
