@@ -1,4 +1,4 @@
-"""Real runs of the command with and without what reports cost: CPU time of the same cases, in alternating rounds."""
+"""Real runs of the command, which say what CPU time their reports took, or the live line of a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -41,28 +41,37 @@ class Timed:
 class Nothing:
     def on_event(self, event, so_far): pass
     def close(self): pass
-make = app._Run._reporters
-def reporters(self, sources, outputs, *rest):
+make = app.open_reporters
+def reporters(console, sources, outputs, *rest):
     outputs = () if outputs == ("none.txt",) else outputs
-    console, *files = make(self, sources, outputs, *rest)
-    return [console, *map(Timed, files or [Nothing()])]
-app._Run._reporters = reporters
+    first, *files = make(console, sources, outputs, *rest)
+    return [first, *map(Timed, files or [Nothing()])]
+app.open_reporters = reporters
 {MAIN}
 """
 """The command, which says what its reports took: CPU seconds in them, in the garbage collector, and in all. It makes no
 report called `none.txt`."""
-WITHOUT_LINE = f"""
-import runner.reporters.progress as progress
-class Plain:
-    def __init__(self, stream, *_): self.stream = stream
-    def write(self, text): self.stream.write(text); self.stream.flush()
-    def on_event(self, event, so_far): pass
-    def close(self): pass
-    paused = None
-progress.Progress = Plain
+LINE_TIMED = f"""
+import json, time
+from runner.reporters.progress import Progress
+spent = [0.0, 0.0]
+draw, on_event, close = Progress._draw, Progress.on_event, Progress.close
+def timed_draw(self):
+    draw(self)
+    spent[0] = time.thread_time()
+def timed_event(self, event, so_far):
+    begin = time.thread_time()
+    on_event(self, event, so_far)
+    spent[1] += time.thread_time() - begin
+def timed_close(self):
+    close(self)
+    with open("taken.json", "w") as file:
+        json.dump([sum(spent), time.process_time()], file)
+Progress._draw, Progress.on_event, Progress.close = timed_draw, timed_event, timed_close
 {MAIN}
 """
-"""The command, which prints on a terminal what it always prints, but for the live line."""
+"""The command, which says what its live line took: CPU seconds of the thread that draws it, with those of telling it what
+happened, and in all."""
 
 
 class Cases:
@@ -132,32 +141,13 @@ def formats(count: int, rounds: int, extensions: Sequence[str]) -> tuple[float, 
 
 
 def live(count: int, milliseconds: float, parallel: int, rounds: int) -> tuple[float, float]:
-    """CPU seconds of a run of cases on a terminal without a live line, and the share that the line adds."""
+    """CPU seconds of a run of cases on a terminal, and the share that its live line takes, measured within the run."""
     cases = Cases(count, milliseconds)
-    flags = ("--parallel", str(parallel), "-o", "report.jsonl")
+    found = []
     try:
-        base, found = _compared(
-            lambda: cases.cpu(WITHOUT_LINE, flags, True), lambda _: cases.cpu(MAIN, flags, True), ["line"], rounds
-        )
+        for _ in range(rounds):
+            cases.cpu(LINE_TIMED, ("--parallel", str(parallel), "-o", "report.jsonl"), True)
+            found.append(json.loads((cases.root / "taken.json").read_text()))
     finally:
         cases.close()
-    return base, found["line"]
-
-
-def _compared(
-    base: Callable[[], float], run: Callable[[str], float], names: Sequence[str], rounds: int
-) -> tuple[float, dict[str, float]]:
-    """The median of `base`, and for each name the median over the rounds of what it adds, as a share of that.
-
-    Each run stands between two of the base, and is compared with their mean, so that what else the machine does falls on
-    both."""
-    base()  # what is read for the first time
-    bases = [base()]
-    added: dict[str, list[float]] = {name: [] for name in names}
-    for _ in range(rounds):
-        for name in names:
-            taken = run(name)
-            bases.append(base())
-            added[name].append(taken - (bases[-2] + bases[-1]) / 2)
-    whole = median(bases)
-    return whole, {name: median(differences) / whole for name, differences in added.items()}
+    return median(whole for _, whole in found), median(taken / whole for taken, whole in found)
