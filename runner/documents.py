@@ -64,6 +64,8 @@ def yaml_loader() -> Any:
     import yaml
     from yaml.composer import Composer
 
+    from bindings.processes.formats import resolve_like_yao
+
     base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     class Loader(*(base,) if issubclass(base, Composer) else (Composer, base)):  # type: ignore[misc]
@@ -72,11 +74,9 @@ def yaml_loader() -> Any:
             Composer.__init__(self)
 
     tag = "tag:yaml.org,2002:"
-    Loader.yaml_implicit_resolvers = {
-        letter: [(kind, pattern) for kind, pattern in resolvers if kind not in (f"{tag}timestamp", f"{tag}bool")]
-        for letter, resolvers in base.yaml_implicit_resolvers.items()
-    }
-    Loader.add_implicit_resolver(f"{tag}bool", re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
+    resolve_like_yao(Loader)
+    for letter, resolvers in Loader.yaml_implicit_resolvers.items():
+        Loader.yaml_implicit_resolvers[letter] = [row for row in resolvers if row[0] != f"{tag}timestamp"]
     for kind in ("bool", "int", "float", "timestamp"):
         Loader.add_constructor(tag + kind, _scalar(kind, getattr(base, f"construct_yaml_{kind}")))
     return Loader

@@ -231,21 +231,28 @@ def _yaml_loader() -> Any:
     It is the one in Python: the one in C has no bound on nesting, and a script could crash the process with it.
     """
     if not _loaders:
-        import re
 
         import yaml
 
         loader: Any = type("_Loader", (yaml.SafeLoader,), {"construct_mapping": _mapping})
-        ours = {f"tag:yaml.org,2002:{name}": (re.compile(pattern), first) for name, pattern, first in _SCALARS}
-        loader.yaml_implicit_resolvers = {
-            first: [(tag, pattern) for tag, pattern in resolvers if tag not in ours]
-            for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-        }
-        for tag, (pattern, first) in ours.items():
-            loader.add_implicit_resolver(tag, pattern, list(first))
+        resolve_like_yao(loader)
         loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
         _loaders.append(loader)
     return _loaders[0]
+
+
+def resolve_like_yao(loader: Any) -> None:
+    """Has a loader class of PyYAML tell numbers and booleans from texts as Go's yaml.v3 does."""
+    import re
+
+    tag = "tag:yaml.org,2002:"
+    ours = {f"{tag}{name}": (re.compile(pattern), first) for name, pattern, first in YAML_SCALARS}
+    loader.yaml_implicit_resolvers = {
+        first: [(kind, pattern) for kind, pattern in resolvers if kind not in ours and kind != f"{tag}value"]
+        for first, resolvers in loader.yaml_implicit_resolvers.items()
+    }
+    for kind, (pattern, first) in ours.items():
+        loader.add_implicit_resolver(kind, pattern, list(first))
 
 
 def _mapping(loader: Any, node: Any, deep: bool = False) -> dict[str, Any]:
@@ -273,7 +280,7 @@ def _timestamp(loader: Any, node: Any) -> str:
     return text.replace("+00:00", "Z") if made.tzinfo is not None else text + "Z"
 
 
-_SCALARS = (
+YAML_SCALARS = (
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
     ("int", r"^[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o[0-7_]+|0[0-7_]*|[1-9][0-9_]*)$", "-+0123456789"),
     (
