@@ -16,7 +16,9 @@ for `regex`, so that the two cannot disagree about what a construct means:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bindings.services import ProcessError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

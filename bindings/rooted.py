@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from bindings.services import ProcessError
+from scripttest.tuples import NamedTuple
 
 MAX_LINKS = 40
 """Links on the way to one file; more are a circle."""

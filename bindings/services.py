@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from bindings.policy import Policy

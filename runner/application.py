@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from runner.errors import ConfigurationError, did_you_mean
+from scripttest.tuples import NamedTuple
 
 SUFFIXES = (".ts", ".js")
 

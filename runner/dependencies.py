@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from scripttest import Status
+from scripttest.tuples import NamedTuple
 
 
 class Needs(NamedTuple):

@@ -8,9 +8,10 @@ import time
 from collections.abc import Mapping
 from io import TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple, TextIO, cast
+from typing import TextIO, cast
 
 from runner.secrets import PROCESS, RedactedStream, Secrets
+from scripttest.tuples import NamedTuple
 
 
 class Environment(NamedTuple):

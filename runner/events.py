@@ -19,9 +19,10 @@ any reporter. They come in the order in which things happen:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from scripttest import Outcome, Status
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse

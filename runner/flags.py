@@ -7,7 +7,9 @@ everything else (help, mistakes, abbreviations), which `cli` then gives to click
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import Any
+
+from scripttest.tuples import NamedTuple
 
 
 class Flag(NamedTuple):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.cases.messages import input_of
 from scripttest import Failure, FunctionCall, HostError, code_frame
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant

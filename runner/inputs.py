@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.application import Application, TestModule, find_root
 from runner.errors import ConfigurationError
 from runner.options import RunOptions, absolute
+from scripttest.tuples import NamedTuple
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _REPORT = r"output-\d{14}\.jsonl"

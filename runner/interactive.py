@@ -14,9 +14,10 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.options import in_words
+from scripttest.tuples import NamedTuple
 
 TERMINAL = "/dev/tty"
 HISTORY = 50

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
+from scripttest.tuples import NamedTuple
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""

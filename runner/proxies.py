@@ -7,10 +7,10 @@ without a leading dot and a `:port`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from runner.errors import ConfigurationError
+from scripttest.tuples import NamedTuple
 
 
 class Proxies(NamedTuple):

@@ -21,11 +21,12 @@ import json
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError
 from runner.options import RunOptions, absolute
 from runner.stopping import CUT
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.application import Application, TestModule

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat, Origin
 from runner.dependencies import Progress
@@ -22,6 +22,7 @@ from runner.options import in_words
 from runner.repetition import Repetition
 from runner.trials import CaseRun
 from scripttest import Failure
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.application import TestModule
 from runner.events import Suite, SuiteEnd, SuiteStart, TestResult, TestStart
 from runner.repetition import Repetition
 from runner.reporters.multiplexer import Multiplexer
 from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.stopping import Stop

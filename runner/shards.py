@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.model import Case

@@ -11,7 +11,9 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from scripttest.tuples import NamedTuple
 
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
 """Pass rate in percent from which on a test is in a class."""

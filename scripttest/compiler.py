@@ -16,11 +16,12 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from scripttest.boundary import Boundary
 from scripttest.errors import CompileError, Location
 from scripttest.esbuild import Packet, Service
+from scripttest.tuples import NamedTuple
 
 FLAGS = [
     "--bundle",

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scripttest.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, ScriptError, StackFrame
@@ -20,6 +20,7 @@ from scripttest.esbuild import Service
 from scripttest.module_run import boot
 from scripttest.protocol import encode
 from scripttest.supervisor import Worker
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from scripttest.stack import StackMapper

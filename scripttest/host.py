@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from scripttest.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, ScriptError
@@ -23,6 +22,7 @@ from scripttest.module_run import Module, ModuleRun, plan
 from scripttest.protocol import encode
 from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.supervisor import Processes, Worker
+from scripttest.tuples import NamedTuple
 
 CHUNK = 40
 """Tests that a worker is given at once."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from scripttest.compiler import Compiled, Source
 from scripttest.errors import Location, StackFrame
 from scripttest.protocol import encode
 from scripttest.results import Cause, Failure, Outcome
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from scripttest.scan import Scan

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from scripttest.errors import CompileError, Location, ScriptError, StackFrame
+from scripttest.tuples import NamedTuple
 
 Status = Literal["passed", "failed", "skipped"]
 Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructure"]

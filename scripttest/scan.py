@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+from scripttest.tuples import NamedTuple
 
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
 _REACHES = set(

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import NamedTuple
 
 from scripttest.compiler import RUNTIME_SOURCE
 from scripttest.scan import stands
+from scripttest.tuples import NamedTuple
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"

@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import NamedTuple
 
 from scripttest.errors import HostError
 from scripttest.esbuild import Service
 from scripttest.process import LIFELINE, SIGKILL, Child, spawn
 from scripttest.protocol import Frame, FrameReader, encode
+from scripttest.tuples import NamedTuple
 
 CHUNK = 1 << 18
 STDERR_LIMIT = 2000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,8 @@ PACKAGES = {
     "runner": {"scripttest", "bindings"},
 }
 """Package → the packages of this project that it may import."""
+SHARED = ("scripttest.tuples",)
+"""Modules that all packages import."""
 LIBRARIES = {
     "_quickjs": {"scripttest/bytecode.py", "scripttest/engine.py"},
     "click": {"runner/cli.py", "runner/commands/"},
@@ -85,13 +88,19 @@ def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
         if top in PACKAGES:
             if top != package and top not in PACKAGES[package]:
                 problems.append(f"{place}:{line}: {package} must not import {top}")
-            if top != package and name != top and not name.startswith("bindings.processes"):
+            if top != package and name not in (top, *SHARED) and not name.startswith("bindings.processes"):
                 problems.append(f"{place}:{line}: import from the root of {top}, not from {name}")
         elif top not in sys.stdlib_module_names:
             allowed = LIBRARIES.get(top, set())
             if not any(place == where or (where.endswith("/") and place.startswith(where)) for where in allowed):
                 problems.append(f"{place}:{line}: {top} is imported elsewhere: {sorted(allowed) or 'nowhere'}")
     assert problems == []
+
+
+def test_named_tuples_are_those_that_are_made_quickly() -> None:
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in modules()}
+    slow = [place for place, text in sources.items() if re.search(r"from typing import .*\bNamedTuple\b", text)]
+    assert slow == ["scripttest/tuples.py"]
 
 
 @pytest.mark.parametrize("name", WORKER_MODULES)

@@ -231,7 +231,6 @@ def _yaml_loader() -> Any:
     It is the one in Python: the one in C has no bound on nesting, and a script could crash the process with it.
     """
     if not _loaders:
-
         import yaml
 
         loader: Any = type("_Loader", (yaml.SafeLoader,), {"construct_mapping": _mapping})

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.assertions.base import ToolUse

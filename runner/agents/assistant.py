@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.application import Application
 from runner.documents import read_json, read_yaml
 from runner.errors import ConfigurationError
+from scripttest.tuples import NamedTuple
 
 SHIPPED = Path(__file__).resolve().parent.parent / "shipped"
 """An application with the agents that come with this package."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.connectors.base import Completion
+from scripttest.tuples import NamedTuple
 
 
 class Reply(NamedTuple):

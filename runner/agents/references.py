@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from runner.application import SUFFIXES, Application
 from runner.errors import did_you_mean
 from scripttest import FunctionError, ScriptError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from scripttest import FunctionPool

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
 from runner.agents.chat import Chat, Messages, ModelCall
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant, Assistants

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
@@ -29,6 +29,7 @@ from runner.assertions.base import NotEvaluated
 from runner.errors import ConfigurationError, RunnerError
 from runner.modes.awaiting import text_in
 from scripttest import ScriptError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.application import Application

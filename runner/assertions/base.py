@@ -8,7 +8,9 @@ throws) raises `NotEvaluated`: it fails, also when negated.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.model import Assertion

@@ -8,12 +8,13 @@ tools set, and then in the state of the conversation.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import NotEvaluated
 from runner.assertions.values import KINDS, equal, json_of, kind_of, text_of
 from runner.assertions.verdicts import decide, nothing_to_judge, show
 from runner.errors import did_you_mean
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

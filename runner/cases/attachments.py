@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.cases.entries import Path as Place
 from runner.cases.model import Case, Message, Part
 from runner.errors import ConfigurationError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.conversations import ConversationTurn, Turn

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from runner.cases.problems import Problem, Problems
+from scripttest.tuples import NamedTuple
 
 Path = tuple[str | int, ...]
 """Keys and indexes, from the entry inwards."""

@@ -8,7 +8,7 @@ left the value is said to have a wrong shape.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -18,6 +18,7 @@ from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
 from runner.cases.model import Assertion, Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
+from scripttest.tuples import NamedTuple
 
 _SHAPES = {
     "string_type": "a string",

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
 from runner.cases.entries import Path
+from scripttest.tuples import NamedTuple
 
 FREE = "x-"
 """Fields that start so are the user's own, wherever fields are checked."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from runner.errors import did_you_mean
+from scripttest.tuples import NamedTuple
 
 SHOWN = 10
 """Names of a circle that are told."""

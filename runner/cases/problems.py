@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.entries import Path

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from runner.cases.checks import findings_of
 from runner.cases.graph import Fault, faults
@@ -20,6 +19,7 @@ from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
 from runner.dependencies import Needs, needs_of
 from runner.errors import ConfigurationError
+from scripttest.tuples import NamedTuple
 
 CHECKED_AT_ONCE = 1 << 15
 """Letters of a file that the first pass takes at a time, and the rest of the line. With more, the cases of a piece no

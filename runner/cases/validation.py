@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
@@ -17,6 +17,7 @@ from runner.cases.fields import FREE, without_free
 from runner.cases.kinds import model_of, unknown_mode
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
+from scripttest.tuples import NamedTuple
 
 _AT_ONCE = 500
 """Entries of a line that holds many."""

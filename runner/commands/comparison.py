@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from difflib import unified_diff
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.reporters.document import Record, Report
 from runner.reporters.facts import errors_of
+from scripttest.tuples import NamedTuple
 
 DIFF_LINES = 40
 """Lines of the difference of two outputs that are kept."""

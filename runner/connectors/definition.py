@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.documents import read_json
 from runner.errors import ConfigurationError
+from scripttest.tuples import NamedTuple
 
 _NUMBER = (int, float)
 _FIELDS: dict[str, tuple[tuple[type, ...], str]] = {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.connectors.base import Message
+from scripttest.tuples import NamedTuple
 
 
 class Data(NamedTuple):

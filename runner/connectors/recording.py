@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest
 from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
@@ -35,6 +35,7 @@ from runner.connectors.recordings import (
 )
 from runner.errors import ConfigurationError
 from runner.options import RunOptions, absolute
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.chat import Origin

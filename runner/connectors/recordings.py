@@ -27,10 +27,11 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.matching import Clean, Described
+from scripttest.tuples import NamedTuple
 
 VERSION = 1
 """Of the format."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.connectors.reply_conditions import Condition, read_conditions
 from runner.connectors.reply_situation import Path as ValuePath
@@ -20,6 +20,7 @@ from runner.connectors.reply_templates import Lookup, compile_templates, names_i
 from runner.documents import read_yaml
 from runner.errors import ConfigurationError, did_you_mean
 from runner.options import duration
+from scripttest.tuples import NamedTuple
 
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
 _RULE = ("when", "times", "reply")

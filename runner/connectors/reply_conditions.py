@@ -15,7 +15,7 @@ Texts may hold templates; one without a value fits nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.connectors.reply_situation import Path
 from runner.connectors.reply_templates import (
@@ -29,6 +29,7 @@ from runner.connectors.reply_templates import (
     render,
 )
 from runner.errors import ConfigurationError, did_you_mean
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from bindings import Pattern

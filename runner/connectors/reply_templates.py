@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.connectors.reply_situation import NAMES, Path
 from runner.errors import ConfigurationError, did_you_mean
+from scripttest.tuples import NamedTuple
 
 _BRACES = re.compile(r"\{\{(.*?)\}\}", re.S)
 _EXPRESSION = re.compile(r"\s*([A-Za-z]\w*(?:\.[\w-]+)*)\s*((?:\|\s*\w+\s*)*)")

@@ -8,7 +8,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+
+from scripttest.tuples import NamedTuple
 
 
 class Timing(NamedTuple):

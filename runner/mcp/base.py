@@ -7,9 +7,10 @@ Items are JSON objects as in the Model Context Protocol: tools `{name, descripti
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from runner.errors import RunnerError
+from scripttest.tuples import NamedTuple
 
 Item = dict[str, Any]
 

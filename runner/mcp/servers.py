@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.application import Application
 from runner.documents import read_json
 from runner.errors import ConfigurationError, did_you_mean
 from runner.mcp.base import Server
 from runner.mcp.process import CallProcess, ProcessServer
+from scripttest.tuples import NamedTuple
 
 SUFFIXES = (".mcp.yao", ".mcp.json", ".mcp.jsonc")
 TRANSPORTS = ("process", "stdio", "sse", "http")

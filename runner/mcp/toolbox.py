@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError, did_you_mean
 from runner.mcp.base import Server, Tool, ToolError
 from runner.mcp.servers import Servers
+from scripttest.tuples import NamedTuple
 
 MAX_TOOLS = 20
 """Most tools that a model is offered, as in Yao."""

@@ -18,7 +18,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat, Origin
 from runner.agents.judges import CaseJudges, MatchSnapshot
@@ -16,6 +16,7 @@ from runner.connectors.base import Usage
 from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from runner.options import DEFAULT_THRESHOLD
 from scripttest import Cause, Failure
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     import asyncio

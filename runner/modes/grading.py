@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
@@ -14,6 +14,7 @@ from runner.assertions.verdicts import score_of, shorten
 from runner.events import CriterionResult, ScoreResult
 from runner.modes.base import Trial
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from scripttest import Cause

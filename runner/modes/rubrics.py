@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.assertions.verdicts import shorten, show
 from runner.cases.conversations import Criterion as Rubric
 from runner.cases.conversations import Grader
+from scripttest.tuples import NamedTuple
 
 RUBRICS = "rubrics"
 MATCHES = "Means the same as expected_output"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.assertions import check_all
@@ -15,6 +15,7 @@ from runner.events import TurnResult
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import Trial
 from scripttest import ScriptError
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.model import Assertion

@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, Warned
 from runner.execution import Execution
 from runner.reporters.attachments import without_content
 from runner.reporters.records import summary_record
 from runner.reporters.run_records import record_of, runs_record
+from scripttest.tuples import NamedTuple
 
 Record = dict[str, Any]
 

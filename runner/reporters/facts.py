@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.reporters.document import Record
+from scripttest.tuples import NamedTuple
 
 ERRORS = 50
 """Errors of one result that are listed."""

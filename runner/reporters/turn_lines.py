@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from runner.events import (
     CaseResult,
@@ -15,6 +15,7 @@ from runner.events import (
 )
 from runner.reporters.text import Style, count, in_milliseconds
 from runner.reporters.values import called, cut, one_line, text_of, written
+from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult
