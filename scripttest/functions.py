@@ -51,13 +51,15 @@ class FunctionCall(NamedTuple):
     function: str
     """Name of a top-level or exported function."""
     arguments: str
-    """JSON list; `{"$ctx": true}` in it stands for the context."""
+    """JSON list."""
     context: str
     """JSON of `ContextData` in `bindings/src/kernel.ts`."""
     mocks: str = "null"
     """JSON of `mocks` in `bindings/src/parts/invoke.ts`."""
     module: Path | None = None
     """The script that a test file belongs to, loaded with it."""
+    context_at: int | None = None
+    """Where among the arguments, counted from 0, the context is put in."""
 
 
 class Returned(NamedTuple):
@@ -214,7 +216,8 @@ class _Loaded:
 
     def frame(self, call: FunctionCall) -> bytes:
         """The frame that calls a function."""
-        own = f'{boot(self._scan, False, self._names)[:-1]},"shared":true,"mocks":{call.mocks}}}'
+        at = "null" if call.context_at is None else str(call.context_at)
+        own = f'{boot(self._scan, False, self._names)[:-1]},"shared":true,"mocks":{call.mocks},"contextAt":{at}}}'
         function = self.compiled.exports.get(call.function, call.function)
         return encode("invoke", own, self._nested, call.context, function, call.arguments)
 

@@ -313,14 +313,8 @@ class ScriptHost:
         if job is None:
             raise ValueError(f"unexpected {kind}")
         state = self._states.get(job.key)
-        if kind == "start" and self._ending:
-            self._remove(seat)
-        elif kind == "start":
-            seat.running = int(parts[0])
-            if seat.todo.popleft() != seat.running:
-                raise ValueError("tests out of order")
-            seat.worker.start_clock(self._timeout)
-            self._started(state, job.key, seat.running)
+        if kind == "start":
+            self._begin(seat, state, int(parts[0]))
         elif kind == "log" and state is not None:
             text = json.loads(parts[1])
             if parts[0] not in LEVELS or not isinstance(text, str):
@@ -337,6 +331,11 @@ class ScriptHost:
             if state is not None:
                 self._ended(state, index, state.outcome(json.loads(parts[1]), state.tests[index].name, index))
             seat.running = None
+            if parts[2]:
+                self._begin(seat, state, int(parts[2]))
+            else:
+                seat.worker.deadline = None
+                seat.job = None
         elif kind == "tests":
             seat.worker.deadline = None
             if state is not None:
@@ -349,13 +348,18 @@ class ScriptHost:
             if state is not None:
                 failure = state.outcome(json.loads(parts[0]), "", None).failures[0]
                 self._close_module(job.key, Broken(job.key, failure))
-        elif kind == "idle":
-            seat.worker.deadline = None
-            seat.job = None
 
-    def _started(self, state: ModuleRun | None, key: str, index: int) -> None:
-        if state is None:
+    def _begin(self, seat: _Seat, state: ModuleRun | None, index: int) -> None:
+        if self._ending:
+            self._remove(seat)
             return
+        seat.running = index
+        if seat.todo.popleft() != index:
+            raise ValueError("tests out of order")
+        seat.worker.start_clock(self._timeout)
+        if state is None or seat.job is None:
+            return
+        key = seat.job.key
         position, run = self._place(index)
         self._out.append(Started(key, position, run))
         if state.early:

@@ -5,6 +5,7 @@ Limits can only be lowered; one that the system does not have, or has lower alre
 
 from __future__ import annotations
 
+import os
 import resource
 
 from scripttest.seccomp import confine
@@ -24,6 +25,14 @@ def limit_resources() -> None:
     _lower("RLIMIT_NOFILE", OPEN_FILES)
     _lower("RLIMIT_FSIZE", FILE_SIZE)
     _lower("RLIMIT_AS", ADDRESS_SPACE)
+
+
+def give_way() -> None:
+    """Has the command go on when its message wakes this process: it has work for the other workers too."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    except (AttributeError, OSError):
+        return
 
 
 def limit_processes() -> None:

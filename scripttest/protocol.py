@@ -12,13 +12,12 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | supervisor | reply | JSON or code | the answer to `call` or `library` |
 | worker | tests | (name, source) pairs | the functions whose names start with `Test` |
 | worker | broken | failure JSON | the module could not be evaluated |
-| worker | start | index | the clock of this test starts |
+| worker | start | index | the first test of `run` begins |
 | worker | log | level, JSON text | one captured line of the running test |
 | worker | call | process name, JSON arguments | a host call; the worker waits for `reply` |
 | worker | library | script id | asks for the code of another script; the worker waits for `reply` |
-| worker | result | index, outcome JSON | a test has ended |
+| worker | result | index, outcome JSON, index or nothing | a test has ended, and the next one begins, if there is one |
 | worker | returned | JSON | what `invoke` came to |
-| worker | idle | - | all tests of `run` have ended |
 
 Only text made by `JSON.stringify` or by the compiler crosses, so a part never holds a lone surrogate.
 """

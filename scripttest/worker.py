@@ -13,7 +13,7 @@ import sys
 import time
 
 from scripttest.engine import EngineError
-from scripttest.limits import MAX_INHERITED, limit_processes, limit_resources
+from scripttest.limits import MAX_INHERITED, give_way, limit_processes, limit_resources
 from scripttest.parts import Parts
 from scripttest.protocol import FrameReader, encode
 from scripttest.realm import Realm
@@ -35,6 +35,7 @@ def main() -> None:
     """Entry point; `sys.argv` is the core's folder and the descriptors for frames in, frames out and the lifeline."""
     folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
     os.closerange(max(2, incoming, outgoing, lifeline) + 1, MAX_INHERITED)
+    give_way()
     limit_resources()
     _thread.stack_size(THREAD_STACK)
     _thread.start_new_thread(run, (Worker(folder, incoming, outgoing),))
@@ -123,12 +124,11 @@ class Worker:
         self._send("tests", *self._found)
 
     def _run(self, parts: list[str]) -> None:
-        done = b""
-        for index, plan, pieces in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
-            done += encode("start", index)
-            self._write(done)
-            done = encode("result", index, self._test(plan, pieces))
-        self._write(done + encode("idle"))
+        indexes = parts[0::3]
+        self._send("start", indexes[0])
+        following = [*indexes[1:], ""]
+        for index, plan, pieces, next in zip(indexes, parts[1::3], parts[2::3], following, strict=True):
+            self._send("result", index, self._test(plan, pieces), next)
 
     def _test(self, plan: str, pieces: str) -> str:
         realm = self._listed
