@@ -69,6 +69,7 @@ class Worker:
         self._boot = self._nested_boot = self._context = ""
         self._scripts: list[str] = []
         self._lead = self._entry = self._base = ""
+        self._end = 0
 
     def serve(self) -> None:
         """Handles frames until the supervisor hangs up."""
@@ -79,6 +80,7 @@ class Worker:
                 self._discover(parts[0])
             elif kind == "plan":
                 self._base = parts[0]
+                self._end = len(self._base.rstrip("\n"))
             elif kind == "run":
                 self._run(parts)
             elif kind == "invoke":
@@ -181,7 +183,7 @@ class Worker:
             offset, skip, start, end = map(int, piece.split(":"))
             text += [base[at:offset], full[start:end]]
             at = offset + skip
-        return [*self._scripts[:-1], "".join(text) + base[at:]]
+        return [*self._scripts[:-1], "".join(text) + base[at : self._end]]
 
     def _why(self, engine_text: str) -> str:
         """The outcome of work that broke: the scripts are loaded again in a realm that can see what is thrown."""
