@@ -46,10 +46,11 @@ class Hook(NamedTuple):
             call = FunctionCall(
                 found.script,
                 found.function,
-                json.dumps([{"$ctx": True}, *arguments]),
+                json.dumps([None, *arguments]),
                 json.dumps(self.chat.context),
                 self.chat.mocks_json,
                 found.module,
+                context_at=0,
             )
             value = (await runtime.function(call, scope, f"{kind} {reference}")).value
         except ScriptReferenceError as error:

@@ -59,7 +59,7 @@ class FunctionCall(NamedTuple):
     module: Path | None = None
     """The script that a test file belongs to, loaded with it."""
     context_at: int | None = None
-    """Where among the arguments, counted from 0, the context is put in."""
+    """Index of the argument that the context stands in for."""
 
 
 class Returned(NamedTuple):

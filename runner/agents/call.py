@@ -153,9 +153,10 @@ class Call:
         call = FunctionCall(
             script,
             name,
-            json.dumps([{"$ctx": True}, *arguments]),
+            json.dumps([None, *arguments]),
             json.dumps(self._scope.context),
             self._scope.chat.mocks_json,
+            context_at=0,
         )
         returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
         return returned.value

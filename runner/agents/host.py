@@ -55,8 +55,9 @@ class AgentHost:
         """The file of a script; see `scripttest.FunctionServices`."""
         return self._calls.library(module, script)
 
-    async def process(self, scope: Scope, name: str, args: Args) -> Any:
-        """Calls a process on behalf of a scope; its JSON value. Raises ProcessError."""
+    async def process(self, scope: Scope, name: str, args: Args, with_context: bool = False) -> Any:
+        """Calls a process on behalf of a scope; its JSON value. A function of a script gets the context as its last
+        argument `with_context`. Raises ProcessError."""
         mock = mocked_process(scope.chat.mocks, name)
         if mock is not None:
             return mock.value
@@ -71,7 +72,7 @@ class AgentHost:
             if group == "mcp":
                 return await mcp_processes(self.runtime.servers)(name, args, scope)
             if group in ("scripts", "services", "agents", "assistants", "ai"):
-                return await self._call_script(scope, name, args)
+                return await self._call_script(scope, name, args, with_context)
             return await asyncio.to_thread(self._calls.process, name, args, scope.context, scope.chat.session)
         except (AgentError, RunnerError, ScriptError) as error:
             hint = f". {error.hint}" if error.hint else ""
@@ -80,19 +81,19 @@ class AgentHost:
     async def call_tool(self, name: str, args: Args, context: Any) -> Any:
         """Calls the process behind an MCP tool, with the context as its last argument; `context` is a `Scope`. Raises
         ProcessError."""
-        scripts = name.partition(".")[0] in ("scripts", "services", "agents", "assistants", "ai")
-        return await self.process(context, name, [*args, {"$ctx": True}] if scripts else args)
+        return await self.process(context, name, args, with_context=True)
 
-    async def _call_script(self, scope: Scope, name: str, args: Args) -> Any:
+    async def _call_script(self, scope: Scope, name: str, args: Args, with_context: bool) -> Any:
         from scripttest import FunctionCall
 
         script, _, function = name.rpartition(".")
         call = FunctionCall(
             self._calls.library("", script),
             function,
-            json.dumps(args),
+            json.dumps([*args, None] if with_context else args),
             json.dumps(scope.context),
             scope.chat.mocks_json,
+            context_at=len(args) if with_context else None,
         )
         return (await self.runtime.function(call, scope)).value
 

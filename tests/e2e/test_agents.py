@@ -728,6 +728,40 @@ def test_a_model_that_calls_an_unknown_tool_is_told_so(app: MakeApplication) -> 
     ]
 
 
+MARKED = {"$ctx": True}
+JUDGE = """\
+export function Same(output, input, expected) {
+  return { pass: JSON.stringify(output) === JSON.stringify(expected), message: JSON.stringify(output) };
+}
+export function Keep(argument, ctx) { return { argument, user: ctx.User.ID }; }
+"""
+
+
+def test_no_answer_and_no_argument_of_a_tool_is_taken_for_the_context(app: MakeApplication) -> None:
+    judged = {"type": "script", "script": "scripts.judge.Same"}
+    replies = """\
+- when: { input: tool, tool: false }
+  reply: { tool_calls: [{ name: keep, arguments: { $ctx: true } }] }
+- reply: done
+"""
+    hooks = "function Next() { return { data: { $ctx: true } }; }"
+    kept = {"argument": MARKED, "user": "test-user"}
+    cases = [
+        {"id": "answer", "input": "answer", "assert": {**judged, "value": MARKED}},
+        {"id": "tool", "input": "tool", "assert": {"type": "tool_result", "value": {"tool": "keep", "result": kept}}},
+    ]
+    package = {"mcp": {"servers": ["shop"]}}
+    application = app(
+        {
+            **agent(package=package, replies=replies, hooks=hooks, cases=cases),
+            **server("shop", {"keep": "scripts.judge.Keep"}),
+            "/scripts/judge.ts": JUDGE,
+        }
+    )
+
+    assert errors(application) == {"answer": None, "tool": None}
+
+
 def test_a_tool_loop_without_end_fails_at_its_limit(app: MakeApplication) -> None:
     replies = "- reply: { tool_calls: [{ name: add, arguments: { items: [] } }] }"
     package = {"mcp": {"servers": ["shop"], "options": {"max_turn": 3}}}

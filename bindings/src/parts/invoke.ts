@@ -1,9 +1,9 @@
 /**
  * Calls one function of the loaded scripts for the host: hooks of agents, tools, judging functions of cases.
  *
- * Unlike a script called by a test, the realm is the outermost one: what the function asks for goes to the host. Of the
- * arguments, `{"$ctx": true}` stands for the context. The answer is JSON: `{ok, sent?}`, `{missing: true}` when there is
- * no such function, or `{error: {message, code?, stack?}}`. `sent` lists what `ctx.Send` and its siblings sent.
+ * Unlike a script called by a test, the realm is the outermost one: what the function asks for goes to the host. The answer
+ * is JSON: `{ok, sent?}`, `{missing: true}` when there is no such function, or `{error: {message, code?, stack?}}`. `sent`
+ * lists what `ctx.Send` and its siblings sent.
  */
 
 import type { Core } from "../core";
@@ -15,6 +15,8 @@ import type { Flow } from "./flow";
 export interface InvokeBoot {
   /** stand-ins for the length of the call, by pattern */
   mocks?: { process?: Record<string, unknown>; agent?: Record<string, unknown>; http?: Record<string, unknown>; now?: string };
+  /** index of the argument that the context stands in for */
+  contextAt?: number | null;
 }
 
 const senders = ["Send", "SendStream", "Append", "Replace", "Merge", "Set", "End", "sent"];
@@ -79,9 +81,8 @@ export default function (core: Core) {
           try {
             mock();
             const values = std.parse(args) as unknown[];
-            for (let i = 0; i < values.length; i++) {
-              if ((values[i] as { $ctx?: unknown } | null)?.$ctx === true) values[i] = context();
-            }
+            const { contextAt } = core.boot as InvokeBoot;
+            if (contextAt != null) values[contextAt] = context();
             answer = returned(yield std.apply(target, undefined, values));
           } catch (error) {
             answer = failed(error);
