@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag, T
 
 from runner.cases.kinds import model_of
 from runner.cases.model import Assertion, Assertions, AssertionType, CallOptions, Case, Message, Model, OneOrMany, Part
+from runner.cases.numbers import FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
 
@@ -35,7 +36,7 @@ class Simulator(Model):
     """`agents:id`, `scripts:module`, or an agent's id; `--simulator` when it is missing."""
     options: CallOptions = Field(default_factory=CallOptions)
     """Options of its calls; `persona`, `goal` and `max_turns` may stand in their metadata."""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: FreeObject = Field(default_factory=dict)
     """`persona`, `goal`, `max_turns`, and whatever else the simulator understands."""
     persona: str | None = None
     """Who the user is."""
@@ -112,7 +113,7 @@ class Criterion(Model):
     """Names the criterion in results."""
     outcome: Annotated[str, Field(pattern=r"\S")]
     """What the answer has to be like, in words."""
-    weight: float = Field(default=1, gt=0)
+    weight: float = Field(default=1, gt=0, allow_inf_nan=False)
     """How much it counts."""
     required: bool = False
     """Whether the case fails without it."""
@@ -125,7 +126,7 @@ class Grader(Assertion):
     """Any assertion type, or `rubrics`."""
     criteria: str | list[CriterionText | Criterion] | None = None  # type: ignore[assignment]
     """Of `rubrics`: a list of criteria, texts or objects; of `agent`: a text."""
-    weight: float = Field(default=1, gt=0)
+    weight: float = Field(default=1, gt=0, allow_inf_nan=False)
     """How much it counts."""
     required: bool = False
     """Whether the case fails when it does not hold."""
@@ -141,7 +142,7 @@ class ConversationTurn(Model):
 
     input: str | Message | list[Part]
     """A text, a message, or parts."""
-    expected_output: Any = None
+    expected_output: FreeValue = None
     """A reference for grading; it never enters the conversation."""
     assertions: _Graders = None
     """Criteria in words, and other assertions on this turn's answer."""

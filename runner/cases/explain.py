@@ -16,6 +16,7 @@ from runner.cases.entries import Path
 from runner.cases.fields import model_at, parts_of, same_fields
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
 from runner.cases.model import Assertion, Case
+from runner.cases.numbers import TOO_LARGE
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 from scripttest.tuples import NamedTuple
@@ -38,6 +39,7 @@ _BOUNDS = {
 """pydantic's complaint about a number → what it has to be."""
 _OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "Part": "part "}
 """Model → what its fields are said to be of."""
+_LARGEST = "The largest is 1.8e308; a larger one can be a text"
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 
@@ -79,6 +81,7 @@ def _complaint(location: tuple[int | str, ...], kind: str, bounds: dict[str, Any
             path.append(part)
         elif kind == "missing" and index == len(location) - 1:
             path.append(part)
+    path += bounds.get("at", ())
     misfit = kind in _SHAPES or (kind == "literal_error" and not isinstance(here, str))
     return _Complaint(tuple(path), kind, misfit, bounds)
 
@@ -100,6 +103,8 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
         return _no_choice(path, str(actual), model_at(path, case), model)
     if kind in ("string_pattern_mismatch", "too_short"):
         return Finding(path, f"{written(path)} must not be empty")
+    if kind in (TOO_LARGE, "finite_number"):
+        return Finding(path, f"{written(path)} is too large for a number", _LARGEST)
     if kind in _BOUNDS:
         return Finding(path, f"{written(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
     return Finding(path, f"{written(path)}: {kind.replace('_', ' ')}")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic_core import core_schema
 
+from runner.cases.numbers import FreeObject, FreeValue
+
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
@@ -52,6 +54,7 @@ class OpenModel(BaseModel):
     """Base of what goes to the agent as it is, further fields included."""
 
     model_config = ConfigDict(extra="allow", strict=True)
+    __pydantic_extra__: dict[str, FreeValue] = Field(init=False)
 
 
 class SkipOptions(Model):
@@ -72,11 +75,11 @@ class CallOptions(Model):
     """Id of the connector that answers, instead of the agent's own."""
     mode: str | None = None
     """Mode of the agent, as its hooks see it."""
-    search: Any = None
+    search: FreeValue = None
     """Whether and how to search, as the agent's hooks see it."""
     skip: SkipOptions | None = None
     """Parts of the call to leave out."""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: FreeObject = Field(default_factory=dict)
     """Becomes `ctx.metadata`, over the case's own `metadata`."""
     disable_global_prompts: bool = False
     """Leave out the application's global prompts."""
@@ -111,7 +114,7 @@ class AssertionOptions(Model):
 
     connector: str | None = None
     """Id of the connector that the judging agent uses."""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: FreeObject = Field(default_factory=dict)
     """What the judge is told besides: `criteria` and anything else."""
 
 
@@ -120,7 +123,7 @@ class Assertion(Model):
 
     type: AssertionType = "equals"
     """What is checked."""
-    value: Any = None
+    value: FreeValue = None
     """What is expected; its meaning depends on the type."""
     path: str | None = None
     """Where in the output: `$.a[0].b` or `a.b`."""
@@ -147,11 +150,11 @@ class Assertion(Model):
 class Mocks(Model):
     """Stand-ins for what hooks and tools call, for the length of the case."""
 
-    process: dict[str, Any] = Field(default_factory=dict)
+    process: FreeObject = Field(default_factory=dict)
     """Process name or pattern with `*` → its answer."""
-    agent: dict[str, Any] = Field(default_factory=dict)
+    agent: FreeObject = Field(default_factory=dict)
     """Agent id or pattern → its answer."""
-    http: dict[str, Any] = Field(default_factory=dict)
+    http: FreeObject = Field(default_factory=dict)
     """`GET https://host/path` or pattern → the response."""
     now: str | None = None
     """RFC 3339: the time that scripts see."""
@@ -197,13 +200,13 @@ class Case(Model):
     """The conversation so far; wins over `input`."""
     assertions: Annotated[Assertions | None, Field(validation_alias=AliasChoices("assert", "assertions"))] = None
     """What has to hold for the output; wins over `expected`."""
-    expected: Any = None
+    expected: FreeValue = None
     """The output itself; null counts as not given."""
     user: str | None = None
     """Id of the user who asks; `-u` wins."""
     team: str | None = None
     """Id of the user's team; `-t` wins."""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: FreeObject = Field(default_factory=dict)
     """Becomes `ctx.metadata`."""
     options: CallOptions = Field(default_factory=lambda: _CALL_OPTIONS)
     """Options of the call."""

@@ -35,6 +35,7 @@ _BROKEN = (
     ("expected", "this is no JSON value"),
     ("control character", "a control character in a string must be written as an escape, such as \\n"),
     ("invalid escape", "this escape does not exist in JSON"),
+    ("number out of range", "a number has too many digits"),
     ("recursion limit", "it is nested too deeply"),
 )
 """What the JSON parser says → what we say."""

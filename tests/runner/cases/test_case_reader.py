@@ -220,6 +220,25 @@ REFUSED = {
         '{"id": "T1", "input": "", "expected": NaN}',
         "cases.jsonl:1:39: broken JSON: this is no JSON value",
     ),
+    "number beyond a double": (
+        f'{T1}, "metadata": {{"rates": [1, 1e400]}}}}',
+        'cases.jsonl:1:55: case "T1": "metadata.rates[1]" is too large for a number '
+        "[The largest is 1.8e308; a larger one can be a text]",
+    ),
+    "number beyond a double in an assertion": (
+        f'{T1}, "assert": {{"value": -1e400}}}}',
+        'cases.jsonl:1:40: case "T1": "assert.value" is too large for a number '
+        "[The largest is 1.8e308; a larger one can be a text]",
+    ),
+    "weight beyond a double": (
+        '{"id": "T1", "mode": "conversation", "turns": [{"input": "Hi", "assertions": [{"value": 1, "weight": 1e400}]}]}',
+        'cases.jsonl:1:92: case "T1": "turns[0].assertions[0].weight" is too large for a number '
+        "[The largest is 1.8e308; a larger one can be a text]",
+    ),
+    "number with too many digits": (
+        f'{T1}, "expected": {"1" * 5000}}}',
+        "cases.jsonl:1:4342: broken JSON: a number has too many digits",
+    ),
     "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: there is a NUL byte in it"),
     "text": (
         "hello\n",

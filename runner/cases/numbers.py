@@ -1,0 +1,43 @@
+"""JSON values that a case file may hold in its free fields: any, but for numbers that are too large for a double, such
+as `1e400`, of which no script and no provider of a model can be told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from runner.cases.entries import Path
+
+TOO_LARGE = "too_large"
+"""Type of the complaint; its `at` is where in the value the number is."""
+_LARGEST = sys.float_info.max
+T = TypeVar("T")
+
+
+def _checked(value: T) -> T:
+    for place in _too_large(value, ()):
+        raise PydanticCustomError(TOO_LARGE, "too large for a number", {"at": place})
+    return value
+
+
+def _too_large(value: Any, place: Path) -> Iterator[Path]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _too_large(inner, (*place, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _too_large(inner, (*place, index))
+    elif isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:
+        yield place
+
+
+FreeValue = Annotated[
+    str | Annotated[Any, AfterValidator(_checked)], Field(union_mode="left_to_right"), WithJsonSchema({})
+]
+"""Any JSON value; most are texts, which are seen first."""
+FreeObject = Annotated[dict[str, Any], AfterValidator(_checked)]
+"""Any JSON object."""
