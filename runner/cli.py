@@ -106,6 +106,14 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         command = getattr(import_module(module), name)
         program = f"yao-test {arguments[0]}"
         arguments = arguments[1:]
+    elif arguments and not arguments[0].startswith("-"):
+        from runner.errors import ConfigurationError, did_you_mean
+
+        first = arguments[0]
+        hint = (
+            did_you_mean(first, COMMANDS) or "What is to be tested comes after -i; yao-test --help lists the commands"
+        )
+        raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
     else:
         command, program = _click_command(), "yao-test"
     try:

@@ -13,6 +13,12 @@ from runner.errors import ConfigurationError
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
+_SAID = {
+    "found character that cannot start any token": "a tab, or another character that can begin nothing, is here; "
+    "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
+}
+"""What PyYAML says → what we say."""
+
 
 def read_json(path: Path, purpose: str) -> Any:
     """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the
@@ -48,10 +54,16 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
+        problem = in_words(error)
         raise ConfigurationError(f"Cannot read {purpose} {path}{where}: {problem}", "It must be YAML") from error
     except RecursionError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
+
+
+def in_words(error: Any) -> str:
+    """What a `yaml.YAMLError` says is wrong."""
+    problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error).partition("\n")[0]
+    return _SAID.get(problem, problem)
 
 
 @cache

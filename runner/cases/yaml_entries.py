@@ -14,7 +14,7 @@ import yaml
 
 from runner.cases.entries import Entry, Path, Places
 from runner.cases.problems import Problem, Problems
-from runner.documents import yaml_loader
+from runner.documents import in_words, yaml_loader
 
 LISTS = ("tests", "cases")
 _TAG = "tag:yaml.org,2002:"
@@ -30,7 +30,7 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        problems.add(Problem(*place, f"broken YAML: {error.problem or error.context}"))
+        problems.add(Problem(*place, f"broken YAML: {in_words(error)}"))
     except yaml.reader.ReaderError as error:
         problems.add(Problem(1, 1, f"broken YAML: {error.reason}"))
     except RecursionError:
@@ -68,7 +68,7 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems) -> Entry | None:
         text = json.dumps(loader.construct_document(node), ensure_ascii=False, allow_nan=False)
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark and (error.problem_mark.line + 1, error.problem_mark.column + 1)
-        problems.add(Problem(*(place or (line, column)), f"broken YAML: {error.problem}"))
+        problems.add(Problem(*(place or (line, column)), f"broken YAML: {in_words(error)}"))
         return None
     except RecursionError:
         problems.add(Problem(line, column, "broken YAML: it is nested too deeply"))

@@ -95,6 +95,15 @@ REFUSED = {
         f"Error: No such option '--verbos'. (Did you mean one of: '--verbose', '--version'?)\n{FLAGS_LISTED}",
     ),
     "unknown letter": ((*S, "-z"), f"Error: No such option '-z'.\n{FLAGS_LISTED}"),
+    "misspelt command": (
+        ("difff", "a.jsonl", "b.jsonl"),
+        'Error: Cannot run "difff": there is no such command\nHint: Did you mean "diff"?',
+    ),
+    "input without -i": (
+        ("scripts.demo.setup",),
+        'Error: Cannot run "scripts.demo.setup": there is no such command\n'
+        "Hint: What is to be tested comes after -i; yao-test --help lists the commands",
+    ),
     "stray argument": ((*S, "setup"), f"Error: Got unexpected extra argument (setup)\n{FLAGS_LISTED}"),
     "flag without its value": ((*S, "--timeout"), f"Error: Option '--timeout' requires an argument.\n{FLAGS_LISTED}"),
     "input without its value": (("-i",), f"Error: Option '-i' requires an argument.\n{FLAGS_LISTED}"),

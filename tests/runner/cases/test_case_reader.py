@@ -279,6 +279,11 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message
 
 
 BAD_YAML = {
+    "tab": (
+        "tests:\n\t- id: A\n",
+        "a.yaml:2:1: broken YAML: a tab, or another character that can begin nothing, is here; "
+        "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
+    ),
     "syntax": ("- id: [A\n- b", "a.yaml:3:1: broken YAML: did not find expected ',' or ']'"),
     "unknown field": (
         "tests:\n  - id: A\n    inputt: Hi\n    input: Hi\n",
