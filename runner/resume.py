@@ -176,7 +176,7 @@ def material(
     sources: list[CaseSource],
 ) -> Record:
     """`{options, inputs, agents}` of the start line. Reads the files of all inputs."""
-    from runner.reporters.document import suite_id
+    from runner.reporters.result_lines import suite_id
 
     defaults = RunOptions(())
     kept = ("inputs", "timeout", *COMPARED)
@@ -195,7 +195,7 @@ def material(
 
 def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Iterable[Suite], runs: int) -> Kept:
     """What of a report still holds. Raises ConfigurationError when it has results of inputs that this run has not."""
-    from runner.reporters.document import suite_id
+    from runner.reporters.result_lines import suite_id
 
     known = {suite_id(suite): suite for suite in suites}
     of_cases = {suite_id(source.suite): source for source in sources}

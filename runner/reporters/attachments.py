@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
 SHORTEST = 256
@@ -14,40 +13,19 @@ _DATA = re.compile(rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})")
 
 def without_content(value: Any) -> Any:
     """A JSON value in which `data:image/png;base64,… (12 KB)` stands for the content of a `data:` url, also within a
-    text, and `… (12 KB)` for the data of an `input_audio` part; the value itself when there are none."""
-    return _shortened(value) if _holds_some(value) else value
-
-
-def _holds_some(value: Any) -> bool:
-    if isinstance(value, dict):
-        if "input_audio" in value:
-            return True
-        items: Iterable[Any] = value.values()
-    else:
-        items = value if isinstance(value, list | tuple) else (value,)
-    for item in items:
-        kind = type(item)
-        if kind is str:
-            if ";base64," in item:
-                return True
-        elif (kind is dict or kind is list or kind is tuple) and item and _holds_some(item):
-            return True
-    return False
-
-
-def _shortened(value: Any) -> Any:
+    text, and `… (12 KB)` for the data of an `input_audio` part."""
     if isinstance(value, str):
         return _DATA.sub(lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value
     if isinstance(value, dict):
-        return {key: _audio(item) if key == "input_audio" else _shortened(item) for key, item in value.items()}
-    return list(map(_shortened, value)) if isinstance(value, list | tuple) else value
+        return {key: _audio(item) if key == "input_audio" else without_content(item) for key, item in value.items()}
+    return list(map(without_content, value)) if isinstance(value, list | tuple) else value
 
 
 def _audio(part: Any) -> Any:
     data = part.get("data") if isinstance(part, dict) else None
     if isinstance(data, str) and len(data) >= SHORTEST:
         return {**part, "data": _size(data)}
-    return _shortened(part)
+    return without_content(part)
 
 
 def _size(data: str) -> str:

@@ -35,9 +35,10 @@ def case_record(result: TestResult) -> dict[str, Any]:
     """
     outcome, case = result.outcome, result.case
     assert case is not None
-    record: dict[str, Any] = {
-        "id": outcome.name,
-        "name": case.title,
+    record: dict[str, Any] = {"id": outcome.name}
+    if case.title is not None:
+        record["name"] = case.title
+    record |= {
         "status": outcome.status,
         "input": case.input,
         "output": case.output,
@@ -46,8 +47,11 @@ def case_record(result: TestResult) -> dict[str, Any]:
         "error": error_text(outcome.failures[0]) if outcome.failures else None,
         "response": case.response,
         "messages_count": case.messages,
-        **(_in_turns(case, outcome) if case.mode != "standard" else {"assertions": _assertions(case.assertions)}),
     }
+    if case.mode == "standard":
+        record["assertions"] = _assertions(case.assertions)
+    else:
+        record |= _in_turns(case, outcome)
     if outcome.failures:
         record["cause"] = outcome.failures[0].cause
         errors = [error_text(failure) for failure in outcome.failures if failure.type]
@@ -57,21 +61,25 @@ def case_record(result: TestResult) -> dict[str, Any]:
         if framed is not None:
             record["location"] = place(framed)
             record["stack_trace"] = stack_trace(framed)
-    more = {
-        "skip_reason": outcome.skip_reason,
-        "tools": [tool._asdict() for tool in case.tools],
-        "connector": case.connector,
-        "model_calls": case.model_calls,
-        "usage": _usage(case),
-        "sent": list(case.sent),
-        "line": case.line,
-        "tags": list(case.tags),
-        "metadata": case.metadata,
-        "logs": log_lines(result),
-    }
-    record |= {key: value for key, value in more.items() if value}
-    if record["name"] is None:
-        del record["name"]
+    if outcome.skip_reason:
+        record["skip_reason"] = outcome.skip_reason
+    if case.tools:
+        record["tools"] = [tool._asdict() for tool in case.tools]
+    if case.connector:
+        record["connector"] = case.connector
+    if case.model_calls:
+        record["model_calls"] = case.model_calls
+        record["usage"] = _usage(case)
+    if case.sent:
+        record["sent"] = list(case.sent)
+    if case.line:
+        record["line"] = case.line
+    if case.tags:
+        record["tags"] = list(case.tags)
+    if case.metadata:
+        record["metadata"] = case.metadata
+    if result.logs:
+        record["logs"] = log_lines(result)
     return record
 
 
@@ -173,8 +181,6 @@ def _criterion(criterion: CriterionResult) -> dict[str, Any]:
 
 
 def _usage(case: CaseResult) -> dict[str, Any]:
-    if not case.model_calls:
-        return {}
     usage: dict[str, Any] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens}
     return usage if case.cost is None else {**usage, "cost": case.cost}
 
@@ -187,7 +193,10 @@ def _assertion(result: AssertionResult) -> dict[str, Any]:
     """`{type, path?, name?, value, passed, expected, actual, message, error?, score?, details?}`; `value` is
     `expected`, as the design documents print it."""
     record: dict[str, Any] = {"type": result.type}
-    record |= {key: value for key, value in (("path", result.path), ("name", result.name)) if value is not None}
+    if result.path is not None:
+        record["path"] = result.path
+    if result.name is not None:
+        record["name"] = result.name
     record |= {
         "value": result.expected,
         "passed": result.passed,

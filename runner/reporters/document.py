@@ -8,14 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, Warned
+from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, TestStart, Warned
 from runner.execution import Execution
-from runner.reporters.attachments import without_content
+from runner.reporters.plain import utf8
 from runner.reporters.records import summary_record
-from runner.reporters.run_records import record_of, runs_record
+from runner.reporters.result_lines import result_line, suite_id
 from scripttest.tuples import NamedTuple
 
 Record = dict[str, Any]
+
+BATCH = 8
+"""Results that documents take at a time: one after the other they take a third of what they take each on its own, when
+the processor has had other things to do in between."""
 
 
 class Report(NamedTuple):
@@ -61,15 +65,18 @@ class Collector:
         """`keep` says what is needed of a result, None when nothing is. Its record belongs to others too."""
         self._keep = keep
         self._start: Record = {}
+        self._ended: list[tuple[TestResult, Suite]] = []
         self._results: list[Record] = []
         self._warnings: list[str] = []
 
     def add(self, event: Event, so_far: Execution) -> None:
         """Folds one event in."""
+        if isinstance(event, TestStart):
+            return
         if isinstance(event, TestEnd):
-            record = self._keep(result_line(event.result, so_far.suites[event.result.suite]))
-            if record is not None:
-                self._results.append(record)
+            self._ended.append((event.result, so_far.suites[event.result.suite]))
+            if len(self._ended) == BATCH:
+                self._take()
         elif isinstance(event, RunStart):
             self._start = start_record(event)
         elif isinstance(event, Warned):
@@ -77,9 +84,15 @@ class Collector:
 
     def report(self, run: Execution) -> Report:
         """The report of a run that has ended."""
+        self._take()
         errors = [problem.message for problem in run.errors]
         results = in_order(self._start["suites"], self._results)
         return Report(self._start, results, errors, self._warnings, end_record(run))
+
+    def _take(self) -> None:
+        records = (self._keep(result_line(result, suite)) for result, suite in self._ended)
+        self._results += [record for record in records if record is not None]
+        self._ended.clear()
 
 
 class DocumentReporter:
@@ -113,18 +126,17 @@ class DocumentReporter:
         if isinstance(self._target, Path):
             write_whole(self._target, text)
         else:
-            self._target.write(text.encode("utf-8", "replace").decode())
+            self._target.write(utf8(text).decode())
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that a reader never sees half of it; lone surrogates become `?`. Raises OSError."""
+    """Writes a file so that a reader never sees half of it. Raises OSError."""
     if path.exists() and not path.is_file():  # a device or a pipe
-        with path.open("w", encoding="utf-8", errors="replace") as stream:
-            stream.write(text)
+        path.write_bytes(utf8(text))
         return
     part = path.with_name(f".yao-test.{os.getpid()}")
     try:
-        part.write_text(text, "utf-8", "replace")
+        part.write_bytes(utf8(text))
         os.replace(part, path)
     except OSError as error:
         part.unlink(missing_ok=True)
@@ -133,8 +145,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def suite_record(suite: Suite) -> Record:
-    """`{id, kind, label, file, agent, connector}`; the id of a case file is its label, so that reports of several
-    machines agree."""
+    """`{id, kind, label, file, agent, connector}`."""
     return {
         "id": suite_id(suite),
         "kind": suite.kind,
@@ -143,11 +154,6 @@ def suite_record(suite: Suite) -> Record:
         "agent": suite.agent,
         "connector": suite.connector,
     }
-
-
-def suite_id(suite: Suite) -> str:
-    """How a report names a suite."""
-    return suite.label if suite.kind == "agent_test" else suite.id
 
 
 def start_record(start: RunStart) -> Record:
@@ -172,38 +178,6 @@ def end_record(run: Execution) -> Record:
     summary: Record = summary_record(run.counts, end.seconds * 1000)
     stopped = {"stopped": end.stopped, "not_run": end.not_run} if end.stopped else {}
     return {**summary, "status": end.status, **stopped, "completed_at": end.completed_at}
-
-
-_last: tuple[TestResult | None, Record] = (None, {})
-
-
-def result_line(result: TestResult, suite: Suite) -> Record:
-    """The `result` line of a result: `{type, suite, position, id, ...}`. Reporters that ask for the same one in turn
-    share the record, and must not change it."""
-    global _last
-    known, record = _last
-    if result.record is not None:
-        return result.record
-    if known is not result:
-        record = {"type": "result", "suite": suite_id(suite), "position": result.position}
-        own = without_content(record_of(result))
-        if result.case is not None:
-            record |= own
-        else:
-            record |= {"id": own.pop("name"), "script": result.suite, **own}
-        if result.run:
-            record["run"] = result.run
-        elif result.stability is not None:
-            record["runs"] = without_content(runs_record(result.stability, result.attempts))
-        _last = (result, record)
-    return record
-
-
-def in_words(value: Any) -> Any:
-    """A JSON value with texts for the numbers that JSON has no word for: `"Infinity"`, which a `1e400` becomes."""
-    import json
-
-    return json.loads(json.dumps(value), parse_constant=str)
 
 
 def in_order(suites: list[Record], results: list[Record]) -> list[Record]:

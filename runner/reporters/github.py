@@ -16,6 +16,7 @@ from runner.execution import Execution
 from runner.reporters.document import Collector, Record, Report
 from runner.reporters.facts import errors_of, name_of, place_of
 from runner.reporters.markdown import LIMIT, markdown
+from runner.reporters.plain import utf8
 
 ANNOTATIONS = 50
 """GitHub shows no more of a job."""
@@ -62,8 +63,8 @@ class GithubReporter:
             path = Path(self._summary)
             room = LIMIT - (path.stat().st_size if path.exists() else 0)
             if room >= LEAST:
-                with path.open("a", encoding="utf-8", errors="replace") as stream:
-                    stream.write(markdown(report, room))
+                with path.open("ab") as stream:
+                    stream.write(utf8(markdown(report, room)))
         except OSError as error:
             self._write(f"::warning title=yao-test::{_message(f'Cannot write the job summary: {error.strerror}')}\n")
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.reporters.document import DocumentReporter, Record, Report, in_words
+from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import agents_of, connectors_of
+from runner.reporters.plain import json_line, plain, without_halves
 from runner.reporters.run_records import as_in_seed, milliseconds_of, stability_summary
 from runner.reporters.saved import counts_of
 
@@ -34,15 +35,15 @@ def json_text(document: Record, results: int) -> str:
     """A document of so many results as text; with many of them, each list of results has one to a line, which takes a
     fraction of the time."""
     try:
-        return _text(document, results)
+        text = _text(document, results)
     except ValueError:
-        return _text(in_words(document), results)
+        text = _text(plain(document), results)
+    return without_halves(text)
 
 
 def _text(document: Record, results: int) -> str:
     if results <= INDENTED:
         return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     lists: list[list[Record]] = []
 
     def outline(value: Any) -> Any:
@@ -59,7 +60,7 @@ def _text(document: Record, results: int) -> str:
     head, *rest = json.dumps(outline(document), indent=2, ensure_ascii=False).split(json.dumps(PLACE))
     parts = [head]
     for records, text in zip(lists, rest, strict=True):
-        parts += ["[\n", ",\n".join(map(encode, records)), "\n]", text]
+        parts += ["[\n", ",\n".join(map(json_line, records)), "\n]", text]
     return "".join(parts) + "\n"
 
 
@@ -124,7 +125,9 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
 
 def _result(suite: Record, record: Record) -> Record:
     """A result without what only lines need; script tests have a name in the place of an id."""
-    rest = {key: value for key, value in as_in_seed(record).items() if key not in OF_LINES}
+    rest = dict(as_in_seed(record))
+    for key in OF_LINES:
+        rest.pop(key, None)
     return rest if suite["kind"] == "agent_test" else {"name": rest.pop("id"), **rest}
 
 

@@ -7,19 +7,18 @@ the last one of a test.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from runner.events import AttemptEnd, Event, RunEnd, RunError, RunStart, Suite, TestEnd, TestResult, Warned
+from runner.events import AttemptEnd, Event, RunEnd, RunError, RunStart, Suite, TestEnd, TestResult, TestStart, Warned
 from runner.execution import Execution
-from runner.reporters.document import Record, Report, end_record, in_words, result_line, start_record, suite_id
+from runner.reporters.document import Record, Report, end_record, start_record
 from runner.reporters.line_file import LineFile
+from runner.reporters.plain import json_line
+from runner.reporters.result_lines import result_text, suite_id
 from runner.reporters.run_records import figures
 
 OF_SOME = ("flags", "runs_per_case", "min_pass_rate")
 """What the start says of some runs."""
-
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class JsonlReporter:
@@ -33,9 +32,11 @@ class JsonlReporter:
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
+        if isinstance(event, TestStart):
+            return
         if isinstance(event, TestEnd) and event.result.attempts:
             self._stability(event.result, so_far.suites[event.result.suite])
-        elif isinstance(event, TestEnd | AttemptEnd):
+        elif isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made anew each time
             self._result(event.result, so_far)
         elif isinstance(event, RunStart):
             if not self._goes_on:
@@ -67,8 +68,8 @@ class JsonlReporter:
     def _result(self, result: TestResult, so_far: Execution) -> None:
         if result.record is not None and self._goes_on:
             return
-        line = result_line(result, so_far.suites[result.suite])
-        self._write({**line, "digest": result.digest} if result.digest else line)
+        text = result_text(result, so_far.suites[result.suite])
+        self._file.write(f'{text[:-1]}, "digest": "{result.digest}"}}' if result.digest else text)
 
     def _stability(self, result: TestResult, suite: Suite) -> None:
         if result.stability is not None:
@@ -76,11 +77,7 @@ class JsonlReporter:
             self._write({**head, "status": result.outcome.status, **figures(result.stability)})
 
     def _write(self, record: Record) -> None:
-        try:
-            line = _encode(record)
-        except ValueError:
-            line = _encode(in_words(record))
-        self._file.write(line)
+        self._file.write(json_line(record))
 
 
 def _start_line(start: Record, total_cases: int | None) -> Record:

@@ -15,10 +15,11 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from io import BufferedWriter, FileIO
 from pathlib import Path
-from typing import TextIO
 
 from runner.errors import ConfigurationError
+from runner.reporters.plain import utf8
 
 SYNC_SECONDS = 1.0
 """How long a line may wait until the disk is told to keep it."""
@@ -52,8 +53,10 @@ class LineFile:
         file = _open_current(part)
         try:
             file.truncate(0)
-            file.writelines(f"{line}\n" for line in lines)
-            file.flush()
+            stream = BufferedWriter(file)
+            stream.writelines(utf8(f"{line}\n") for line in lines)
+            stream.flush()
+            stream.detach()
             os.fsync(file.fileno())
             os.replace(part, self.path)
         except BaseException:
@@ -67,7 +70,9 @@ class LineFile:
     def write(self, line: str) -> None:
         """Writes a line, without its end. Raises OSError, also that of an earlier line which the disk did not keep."""
         try:
-            self._file.write(line + "\n")
+            data = utf8(f"{line}\n")
+            while (count := self._file.write(data)) < len(data):
+                data = data[count:]
             if self._sync is not None:
                 self._sync.soon()
             elif self._is_regular:
@@ -128,11 +133,11 @@ class _Sync:
             self._error = error
 
 
-def _open_current(path: Path) -> TextIO:
+def _open_current(path: Path) -> FileIO:
     """Opens a file for appending and locks it: that which has the path, also when another process puts a new one
     there."""
     while True:
-        file = path.open("a", encoding="utf-8", errors="replace", buffering=1)
+        file = path.open("ab", buffering=0)
         try:
             if not _is_regular(file):
                 return file
@@ -147,7 +152,7 @@ def _open_current(path: Path) -> TextIO:
         file.close()
 
 
-def _lock(file: TextIO, path: Path) -> None:
+def _lock(file: FileIO, path: Path) -> None:
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     try:
@@ -160,7 +165,7 @@ def _lock(file: TextIO, path: Path) -> None:
             ) from error
 
 
-def _is_regular(file: TextIO) -> bool:
+def _is_regular(file: FileIO) -> bool:
     return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 

@@ -10,6 +10,7 @@ from runner.reporters.facts import agents_of, connectors_of
 from runner.reporters.json_report import pass_rate
 from runner.reporters.markdown_parts import block, duration, inline, table
 from runner.reporters.markdown_result import MARKS, body, heading
+from runner.reporters.plain import utf8
 from runner.reporters.saved import counts_of
 
 LIMIT = 1_000_000
@@ -55,7 +56,7 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
 
 
 def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
+    return len(text) if text.isascii() else len(utf8(text))
 
 
 def _head(report: Report, limit: int) -> str:

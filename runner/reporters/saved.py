@@ -4,6 +4,7 @@ called."""
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.reporters.document import Record, Report, in_order
+from runner.reporters.plain import plain
 from runner.reporters.run_records import from_seed, together
 
 STATUSES = ("passed", "failed", "skipped")
@@ -30,6 +32,8 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "skip_reason": str,
 }
 """What fields of a result hold that its place and its figures come from, where they are not null."""
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""JSON's escape for half of a surrogate pair, which other tools write."""
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 
 
@@ -54,7 +58,8 @@ def read(path: Path) -> Report:
             line = content.count(b"\n", 0, at) + 1
             raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
         text, cut = content[:at].decode("utf-8-sig"), True
-    return _Reader(path).read(text, cut)
+    report = _Reader(path).read(text, cut)
+    return Report(*plain(report)) if _HALF.search(text) else report
 
 
 class _Reader:

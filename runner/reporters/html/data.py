@@ -12,7 +12,6 @@ digest?}`, and `suite` a position in `start.suites`.
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,6 +20,7 @@ from zlib import crc32
 from runner.reporters.again import command_of
 from runner.reporters.document import Report
 from runner.reporters.html.frames import Frames
+from runner.reporters.plain import json_line
 from runner.reporters.values import text_of
 
 Record = dict[str, Any]
@@ -57,8 +57,8 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
         if record["status"] == "failed" and (found := frames.of(record)):
             extra["frames"] = found
         if digests:
-            row["digest"] = crc32(json_text(record.get("output")).encode())
-        text = json_text([record, extra])
+            row["digest"] = crc32(json_line(record.get("output")).encode())
+        text = json_line([record, extra])
         if not texts:
             starts.append(len(rows))
         rows.append(row)
@@ -77,27 +77,7 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
         "rows": rows,
         "blocks": starts,
     }
-    yield f"{prefix}index", packed(json_text(index))
-
-
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")).encode
-
-
-def json_text(value: Any) -> str:
-    """JSON that every reader takes: numbers that JSON has no word for are strings, lone surrogates are escaped."""
-    try:
-        text = _encode(value)
-    except ValueError:
-        return json_text(json.loads(json.dumps(value), parse_constant=str))
-    return text if text.isascii() or _is_encodable(text) else json.dumps(value, separators=(",", ":"))
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    yield f"{prefix}index", packed(json_line(index))
 
 
 def packed(text: str) -> str:

@@ -138,7 +138,7 @@ def test_any_text_is_read_as_it_was_written(text: str, extension: str, tmp_path:
 
     (record,) = load(tmp_path / f"report.{extension}").results
 
-    kept = text.encode("utf-8", "replace").decode()
+    kept = text.encode("utf-8", "backslashreplace").decode()
     assert (record["input"], record["output"]) == (kept, [kept])
 
 

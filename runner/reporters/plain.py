@@ -1,0 +1,55 @@
+"""Texts and numbers as every reader of a report takes them, in the same words in each format.
+
+| value | in reports |
+| --- | --- |
+| half of a surrogate pair, which UTF-8 cannot have | the six letters `\\ud800`, as on the console |
+| a number that JSON has no word for, such as `1e400` | a text: `"Infinity"` |
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from json import encoder
+from typing import Any
+
+_LONE = re.compile("[\ud800-\udfff]")
+_encode: Callable[[Any, int], Iterable[str]] = vars(encoder)["c_make_encoder"](
+    None, None, encoder.encode_basestring, None, ": ", ", ", False, False, False
+)
+"""What `json.JSONEncoder(ensure_ascii=False, allow_nan=False)` makes anew for each value, which takes as
+long as a short value."""
+
+
+def json_line(value: Any) -> str:
+    """A JSON value in one line, as every reader takes it."""
+    try:
+        text = "".join(_encode(value, 0))
+    except ValueError:
+        return json_line(plain(value))
+    return without_halves(text)
+
+
+def without_halves(text: str) -> str:
+    """JSON text whose texts are as UTF-8 can have them."""
+    return text if text.isascii() else _LONE.sub(_spelled, text)
+
+
+def is_utf8(text: str) -> bool:
+    """Whether UTF-8 can have a text."""
+    return text.isascii() or not _LONE.search(text)
+
+
+def plain(value: Any) -> Any:
+    """A JSON value as every reader takes it."""
+    return json.loads(without_halves(json.dumps(value, ensure_ascii=False)), parse_constant=str)
+
+
+def _spelled(half: re.Match[str]) -> str:
+    return f"\\\\u{ord(half[0]):04x}"
+
+
+def utf8(text: str) -> bytes:
+    """A text as a file has it."""
+    return text.encode("utf-8", "backslashreplace")
