@@ -37,7 +37,8 @@ def read_shard(text: str) -> Shard:
     """The shard that `--shard` names. Raises ConfigurationError."""
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise ConfigurationError(f'Cannot read --shard "{text}": it must be I/N, with I from 1 to N', "Such as 1/4, 2/4, 3/4 and 4/4")
+        message = f'Cannot read --shard "{text}": it must be I/N, with I from 1 to N'
+        raise ConfigurationError(message, "Such as 1/4, 2/4, 3/4 and 4/4")
     return Shard(int(match[1]), int(match[2]))
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError, core_schema
 
 from runner.cases.entries import Path
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
 
 TOO_LARGE = "too_large"
 """Type of the complaint; its `at` is where in the value the number is."""
@@ -35,9 +38,16 @@ def _too_large(value: Any, place: Path) -> Iterator[Path]:
         yield place
 
 
-FreeValue = Annotated[
-    str | Annotated[Any, AfterValidator(_checked)], Field(union_mode="left_to_right"), WithJsonSchema({})
-]
-"""Any JSON value; most are texts, which are seen first."""
+class _TextsFirst:
+    """Takes texts, which most values are, without a look at them."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        checked = core_schema.no_info_after_validator_function(_checked, handler(source))
+        return core_schema.union_schema([core_schema.str_schema(strict=True), checked], mode="left_to_right")
+
+
+FreeValue = Annotated[Any, _TextsFirst, WithJsonSchema({})]
+"""Any JSON value."""
 FreeObject = Annotated[dict[str, Any], AfterValidator(_checked)]
 """Any JSON object."""
