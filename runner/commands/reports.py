@@ -9,7 +9,7 @@ from pathlib import Path
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options import absolute
-from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file
+from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file, report_path
 from runner.reporters.document import Report, load, write_whole
 
 
@@ -23,7 +23,7 @@ def read_report(environment: Environment, path: str) -> Report:
 
 def write_reports(environment: Environment, report: Report, outputs: Sequence[str]) -> None:
     """Writes a report to files, each in the format of its extension. Raises ConfigurationError."""
-    paths = [absolute(output, environment.directory) for output in outputs]
+    paths = [report_path(output, environment.directory) for output in outputs]
     reporters = [(path, make()) for path, make in [(path, maker_for_file(path)) for path in paths]]
     for path, reporter in reporters:
         with writing(path), understanding(path):
@@ -34,7 +34,7 @@ def write_reports(environment: Environment, report: Report, outputs: Sequence[st
 
 def check_outputs(environment: Environment, outputs: Sequence[str], extensions: Collection[str]) -> list[Path]:
     """The paths of files that are to be written. Raises ConfigurationError."""
-    paths = [absolute(output, environment.directory) for output in outputs]
+    paths = [report_path(output, environment.directory) for output in outputs]
     for path in paths:
         if path.suffix.lower() not in extensions:
             hint = f"The extensions are {', '.join(extensions)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +39,12 @@ BUILT_IN = {
 """Id of `-r` → module and class, made with the path of `-o`, whatever its extension, or with a stream."""
 
 
+def report_path(output: str, directory: Path) -> Path:
+    """The absolute path of `-o`. Its name is as the user wrote it, also when it is a link: the name says the format."""
+    path = directory / Path(output).expanduser()
+    return path.parent.resolve() / path.name
+
+
 def maker_for_file(path: Path) -> Maker:
     """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown."""
     entry = next((entry for end, entry in FILE_REPORTERS.items() if path.name.lower().endswith(end)), None)
@@ -59,10 +66,11 @@ def maker_by_id(id: str, target: Path | TextIO) -> Maker:
 
 def check_writable(path: Path) -> None:
     """Makes the folder of a report. Raises ConfigurationError when the report cannot be written."""
-    if path.parent.exists() and not path.parent.is_dir():
-        raise ConfigurationError(f"Cannot write a report to {path}: {path.parent} is not a folder")
+    folder = Path(os.path.realpath(path)).parent
+    if folder.exists() and not folder.is_dir():
+        raise ConfigurationError(f"Cannot write a report to {path}: {folder} is not a folder")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         with open(path, "a", encoding="utf-8"):
             pass
     except OSError as error:

@@ -134,6 +134,7 @@ def write_whole(path: Path, text: str) -> None:
     if path.exists() and not path.is_file():  # a device or a pipe
         path.write_bytes(utf8(text))
         return
+    path = Path(os.path.realpath(path))
     part = path.with_name(f".yao-test.{os.getpid()}")
     try:
         part.write_bytes(utf8(text))

@@ -3,14 +3,15 @@ then."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from runner.options import RunOptions, absolute
-from runner.reporters import maker_for_file
+from runner.options import RunOptions
+from runner.reporters import maker_for_file, report_path
 from runner.reporters.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 
@@ -58,8 +59,13 @@ def open_reporters(
     options, environment = console.options, console.environment
     reporters: list[Reporter] = [console.progress] if console.progress else []
     reporters.append(Ordered(ConsoleReporter(options, environment, console.write)))
-    paths = list(dict.fromkeys(absolute(output, environment.directory) for output in outputs))
-    paths = [path for path in paths if going_on is None or path != going_on.path]
+    files: dict[str, Path] = {}
+    for output in outputs:
+        path = report_path(output, environment.directory)
+        files.setdefault(os.path.realpath(path), path)
+    if going_on is not None:
+        files.pop(str(going_on.path), None)
+    paths = list(files.values())
     makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
     if going_on is not None:
         from runner.reporters.jsonl import JsonlReporter

@@ -55,6 +55,21 @@ def test_every_format_is_written_by_one_run_and_again_from_its_lines(small: Appl
     )
 
 
+def test_the_name_of_a_link_says_the_format_and_its_target_is_written(small: Application) -> None:
+    names = ("r.jsonl", "r.json", "r.md")
+    for name in names:
+        (small.root / name).symlink_to(small.root / f"kept/{name.replace('.', '-')}")
+
+    outputs = [part for name in names for part in ("-o", name)]
+    assert small.run(*BOTH, *outputs).code == 1
+    shown = small.run("show", "r.jsonl", "-o", "r.md")
+
+    assert (shown.code, shown.stderr, shown.stdout) == (0, "", "Wrote <app>/r.md\n")
+    assert [(small.root / name).is_symlink() for name in names] == [True] * 3
+    assert [len(load(small.root / f"kept/r-{end}").results) for end in ("jsonl", "json")] == [4, 4]
+    assert (small.root / "kept/r-md").read_text().startswith("# Test Report\n")
+
+
 @pytest.mark.parametrize(
     ("id", "first"),
     [
