@@ -202,7 +202,7 @@ def verdicts(shared_app: MakeApplication) -> dict[str, Record]:
     for name, code in VERDICTS.items():
         attacks[name] = code
         attacks[f"after {name}"] = INNOCENT
-    return attacked(shared_app({}), attacks, "--parallel", "1", "--timeout", "10s")
+    return attacked(shared_app({}), attacks, "--parallel", "1", "--timeout", "2s")
 
 
 @pytest.mark.parametrize("attack", VERDICTS)
