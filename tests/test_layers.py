@@ -21,7 +21,7 @@ SHARED = ("scripttest.tuples",)
 LIBRARIES = {
     "_quickjs": {"scripttest/bytecode.py", "scripttest/engine.py"},
     "click": {"runner/cli.py", "runner/commands/"},
-    "rich": {"runner/reporters/progress.py"},
+    "rich": {"runner/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
     "regex": {"bindings/patterns.py"},
     "httpx": {"bindings/processes/http.py", "runner/mcp/http.py"},

@@ -59,7 +59,8 @@ def diff(
         raise ConfigurationError(f"Cannot compare {a} with {b}: they have no result in common", hint)
     with understanding(f"the comparison of {a} with {b}"):
         found = compare(before, after, slower_factor, least)
-    environment.stdout.write(as_text(found, Style(environment.colors and not no_color)))
+    style = Style(environment.colors and not no_color)
+    environment.stdout.write(as_tables(found, environment, style) if environment.terminal else as_text(found, style))
     for path in paths:
         make = FORMATS.get(path.suffix.lower())
         write_text(environment, path, make(found) if make else _page(after, before))
@@ -84,6 +85,21 @@ def as_text(found: Comparison, style: Style) -> str:
         if changes:
             text += style.paint(f"{title} ({len(changes)})\n", color)
             text += "".join(_text_of(kind, change) for change in changes) + "\n"
+    return text + _verdict(found) + "\n"
+
+
+def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
+    """The changes for a terminal, with a table for each kind."""
+    from runner.commands.tables import table_of
+
+    text = ""
+    for kind, (title, color) in TITLES.items():
+        changes: list[Change] = getattr(found, kind)
+        if changes:
+            text += style.paint(f"{title} ({len(changes)})\n", color)
+            text += table_of(changes, environment, style.colors)
+        if kind == "changed":
+            text += "".join(f"{line}\n" for change in changes for line in (f"{change.id}:", *change.diff))
     return text + _verdict(found) + "\n"
 
 

@@ -22,11 +22,11 @@ class Style:
     """Text in colours, or without them."""
 
     def __init__(self, colors: bool) -> None:
-        self._colors = colors
+        self.colors = colors
 
     def paint(self, text: str, color: str) -> str:
         """Text in a colour; line breaks at its end stay outside."""
-        if not self._colors:
+        if not self.colors:
             return text
         body = text.rstrip("\n")
         return f"\x1b[{_CODES[color]}m{body}\x1b[0m{text[len(body) :]}"
