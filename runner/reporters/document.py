@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from io import BufferedWriter
 from pathlib import Path
 from typing import Any, TextIO
 
 from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, TestStart, Warned
 from runner.execution import Execution
+from runner.reporters.line_file import open_current
 from runner.reporters.plain import utf8
 from runner.reporters.records import summary_record
 from runner.reporters.result_lines import result_line, suite_id
@@ -20,6 +22,9 @@ Record = dict[str, Any]
 BATCH = 8
 """Results that documents take at a time: one after the other they take a third of what they take each on its own, when
 the processor has had other things to do in between."""
+
+LONGEST_NAME = 200
+"""Bytes of the name of a file while it is written; file systems take 255."""
 
 
 class Report(NamedTuple):
@@ -130,17 +135,25 @@ class DocumentReporter:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that a reader never sees half of it. Raises OSError."""
+    """Writes a file so that a reader never sees half of it; what is left when it is killed, the next one for the same
+    file uses again. Raises OSError."""
     if path.exists() and not path.is_file():  # a device or a pipe
         path.write_bytes(utf8(text))
         return
     path = Path(os.path.realpath(path))
-    part = path.with_name(f".yao-test.{os.getpid()}")
+    part = path.with_name(os.fsdecode(os.fsencode(f".yao-test.{path.name}")[:LONGEST_NAME]))
     try:
-        part.write_bytes(utf8(text))
-        os.replace(part, path)
+        with open_current(part, wait=True) as file:
+            try:
+                file.truncate(0)
+                with BufferedWriter(file) as stream:
+                    stream.write(utf8(text))
+                    stream.flush()
+                    os.replace(part, path)
+            except BaseException:
+                part.unlink(missing_ok=True)
+                raise
     except OSError as error:
-        part.unlink(missing_ok=True)
         error.filename, error.filename2 = str(path), None
         raise
 

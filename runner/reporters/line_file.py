@@ -35,7 +35,7 @@ class LineFile:
             keep: leave in it what it has, and go on at its end.
         """
         self.path = path
-        self._file = _open_current(path)
+        self._file = open_current(path)
         self._is_regular = _is_regular(self._file)
         if self._is_regular and not keep:
             self._file.truncate(0)
@@ -50,7 +50,7 @@ class LineFile:
         """Puts these lines in the place of all that it has; whoever reads it sees the one or the other. To be called
         before `write`. Raises OSError."""
         part = self.path.with_name(f".yao-test.{self.path.name}")  # nobody else has it, for the report is locked
-        file = _open_current(part)
+        file = open_current(part)
         try:
             file.truncate(0)
             stream = BufferedWriter(file)
@@ -133,15 +133,15 @@ class _Sync:
             self._error = error
 
 
-def _open_current(path: Path) -> FileIO:
+def open_current(path: Path, wait: bool = False) -> FileIO:
     """Opens a file for appending and locks it: that which has the path, also when another process puts a new one
-    there."""
+    there. Waits while another process has it, or else raises ConfigurationError."""
     while True:
         file = path.open("ab", buffering=0)
         try:
             if not _is_regular(file):
                 return file
-            _lock(file, path)
+            _lock(file, path, wait)
             if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 return file
         except FileNotFoundError:
@@ -152,11 +152,11 @@ def _open_current(path: Path) -> FileIO:
         file.close()
 
 
-def _lock(file: FileIO, path: Path) -> None:
+def _lock(file: FileIO, path: Path, wait: bool) -> None:
     from fcntl import LOCK_EX, LOCK_NB, flock
 
     try:
-        flock(file, LOCK_EX | LOCK_NB)
+        flock(file, LOCK_EX if wait else LOCK_EX | LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
             raise ConfigurationError(
