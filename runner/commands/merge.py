@@ -46,8 +46,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     said: list[str] = []
     suites: dict[str, Record] = {}
     results: dict[tuple[str, str, object], Record] = {}
-    sources: dict[tuple[str, str, object], str] = {}
-    for name, report in zip(names, reports, strict=True):
+    sources: dict[tuple[str, str, object], int] = {}
+    for part, (name, report) in enumerate(zip(names, reports, strict=True)):
         said += _differences(reports[0], report, names[0], name)
         for suite in report.suites:
             known = suites.setdefault(suite["id"], suite)
@@ -55,11 +55,12 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
                 raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" is of another kind in the other parts')
         for record in report.results:
             key = (record["suite"], record["id"], record.get("run"))
-            if sources.get(key, name) != name:
-                said.append(f"{record['suite']} {name_of(record)} is in {sources[key]} and in {name}, which wins")
+            earlier = sources.get(key, part)
+            if earlier != part:
+                said.append(f"{record['suite']} {name_of(record)} is in {names[earlier]} and in {name}, which wins")
             elif key in results:  # twice in one file: both are kept
                 key = (*key[:2], len(results))
-            results[key], sources[key] = record, name
+            results[key], sources[key] = record, part
     ordered = in_order(list(suites.values()), list(results.values()))
     errors = [error for report in reports for error in report.errors]
     statuses = {report.summary["status"] for report in reports}

@@ -359,6 +359,15 @@ def test_a_merged_run_is_as_bad_as_its_worst_part(app: MakeApplication, status: 
     assert load(here.root / "all.jsonl").summary["status"] == whole
 
 
+def test_merge_of_a_report_with_itself_changes_nothing(app: MakeApplication) -> None:
+    here = app({"/a.jsonl": run_of(case("good"), case("bad", "failed"))})
+
+    run = here.run("merge", "a.jsonl", "a.jsonl", "-o", "m.json")
+
+    assert run.stdout.endswith("1 passed, 1 failed, 0 skipped in 2 parts\n")
+    assert [record["id"] for record in load(here.root / "m.json").results] == ["good", "bad"]
+
+
 # diff
 
 BEFORE = run_of(
