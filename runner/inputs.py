@@ -13,7 +13,7 @@ from runner.options import RunOptions, absolute
 from scripttest.tuples import NamedTuple
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
-_REPORT = r"output-\d{14}\.jsonl"
+_REPORT = r"output-\d{14}(-\d+)?\.jsonl"
 """Reports that earlier runs wrote beside the cases."""
 _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
 """`agents:id?name=value`; a text with a blank after the colon is a message."""

@@ -483,6 +483,7 @@ TWO = {
     **agent("workers.other", replies="- reply: '{{ agent }}: {{ input }}'", cases=[{"id": "a", "input": "z"}]),
     "/assistants/workers/other/tests/more.yaml": "- { id: yaml, input: w }\n",
     "/assistants/workers/other/tests/output-20241217100000.jsonl": '{"type": "start"}\n',
+    "/assistants/workers/other/tests/output-20241217100000-2.jsonl": '{"type": "start"}\n',
     "sum_test.ts": "function TestSum(t) { t.assert.Equal(1 + 1, 2); }",
 }  # fmt: skip
 LABELS = {
