@@ -119,7 +119,7 @@ def test_references_are_resolved(tmp_path: Path, reference: str | None, expected
         (
             "use::x",
             {"agent/agent.yml": "system:\n\t- a"},
-            "Cannot read agent settings <root>/agent/agent.yml:2:1: found character that cannot start any token",
+            "Cannot read agent settings <root>/agent/agent.yml:2:1: a tab, or another character that can begin nothing, is here; YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
             "It must be YAML",
         ),
     ],
