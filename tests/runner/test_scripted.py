@@ -255,7 +255,7 @@ def test_what_usage_does_not_say_is_counted(agent: Any) -> None:
 
 
 def test_a_text_arrives_in_pieces(agent: Any) -> None:
-    talk = agent("- reply: 0123456789\n")
+    talk = agent('- reply: "0123456789"\n')
     assert (talk.ask("Hi").content, talk.pieces) == ("0123456789", ["012", "345", "678", "9"])
 
 
