@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from command import MakeApplication, make_application
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are processors: tests wait for deadlines, browsers and each other's sockets."""
-    return (os.cpu_count() or 1) + 1
 
 
 @pytest.fixture
