@@ -125,16 +125,18 @@ class FunctionPool:
         """
         loaded = await self.load(call.script, call.module)
         async with self._slots:
-            worker = self._take(str(call.script))
-            session = _Session(self, worker, loaded, owner)
-            try:
-                answer = await session.run(call)
-            finally:
-                session.detach()
-                if session.whole and len(self._idle) < max(IDLE, self._workers):
-                    self._idle.append(worker)
-                elif not session.died:
-                    worker.end()
+            answer = None
+            while answer is None:
+                worker = self._take(str(call.script))
+                session = _Session(self, worker, loaded, owner)
+                try:
+                    answer = await session.run(call)
+                finally:
+                    session.detach()
+                    if session.whole and len(self._idle) < max(IDLE, self._workers):
+                        self._idle.append(worker)
+                    elif not session.died:
+                        worker.end()
         return loaded.read(answer, call.function, tuple(session.logs))
 
     async def load(self, script: Path, module: Path | None = None) -> _Loaded:
@@ -262,15 +264,18 @@ class _Session:
         self.whole = False
         """Whether the worker can serve further calls."""
         self.died = False
+        self._began = False
         self._loop.add_reader(worker.child.stdout, self._readable)
 
     def detach(self) -> None:
         """Stops listening to the worker."""
         self._loop.remove_reader(self._worker.child.stdout)
 
-    async def run(self, call: FunctionCall) -> str:
-        """JSON of what the function answered. Raises FunctionError when the worker ends."""
+    async def run(self, call: FunctionCall) -> str | None:
+        """JSON of what the function answered; None when the worker had been killed while it was idle. Raises
+        FunctionError when the worker ends later."""
         worker = self._worker
+        was_idle = worker.module is not None
         key = str(call.script)
         frames = [] if worker.module == key else [self._loaded.module_frame]
         worker.module = key
@@ -288,6 +293,8 @@ class _Session:
                 worker.ask("reply", *await self._library(key, parts[0]))
         self.died = True
         error = FunctionError(f"The worker process {worker.end()}")
+        if was_idle and not self._began and worker.was_killed:
+            return None
         error.infrastructure = worker.was_killed
         raise error
 
@@ -318,7 +325,10 @@ class _Session:
                 self._frames.put_nowait(None)
                 return
             for frame in frames:
-                self._frames.put_nowait(frame)
+                if frame[0] == "start":
+                    self._began = True
+                else:
+                    self._frames.put_nowait(frame)
         except (ValueError, IndexError):
             self.detach()
             self._frames.put_nowait(None)

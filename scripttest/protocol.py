@@ -12,7 +12,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | supervisor | reply | JSON or code | the answer to `call` or `library` |
 | worker | tests | (name, source) pairs | the functions whose names start with `Test` |
 | worker | broken | failure JSON | the module could not be evaluated |
-| worker | start | index | the first test of `run` begins |
+| worker | start | index, if of a test | the first test of `run` begins, or what `invoke` calls |
 | worker | log | level, JSON text | one captured line of the running test |
 | worker | call | process name, JSON arguments | a host call; the worker waits for `reply` |
 | worker | library | script id | asks for the code of another script; the worker waits for `reply` |

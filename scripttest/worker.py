@@ -84,6 +84,7 @@ class Worker:
             elif kind == "run":
                 self._run(parts)
             elif kind == "invoke":
+                self._send("start")
                 self._send("returned", self._invoke(*parts))
 
     def _read(self) -> Iterator[Frame]:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -312,7 +313,8 @@ def test_workers_that_are_killed_in_hooks_cost_their_cases_only(app: MakeApplica
     )
 
 
-def test_idle_workers_that_are_killed_cost_nothing(app: MakeApplication) -> None:
+@pytest.mark.parametrize("stopped", [False, True], ids=["before_their_next_call", "before_they_read_their_next_call"])
+def test_idle_workers_that_are_killed_cost_nothing(app: MakeApplication, stopped: bool) -> None:
     arrived, go_on = threading.Event(), threading.Event()
 
     async def hold(exchange: Exchange) -> None:
@@ -324,10 +326,17 @@ def test_idle_workers_that_are_killed_cost_nothing(app: MakeApplication) -> None
         server.plan(hold)
         hooks = "function Create(ctx, messages) { return { messages }; }"
         here = app({**agent(package={"connector": "local"}, hooks=hooks, cases=CASES), **with_model(server)})
-        with leaves_nothing(here) as sessions, here.start("-i", case_file()) as process:
+        path = here.home / "r.jsonl"
+        with leaves_nothing(here) as sessions, here.start("-i", case_file(), "-o", str(path)) as process:
             sessions.append(process.pid)
             assert arrived.wait(30)
             killed = worker_pids(process.pid)
+            if stopped:
+                for pid in killed:
+                    os.kill(pid, signal.SIGSTOP)
+                go_on.set()
+                eventually(lambda: results_in(path), "the first case ends")
+                time.sleep(0.3)  # the next one calls its hook, in a worker that does not read
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
             go_on.set()
