@@ -149,9 +149,9 @@ class Compiler:
     def _build(self, build: _Build) -> None:
         entries = []
         for number, source in enumerate(build.sources):
-            entries.append([f"{number}.test", str(source.test)])
-            if build.alongside(source):
-                entries.append([f"{number}.script", str(source.script)])
+            entries.append([f"{number}.test", self._entry(source.test)])
+            if source.script is not None and build.alongside(source):
+                entries.append([f"{number}.script", self._entry(source.script)])
         hooks = [
             {
                 "name": "yao",
@@ -181,6 +181,11 @@ class Compiler:
             }
         )
         self._building[id] = build
+
+    def _entry(self, path: Path) -> str:
+        """An entry point, relative where that spares the compiler a question: see `OUTSIDE`."""
+        name = _relative(path, self._root)
+        return name if name.startswith("/") else f"./{name}"
 
     def _plugin(self, packet: Packet) -> dict[str, Any]:
         request = packet.value
@@ -248,7 +253,7 @@ class Compiler:
     def _outputs(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
         import json
 
-        files = {Path(file["path"]).name: file["contents"] for file in answer["outputFiles"]}
+        files = {file["path"].rpartition("/")[2]: file["contents"] for file in answer["outputFiles"]}
         outputs = json.loads(answer["metafile"])["outputs"]
         late = []
         for number, source in enumerate(build.sources):
@@ -372,7 +377,7 @@ def _plain(identifier: str) -> str:
 
 
 def _relative(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
+    return str(path).removeprefix(f"{root}/")
 
 
 def _go_quote(text: str) -> str:

@@ -67,7 +67,7 @@ class Service:
 
     def read(self) -> Iterator[Packet]:
         """Reads what has arrived and yields the complete packets. Raises HostError when the service has ended."""
-        data = os.read(self.child.stdout, 1 << 20)
+        data = os.read(self.child.stdout, 1 << 16)
         if not data:
             raise HostError(
                 f"The TypeScript compiler ended: {os.read(self.child.stderr, 2000).decode(errors='replace').strip()}"

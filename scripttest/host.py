@@ -267,7 +267,7 @@ class ScriptHost:
             worker.module = job.key
             worker.planned = False
         if job.tests is None:
-            frames.append(encode("discover", state.renamed))
+            frames.append(encode("discover", state.listed))
             worker.start_clock(self._timeout)
         else:
             assert state.slices is not None

@@ -64,10 +64,14 @@ class ModuleRun:
         return self._mapper
 
     @property
-    def renamed(self) -> str:
-        """Functions of other names that are exported as tests, each between blanks."""
+    def listed(self) -> str:
+        """What a worker lists beside the functions whose names start with `Test`, apart by blanks: tests under other
+        names, and what tests may not need."""
+        from scripttest.slicing import declared
+
         exports = self.compiled.exports.items()
-        return "".join(f" {local} " for name, local in exports if name.startswith("Test") and local != name)
+        renamed = [local for name, local in exports if name.startswith("Test") and local != name]
+        return " ".join({*renamed, *declared(self.compiled.scripts[-1].code)})
 
     def place(self, index: int | None) -> StackFrame:
         """Where a test is declared, or where the module begins: the position of failures that have none."""

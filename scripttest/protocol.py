@@ -5,12 +5,12 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | from | kind | parts | meaning |
 | --- | --- | --- | --- |
 | supervisor | module | boot JSON, nested boot JSON, context JSON, (line, code) pairs | the module that comes next |
-| supervisor | discover | names | evaluate it and list its test functions, and functions exported as such |
-| supervisor | plan | base text | the last script of the module without its tests, see `slicing` |
+| supervisor | discover | names | evaluate it and list its test functions, and those of these names |
+| supervisor | plan | base text | the last script of the module without its functions, see `slicing` |
 | supervisor | run | per test: index, plan JSON, pieces | run these in order, each in a realm of its own |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
 | supervisor | reply | JSON or code | the answer to `call` or `library` |
-| worker | tests | (name, source) pairs | the functions whose names start with `Test` |
+| worker | tests | (name, source) pairs | what `discover` asked for |
 | worker | broken | failure JSON | the module could not be evaluated |
 | worker | start | index, if of a test | the first test of `run` begins, or what `invoke` calls |
 | worker | log | level, JSON text | one captured line of the running test |

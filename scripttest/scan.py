@@ -26,7 +26,11 @@ _BUILT_INS = set(
 )
 _HARMLESS_BEFORE = ("new ", "extends ", "instanceof ")
 _HARMLESS_AFTER = r"\s*\(|\.\w+\("
-_HOOKS = ("TestMain", "BeforeAll", "BeforeEach", "AfterEach", "AfterAll")
+_NO_WORD = r"[^\w$]"
+_LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
+"""What becomes of each letter of ASCII where only words are to be left."""
+HOOKS = frozenset(("TestMain", "BeforeAll", "BeforeEach", "AfterEach", "AfterAll"))
+"""Functions around tests, which realms look for by name."""
 _TEXT_IN_BRACKETS = r"\[\s*[\"'`]"
 
 
@@ -43,9 +47,21 @@ class Scan(NamedTuple):
 
 def scan(code: str, names: Iterable[str]) -> Scan:
     """Scans the code of all scripts of a module for the global names that there are."""
-    dynamic = bool(stands(code, _DYNAMIC)) or ("this" in code and re.search(r"\bthis\s*\[", code) is not None)
-    named = names if dynamic else stands(code, names)
-    return Scan(dynamic or _may_tamper(code), dynamic or any(hook in code for hook in _HOOKS), tuple(sorted(named)))
+    words = set(words_only(code).split())
+    dynamic = not words.isdisjoint(_DYNAMIC) or reaches_by_index(code)
+    named = names if dynamic else words.intersection(names)
+    hooks = dynamic or any(hook in code for hook in HOOKS)
+    return Scan(dynamic or _may_tamper(code, words), hooks, tuple(sorted(named)))
+
+
+def words_only(code: str) -> str:
+    """The code with a blank in place of each letter that is in no name or word."""
+    return code.translate(_LETTERS) if code.isascii() else re.sub(_NO_WORD, " ", code)
+
+
+def reaches_by_index(code: str) -> bool:
+    """Whether it could reach globals as `this[...]`."""
+    return re.search(r"this\s*\[", code) is not None
 
 
 def everything(names: Iterable[str], *, guarded: bool) -> Scan:
@@ -53,9 +69,9 @@ def everything(names: Iterable[str], *, guarded: bool) -> Scan:
     return Scan(guarded, True, tuple(names))
 
 
-def stands(code: str, words: Iterable[str]) -> list[str]:
-    """Which of the words stand in the code. Looking for these few is faster than reading every word of it."""
-    return [word for word in words if any(True for _ in _places(code, word))]
+def stands(code: str, words: Iterable[str]) -> bool:
+    """Whether one of the words stands in the code."""
+    return any(word in code and any(True for _ in _places(code, word)) for word in words)
 
 
 def _places(code: str, word: str) -> Iterator[int]:
@@ -71,11 +87,11 @@ def _is_letter(text: str) -> bool:
     return text.isalnum() or text in ("_", "$")
 
 
-def _may_tamper(code: str) -> bool:
-    reaches = stands(code, _REACHES)
-    if reaches and (reaches != ["constructor"] or re.search(r"\.\s*constructor\b", code)):
+def _may_tamper(code: str, words: set[str]) -> bool:
+    reaches = words & _REACHES
+    if reaches and (reaches != {"constructor"} or re.search(r"\.\s*constructor\b", code)):
         return True
-    return any(_may_overwrite(code, word) for word in _BUILT_INS) or _has_computed_member(code)
+    return any(_may_overwrite(code, word) for word in words & _BUILT_INS) or _has_computed_member(code)
 
 
 def _may_overwrite(code: str, built_in: str) -> bool:

@@ -1,29 +1,27 @@
-"""Cuts a module down to what one test needs, so that a realm does not parse a thousand tests to run one.
+"""Cuts a module down to what one test needs, so that a realm does not parse a thousand functions to run one.
 
-The engine says which functions a module's tests are and what their source is; each source that stands in the bundle
-exactly as a top-level declaration is a piece that can be left out. The base is the script with every piece replaced by
-its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every test function
-that it, or the base, mentions by name; the compiler's helper for `async` is treated like a test. A script that could
-reach names in another way (`eval`, `globalThis`) is not cut.
+The engine says which functions a module has and what their source is; each source that stands in the script exactly as
+a top-level declaration is a piece that can be left out, whether a test or not. The base is the script with every piece
+replaced by its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every
+function that it, the base, or one of these mentions by name. A script that could reach names in another way (`eval`,
+`globalThis`) is not cut.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Iterable
 
 from scripttest.compiler import RUNTIME_SOURCE
-from scripttest.scan import stands
+from scripttest.scan import HOOKS, reaches_by_index, stands, words_only
 from scripttest.tuples import NamedTuple
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
-_HELPER = "__async"
-"""What the compiler adds for `async` functions: more code than most tests, and most need none of it."""
-_NAME = rf"(?:Test|{_HELPER}){_LETTER}*"
-"""Finds the end of a longer name too, which at worst puts back a function too many."""
-_DECLARATION = rf"(?m)^(?:function\*? |var )(?P<name>Test{_LETTER}*)"
-"""esbuild starts top-level declarations in column 0."""
+_DECLARATIONS = [rf"\n{keyword} (Test{_LETTER}*)" for keyword in ("function", r"function\*", "var")]
+"""esbuild starts top-level declarations in column 0, and none in the first line. One pattern for all is slower: it has
+no fixed beginning."""
+_CANDIDATE = r"\n(?:function\*? |var )([A-Za-z_$][\w$]*)"
 
 
 class Test(NamedTuple):
@@ -54,15 +52,28 @@ class _Piece(NamedTuple):
     stub: str
 
 
+def declared(code: str) -> list[str]:
+    """Names that a script may declare at its top level as functions which are no tests."""
+    return [name for name in re.findall(_CANDIDATE, f"\n{code}") if not name.startswith("Test")]
+
+
 def slice_module(code: str, entry_start: int, exports: dict[str, str], found: list[tuple[str, str]]) -> Slices:
-    """Finds the tests of the entry point among the functions that the engine listed, `found` (name, source)."""
+    """Finds the tests of the entry point among the functions that the engine listed, `found` (name, source), and what
+    can be left out of their realms."""
     aliases = {local: name for name, local in exports.items() if name.startswith("Test")}
     places: dict[str, list[int]] = {}
-    for match in re.compile(_DECLARATION).finditer(code, entry_start):
-        places.setdefault(_plain(match["name"]), []).append(match.start())
+    matches = (match for pattern in _DECLARATIONS for match in re.compile(pattern).finditer(code, entry_start))
+    for start, name in sorted((match.start(1), match[1]) for match in matches):
+        places.setdefault(_plain(name), []).append(code.rfind("\n", 0, start) + 1)
     tests: list[tuple[int, str, str, _Piece | None]] = []
+    others: dict[str, _Piece] = {}
+    text = f"\n{code}"
     for local, source in found:
         if source.startswith(("class ", "class{")):
+            continue
+        if not local.startswith("Test") and local not in aliases:
+            if piece := _other(text, local, source):
+                others[local] = piece
             continue
         pieces = [piece for place in places.get(local, []) if (piece := _piece(code, place, local, source))]
         if pieces:
@@ -77,9 +88,9 @@ def slice_module(code: str, entry_start: int, exports: dict[str, str], found: li
             # Code that stands there twice is a function, and a text that quotes it.
             tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
     tests.sort(key=lambda test: test[0])
-    if len(tests) < 2 or stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC):
+    if len(tests) < 2 or stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code):
         return Slices("", tuple(Test(name, local, "", position) for position, name, local, _ in tests))
-    return _cut(code, tests)
+    return _cut(code, tests, others)
 
 
 def _loosely_declared(code: str, name: str, start: int) -> int:
@@ -102,6 +113,16 @@ def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
     return _Piece(position, start, end, "0")
 
 
+def _other(text: str, name: str, source: str) -> _Piece | None:
+    """The same for a function that is no test, in the code after a line break. Where it is also quoted, what is left
+    mentions it, and it stays."""
+    head = "" if source.startswith((f"function {name}(", f"function* {name}(")) else f"var {name} = "
+    whole = f"\n{head}{source};\n" if head else f"\n{source}\n"
+    declaration = text.find(whole)
+    start = declaration + len(head)
+    return _Piece(declaration, start, start + len(source), "0" if head else "") if declaration >= 0 else None
+
+
 def _plain(printed: str) -> str:
     """An identifier as the engine names it."""
     return (
@@ -116,49 +137,49 @@ def as_printed(name: str) -> str:
     return "".join(c if c.isascii() else f"\\u{ord(c):04X}" if ord(c) < 0x10000 else f"\\u{{{ord(c):X}}}" for c in name)
 
 
-def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]]) -> Slices:
-    pieces = {local: piece for _, _, local, piece in tests if piece is not None}
-    if helper := _helper(code):
-        pieces[_HELPER] = helper
-    names = {as_printed(local): local for local in pieces}
-    mentions = {local: _mentioned(code[piece.start : piece.end], names) - {local} for local, piece in pieces.items()}
-    base, offsets, at = [], {}, 0
+def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]], others: dict[str, _Piece]) -> Slices:
+    pieces = {**others, **{local: piece for _, _, local, piece in tests if piece is not None}}
+    names = _Names(pieces)
+    words = words_only(code)
+    mentions = {}
+    base, rest, places, at = [], [], {}, 0
     length = 0
-    for local, piece in sorted(pieces.items(), key=lambda item: item[1].start):
-        blank = piece.stub + "\n" * code.count("\n", piece.start, piece.end)
-        base += [code[at : piece.start], blank]
-        length += piece.start - at
-        offsets[local] = (length, len(blank))
+    for local, (declaration, start, end, stub) in sorted(pieces.items(), key=lambda item: item[1].start):
+        mentions[local] = names.among(words[start:end], code[start:end])
+        blank = stub + "\n" * code.count("\n", start, end)
+        base += [code[at:start], blank]
+        rest += [words[at:declaration], code[at:declaration]]
+        length += start - at
+        places[local] = (start, f"{length}:{len(blank)}:{start}:{end}")
         length += len(blank)
-        at = piece.end
-    text = "".join(base) + code[at:]
-    mentioned = Counter(re.findall(_NAME, text))
-    always = {local for local, piece in pieces.items() if mentioned[as_printed(local)] > len(piece.stub)}
+        at = end
+    rest += [words[at:], code[at:]]
+    always = names.among(" ".join(rest[::2]), "".join(rest[1::2])) | pieces.keys() & HOOKS
     planned = []
     for position, name, local, _ in tests:
-        needed = _closure({local, *always} & pieces.keys(), mentions)
-        ordered = sorted(needed, key=lambda item: pieces[item].start)
-        put_back = ",".join(f"{offsets[n][0]}:{offsets[n][1]}:{pieces[n].start}:{pieces[n].end}" for n in ordered)
+        needed = _closure([*([local] if local in pieces else ()), *always], mentions)
+        put_back = ",".join([text for _, text in sorted([places[name] for name in needed])])
         planned.append(Test(name, local, put_back, position))
-    return Slices(text, tuple(planned))
+    return Slices("".join(base) + code[at:], tuple(planned))
 
 
-def _helper(code: str) -> _Piece | None:
-    opening = f"var {_HELPER} = "
-    end = code.find("\n};\n")
-    return _Piece(0, len(opening), end + 2, "0") if code.startswith(opening) and end >= 0 else None
+class _Names:
+    """Names of functions, to be found in code."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._plain = {name for name in names if name.isascii()}
+        self._others = {name: as_printed(name) for name in names if not name.isascii()}
+
+    def among(self, words: str, code: str) -> set[str]:
+        """Those that stand in the code, of which `words` is what `words_only` makes."""
+        found = self._plain.intersection(words.split())
+        return found.union(name for name, printed in self._others.items() if printed in code) if self._others else found
 
 
-def _mentioned(text: str, names: dict[str, str]) -> set[str]:
-    return {names[word] for word in set(re.findall(_NAME, text)) if word in names}
-
-
-def _closure(start: set[str], mentions: dict[str, set[str]]) -> set[str]:
-    seen: set[str] = set()
-    todo = list(start)
+def _closure(todo: list[str], mentions: dict[str, set[str]]) -> set[str]:
+    seen = set(todo)
     while todo:
-        local = todo.pop()
-        if local not in seen:
-            seen.add(local)
-            todo += mentions[local]
+        more = mentions[todo.pop()] - seen
+        seen |= more
+        todo += more
     return seen

@@ -19,7 +19,8 @@ from scripttest.process import LIFELINE, SIGKILL, Child, spawn
 from scripttest.protocol import Frame, FrameReader, encode
 from scripttest.tuples import NamedTuple
 
-CHUNK = 1 << 18
+CHUNK = 1 << 16
+"""Bytes of one read: what a pipe holds. More would have the C library map memory for each."""
 STDERR_LIMIT = 2000
 
 _BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.worker import main; main()"

@@ -28,7 +28,7 @@ THREAD_STACK = 160 * 1024 * 1024
 """Bytes of address space for the script thread: room for `DEPTH_LIMIT` realms inside each other."""
 DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 
 
 def main() -> None:
@@ -112,7 +112,7 @@ class Worker:
         self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]
         self._base = ""
 
-    def _discover(self, renamed: str) -> None:
+    def _discover(self, others: str) -> None:
         self._found: list[str] = []
         realm = self._enter()
         try:
@@ -121,7 +121,7 @@ class Worker:
             self._leave()
             self._send("broken", self._why(str(error)))
             return
-        realm.drive("tests", renamed)
+        realm.drive("tests", others)
         self._leave()
         self._listed = realm
         self._send("tests", *self._found)

@@ -306,7 +306,7 @@ function drive(op: string, a: string, b: string): unknown {
     const names = words(core.boot.globals);
     for (let i = 0; names[i]; i++) install(names[i]);
     if (core.boot.guarded) core.part("std");
-  } else if (op === "tests") (load("listing") as (renamed: string) => void)(a);
+  } else if (op === "tests") (load("listing") as (others: string[]) => void)(words(a));
   else if (op === "start") answer = start(parse(a) as Plan);
   else if (op === "poll") answer = core.ended && !parts.promise ? -1 : core.part<(made: object) => number>("loop")(parts);
   else if (op === "result") answer = result();

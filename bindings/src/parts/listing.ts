@@ -1,4 +1,4 @@
-/** Lists the functions that may be tests: each is passed to `$host("found", name, source)`. */
+/** Lists functions of a module: each is passed to `$host("found", name, source)`. */
 
 import type { Core } from "../core";
 
@@ -10,19 +10,20 @@ export default function (core: Core) {
         ownKeys: Reflect.ownKeys,
         descriptor: Object.getOwnPropertyDescriptor,
         functionText: (value: unknown) => Function.prototype.toString.call(value),
-        indexOf: (text: string, part: string) => text.indexOf(part),
       };
 
-  /** `renamed`: ` name name ` of functions that the compiler exports under another name. */
-  return (renamed: string): void => {
+  const list = (name: string) => {
+    const value = std.descriptor(core.globals, name)?.value as unknown;
+    if (typeof value === "function") core.door("found", name, std.functionText(value));
+  };
+
+  /** Those whose names start with `Test`, and `others`. */
+  return (others: string[]): void => {
     const names = std.ownKeys(core.globals);
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
-      if (typeof name !== "string" || name === "TestMain") continue;
-      const isTest = name >= "Test" && name < "Tesu";
-      if (!isTest && (!renamed || std.indexOf(renamed, " " + name + " ") < 0)) continue;
-      const value = std.descriptor(core.globals, name)?.value as unknown;
-      if (typeof value === "function") core.door("found", name, std.functionText(value));
+      if (typeof name === "string" && name >= "Test" && name < "Tesu" && name !== "TestMain") list(name);
     }
+    for (let i = 0; others[i]; i++) list(others[i]);
   };
 }
