@@ -48,9 +48,15 @@ def command_of(kind: str, id: str, label: str, agent: str, flags: Sequence[str])
     def of(test: str) -> str:
         if is_message or (is_script and not test.startswith("Test")):  # a module that broke has no test of its name
             return command + rest
-        return f"{command} --run {quoted(f'^{escaped(test)}$')}{rest}"
+        pattern = f"'^{test}$'" if _is_plain(test) else quoted(f"^{escaped(test)}$")
+        return f"{command} --run {pattern}{rest}"
 
     return of
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is a pattern of `--run` as it stands, which most are: reports have thousands of them."""
+    return name.isascii() and name.replace("-", "_").isidentifier()
 
 
 def _flag(key: str) -> str:

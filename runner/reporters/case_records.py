@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
 
 
-def case_record(result: TestResult) -> dict[str, Any]:
+def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
     """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, ...}` of a case; the
-    further keys are there when they have something to say.
+    further keys are there when they have something to say. With the name of a `suite`: its `result` line, which begins
+    with `{type, suite, position, ...}`.
+
+    There are many results: a tuple taken apart costs a fraction of its fields read one by one, and so does a dictionary
+    that is made whole, and from which something is taken away.
 
     | mode | its own keys |
     | --- | --- |
@@ -35,49 +39,60 @@ def case_record(result: TestResult) -> dict[str, Any]:
     """
     outcome, case = result.outcome, result.case
     assert case is not None
-    record: dict[str, Any] = {"id": outcome.name}
-    if case.title is not None:
-        record["name"] = case.title
-    record |= {
-        "status": outcome.status,
-        "input": case.input,
-        "output": case.output,
-        "expected": case.expected,
-        "duration_ms": round(outcome.milliseconds),
-        "error": error_text(outcome.failures[0]) if outcome.failures else None,
-        "response": case.response,
-        "messages_count": case.messages,
+    id, status, milliseconds, failures, _, skip_reason, _ = outcome
+    (title, input, output, response, expected, messages, assertions, tools, connector, model_calls,
+     tokens_in, tokens_out, cost, sent, line, tags, metadata, mode, *_) = case  # fmt: skip
+    record: dict[str, Any] = {
+        "type": "result",
+        "suite": suite,
+        "position": result.position,
+        "id": id,
+        "name": title,
+        "status": status,
+        "input": input,
+        "output": output,
+        "expected": expected,
+        "duration_ms": round(milliseconds),
+        "error": error_text(failures[0]) if failures else None,
+        "response": response,
+        "messages_count": messages,
     }
-    if case.mode == "standard":
-        record["assertions"] = _assertions(case.assertions)
+    if suite is None:
+        del record["type"], record["suite"], record["position"]
+    if title is None:
+        del record["name"]
+    if mode == "standard":
+        record["assertions"] = _assertions(assertions)
     else:
         record |= _in_turns(case, outcome)
-    if outcome.failures:
-        record["cause"] = outcome.failures[0].cause
-        errors = [error_text(failure) for failure in outcome.failures if failure.type]
+    if failures:
+        record["cause"] = failures[0].cause
+        errors = [error_text(failure) for failure in failures if failure.type]
         if errors:
             record["assertion_errors"] = errors
-        framed = next((failure for failure in outcome.failures if failure.frames), None)
+        framed = next((failure for failure in failures if failure.frames), None)
         if framed is not None:
             record["location"] = place(framed)
             record["stack_trace"] = stack_trace(framed)
-    if outcome.skip_reason:
-        record["skip_reason"] = outcome.skip_reason
-    if case.tools:
-        record["tools"] = [tool._asdict() for tool in case.tools]
-    if case.connector:
-        record["connector"] = case.connector
-    if case.model_calls:
-        record["model_calls"] = case.model_calls
-        record["usage"] = _usage(case)
-    if case.sent:
-        record["sent"] = list(case.sent)
-    if case.line:
-        record["line"] = case.line
-    if case.tags:
-        record["tags"] = list(case.tags)
-    if case.metadata:
-        record["metadata"] = case.metadata
+    if skip_reason:
+        record["skip_reason"] = skip_reason
+    if tools:
+        record["tools"] = [tool._asdict() for tool in tools]
+    if connector:
+        record["connector"] = connector
+    if model_calls:
+        record["model_calls"] = model_calls
+        record["usage"] = {"input_tokens": tokens_in, "output_tokens": tokens_out}
+        if cost is not None:
+            record["usage"]["cost"] = cost
+    if sent:
+        record["sent"] = list(sent)
+    if line:
+        record["line"] = line
+    if tags:
+        record["tags"] = list(tags)
+    if metadata:
+        record["metadata"] = metadata
     if result.logs:
         record["logs"] = log_lines(result)
     return record
@@ -180,11 +195,6 @@ def _criterion(criterion: CriterionResult) -> dict[str, Any]:
     return {key: value for key, value in criterion._asdict().items() if key in kept or value}
 
 
-def _usage(case: CaseResult) -> dict[str, Any]:
-    usage: dict[str, Any] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens}
-    return usage if case.cost is None else {**usage, "cost": case.cost}
-
-
 def _assertions(results: tuple[AssertionResult, ...]) -> list[dict[str, Any]]:
     return [_assertion(result) for result in results]
 
@@ -192,22 +202,25 @@ def _assertions(results: tuple[AssertionResult, ...]) -> list[dict[str, Any]]:
 def _assertion(result: AssertionResult) -> dict[str, Any]:
     """`{type, path?, name?, value, passed, expected, actual, message, error?, score?, details?}`; `value` is
     `expected`, as the design documents print it."""
-    record: dict[str, Any] = {"type": result.type}
-    if result.path is not None:
-        record["path"] = result.path
-    if result.name is not None:
-        record["name"] = result.name
-    record |= {
-        "value": result.expected,
-        "passed": result.passed,
-        "expected": result.expected,
-        "actual": result.actual,
-        "message": result.message,
+    type, passed, expected, actual, message, error, score, details, path, name, _ = result
+    record: dict[str, Any] = {
+        "type": type,
+        "path": path,
+        "name": name,
+        "value": expected,
+        "passed": passed,
+        "expected": expected,
+        "actual": actual,
+        "message": message,
     }
-    if result.error:
+    if path is None:
+        del record["path"]
+    if name is None:
+        del record["name"]
+    if error:
         record["error"] = True
-    if result.score is not None:
-        record["score"] = result.score
-    if result.details:
-        record["details"] = _assertions(result.details)
+    if score is not None:
+        record["score"] = score
+    if details:
+        record["details"] = _assertions(details)
     return record

@@ -66,9 +66,9 @@ class Report(NamedTuple):
 class Collector:
     """Folds events into a report."""
 
-    def __init__(self, keep: Callable[[Record], Record | None] = lambda record: record) -> None:
-        """`keep` says what is needed of a result, None when nothing is. Its record belongs to others too."""
-        self._keep = keep
+    def __init__(self, take: Callable[[TestResult, Suite], Record | None] = result_line) -> None:
+        """`take` says what is needed of a result, with its `suite` and `position`; None when nothing is."""
+        self._take_one = take
         self._start: Record = {}
         self._ended: list[tuple[TestResult, Suite]] = []
         self._results: list[Record] = []
@@ -95,7 +95,7 @@ class Collector:
         return Report(self._start, results, errors, self._warnings, end_record(run))
 
     def _take(self) -> None:
-        records = (self._keep(result_line(result, suite)) for result, suite in self._ended)
+        records = (self._take_one(result, suite) for result, suite in self._ended)
         self._results += [record for record in records if record is not None]
         self._ended.clear()
 
@@ -106,7 +106,7 @@ class DocumentReporter:
     def __init__(self, target: Path | TextIO) -> None:
         """`target` is a file, which is replaced whole, or a stream."""
         self._target = target
-        self._collector = Collector(self.keep)
+        self._collector = Collector(self.take)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Collects results; writes at the end of the run. Raises OSError."""
@@ -117,8 +117,12 @@ class DocumentReporter:
     def close(self) -> None:
         """Nothing is left to do."""
 
+    def take(self, result: TestResult, suite: Suite) -> Record | None:
+        """What is kept of a result until the end of the run, with its `suite` and `position`."""
+        return self.keep(result_line(result, suite))
+
     def keep(self, record: Record) -> Record | None:
-        """What the document needs of a result; None when it needs nothing. The record belongs to others too."""
+        """What the document needs of a record; None when it needs nothing. The record belongs to others too."""
         return record
 
     def render(self, report: Report) -> str:

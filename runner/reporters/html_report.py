@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import TextIO
 
 from runner.errors import ConfigurationError
-from runner.reporters.document import DocumentReporter, Report
-from runner.reporters.html.data import blocks_of
+from runner.events import Suite, TestResult
+from runner.reporters.document import DocumentReporter, Record, Report
+from runner.reporters.html.data import blocks_of, entry_of
+from runner.reporters.result_lines import result_line, result_text
 
 APP = Path(__file__).parent / "html" / "built"
 
@@ -44,12 +46,17 @@ ICON = (
 
 
 class HtmlReporter(DocumentReporter):
-    """Keeps every result and writes the page once, at the end."""
+    """Keeps what the page says of every result, and writes it once, at the end."""
 
     def __init__(self, target: Path | TextIO) -> None:
         """Raises ConfigurationError when the web app is not built."""
         _app()
         super().__init__(target)
+
+    def take(self, result: TestResult, suite: Suite) -> Record:
+        """What the page says of a result."""
+        text = result_text(result, suite)  # first, for that says at less cost whether there is something to clean
+        return entry_of(result_line(result, suite), text)
 
     def render(self, report: Report) -> str:
         """The page."""

@@ -34,10 +34,13 @@ class JsonlReporter:
         """Writes the line of an event."""
         if isinstance(event, TestStart):
             return
-        if isinstance(event, TestEnd) and event.result.attempts:
-            self._stability(event.result, so_far.suites[event.result.suite])
-        elif isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made anew each time
-            self._result(event.result, so_far)
+        if isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made anew each time
+            result = event.result
+            suite = so_far.suites[result.suite]
+            if result.attempts:
+                self._stability(result, suite)
+            else:
+                self._result(result, suite)
         elif isinstance(event, RunStart):
             if not self._goes_on:
                 made_of = {"resume": event.resume} if event.resume else {}
@@ -65,11 +68,11 @@ class JsonlReporter:
         """Closes the file. Raises OSError when the disk has not kept all of it."""
         self._file.close()
 
-    def _result(self, result: TestResult, so_far: Execution) -> None:
-        if result.record is not None and self._goes_on:
+    def _result(self, result: TestResult, suite: Suite) -> None:
+        if self._goes_on and result.record is not None:
             return
-        text = result_text(result, so_far.suites[result.suite])
-        self._file.write(f'{text[:-1]}, "digest": "{result.digest}"}}' if result.digest else text)
+        text, digest = result_text(result, suite), result.digest
+        self._file.write(f'{text[:-1]}, "digest": "{digest}"}}' if digest else text)
 
     def _stability(self, result: TestResult, suite: Suite) -> None:
         if result.stability is not None:

@@ -7,49 +7,61 @@ from collections.abc import Iterable
 from typing import Any
 
 from runner.events import Suite, TestResult
-from runner.reporters.attachments import without_content
+from runner.reporters.attachments import SHORTEST, without_content
+from runner.reporters.case_records import case_record
 from runner.reporters.plain import is_utf8, json_line, plain
-from runner.reporters.run_records import record_of, runs_record
+from runner.reporters.records import result_record
+from runner.reporters.run_records import runs_record
 
 Record = dict[str, Any]
 
 KEPT = 8
 """Results whose lines are kept for those who ask later. More would take memory that the processor has at hand."""
 
-_made: dict[int, tuple[TestResult, Record]] = {}
+_made: dict[int, tuple[TestResult, Record, str]] = {}
+"""What was made of the last results: record and, if somebody asked for it, JSON."""
+_asked = False
+"""Whether anybody asked for records, and lines are kept at all: a `.jsonl` report alone asks for each text once."""
 
 
 def result_line(result: TestResult, suite: Suite) -> Record:
     """The `result` line of a result: `{type, suite, position, id, ...}`. Who asks for that of one of the last results
     gets the same record, and must not change it."""
-    record = _known(result)
+    global _asked
+    _asked = True
+    known = _made.get(id(result))
+    if known is not None and known[0] is result:
+        return known[1]
+    record = result.record
     if record is None:
         record = _record(result, suite)
         record = _cleaned(record) if _is_odd(record.values()) else record
-        _keep(result, record)
+        _keep(result, record, "")
     return record
 
 
 def result_text(result: TestResult, suite: Suite) -> str:
     """The same line as JSON."""
-    record = _known(result) or _record(result, suite)
+    known = _made.get(id(result)) if _asked else None
+    if known is not None and known[0] is result:
+        if known[2]:
+            return known[2]
+        record = known[1]
+    else:
+        record = result.record or _record(result, suite)
     text = json_line(record)
-    if ";base64," in text or '"input_audio"' in text or r"\\ud" in text:
+    if ";base64," in text or "input_audio" in text or ("\\" in text and r"\\ud" in text):
         record = _cleaned(record)
         text = json_line(record)
-    _keep(result, record)
+    if _asked:
+        _keep(result, record, text)
     return text
 
 
-def _known(result: TestResult) -> Record | None:
-    known = _made.get(id(result))
-    return known[1] if known is not None and known[0] is result else result.record
-
-
-def _keep(result: TestResult, record: Record) -> None:
+def _keep(result: TestResult, record: Record, text: str) -> None:
     if len(_made) >= KEPT:
         del _made[next(iter(_made))]
-    _made[id(result)] = (result, record)
+    _made[id(result)] = (result, record, text)
 
 
 def _cleaned(record: Record) -> Record:
@@ -63,7 +75,7 @@ def _is_odd(values: Iterable[Any]) -> bool:
     for item in values:
         kind = type(item)
         if kind is str:
-            if ";base64," in item or not is_utf8(item):
+            if (not item.isascii() and not is_utf8(item)) or (len(item) >= SHORTEST and ";base64," in item):
                 return True
         elif kind is dict:
             if item and ("input_audio" in item or _is_odd(item.values())):
@@ -79,9 +91,13 @@ def suite_id(suite: Suite) -> str:
 
 
 def _record(result: TestResult, suite: Suite) -> Record:
-    record: Record = {"type": "result", "suite": suite_id(suite), "position": result.position}
-    own = record_of(result)
-    record |= own if result.case is not None else {"id": own.pop("name"), "script": result.suite, **own}
+    record: Record
+    if result.case is not None:
+        record = case_record(result, suite_id(suite))
+    else:
+        record = {"type": "result", "suite": suite_id(suite), "position": result.position}
+        own = result_record(result)
+        record |= {"id": own.pop("name"), "script": result.suite, **own}
     if result.run:
         record["run"] = result.run
     elif result.stability is not None:

@@ -50,15 +50,17 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
     taken: dict[str, int] = {}
     texts: list[str] = []
     size = 0
-    for record in report.results:
-        place = places[record["suite"]]
-        row = _row(record, place, taken)
-        extra: Record = {"command": commands[place](record["id"])}
-        if record["status"] == "failed" and (found := frames.of(record)):
+    for result in report.results:
+        entry = result if "row" in result else entry_of(result, json_line(result), digests)
+        row = entry["row"]
+        name = f"{entry['suite']}/{row['id']}"
+        count = taken[name] = taken.get(name, 0) + 1
+        row["key"] = name if count == 1 else f"{name}~{count}"
+        row["suite"] = place = places[entry["suite"]]
+        extra: Record = {"command": commands[place](row["id"])}
+        if entry["failed"] and (found := frames.of(entry["failed"])):
             extra["frames"] = found
-        if digests:
-            row["digest"] = crc32(json_line(record.get("output")).encode())
-        text = json_line([record, extra])
+        text = f"[{entry['text']}, {json_line(extra)}]"
         if not texts:
             starts.append(len(rows))
         rows.append(row)
@@ -87,15 +89,23 @@ def packed(text: str) -> str:
     return b64encode(compress(text.encode(), 1, mtime=0)).decode()
 
 
-def _row(record: Record, suite: int, taken: dict[str, int]) -> Record:
-    name = f"{record['suite']}/{record['id']}"
-    count = taken[name] = taken.get(name, 0) + 1
+def entry_of(record: Record, text: str, digest: bool = False) -> Record:
+    """What the page needs of a result, of which `text` is the JSON: `{suite, position, row, text, failed}`. The row has
+    no key and no suite yet; `failed` is the record of a failed test. `digest` adds what outputs are compared by."""
+    row = _row(record)
+    if digest:
+        row["digest"] = crc32(json_line(record.get("output")).encode())
+    failed = record if record["status"] == "failed" else None
+    return {"suite": record["suite"], "position": record.get("position", 0), "row": row, "text": text, "failed": failed}
+
+
+def _row(record: Record) -> Record:
     row: Record = {
-        "key": name if count == 1 else f"{name}~{count}",
+        "key": "",
         "id": record["id"],
         "status": record["status"],
         "ms": record["duration_ms"],
-        "suite": suite,
+        "suite": 0,
         "mode": record.get("mode") or ("standard" if "input" in record else "script"),
     }
     for key in ("name", "cause", "tags"):
