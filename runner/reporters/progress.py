@@ -25,7 +25,7 @@ REFRESH = 0.125
 """Seconds between two drawings, at least."""
 SLOWEST = 30.0
 """Seconds between two looks at a run in which nothing happens."""
-SHARE = 0.01
+SHARE = 0.015
 """Of the processor time of the command, which drawing may take."""
 MEASURED = 5
 """Tests that have to end before the pace is told."""
@@ -112,7 +112,8 @@ class Progress:
             news, self._news = self._news, False
             if time.thread_time() < SHARE * time.process_time():
                 try:
-                    self._draw()
+                    if news or self._run.counts.total >= MEASURED:  # else nothing on it can have changed
+                        self._draw()
                 except (OSError, ValueError):  # the terminal is gone; who writes results says so
                     return
                 pause = REFRESH if news else min(2 * pause, SLOWEST)

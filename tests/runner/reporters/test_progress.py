@@ -125,13 +125,13 @@ def test_the_line_shows_the_turn_that_a_long_case_is_in(app: MakeApplication) ->
 
 def test_the_line_tells_the_pace_and_what_is_left(app: MakeApplication) -> None:
     slow = "- reply: { text: Yes, delay: 250ms, usage: { input_tokens: 3, output_tokens: 1, cost: 0.5 } }"
-    files = agent(replies=slow, cases=[{"id": f"T{number}", "input": "Hi"} for number in range(9)])
+    files = agent(replies=slow, cases=[{"id": f"T{number}", "input": "Hi"} for number in range(12)])
 
     shown = seen(app, files, "-i", case_file())
 
     plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
     lines = re.findall(
-        r"(\d) of 9 done, [1-9]\d* a (?:second|minute), [1-9]s left, (\d+) tokens \(\$([\d.]+)\)  T", plain
+        r"(\d+) of 12 done, [1-9]\d* a (?:second|minute), [1-9]s left, (\d+) tokens \(\$([\d.]+)\)  T", plain
     )
     assert lines, plain
     assert {(int(tokens) / 4, float(cost) / 0.5) for _, tokens, cost in lines} == {
