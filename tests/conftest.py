@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
 from command import MakeApplication, make_application
+
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a shell's job in the background ignores it, with its children
 
 
 @pytest.fixture

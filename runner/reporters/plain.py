@@ -31,6 +31,11 @@ def json_line(value: Any) -> str:
     return without_halves(text)
 
 
+def json_text(text: str) -> str:
+    """A text as JSON: a third of what `json_line` takes for it."""
+    return without_halves(encoder.encode_basestring(text))
+
+
 def without_halves(text: str) -> str:
     """JSON text whose texts are as UTF-8 can have them."""
     return text if text.isascii() else _LONE.sub(_spelled, text)

@@ -15,7 +15,7 @@ from runner.reporters.run_records import runs_record
 
 Record = dict[str, Any]
 
-KEPT = 8
+KEPT = 32
 """Results whose lines are kept for those who ask later. More would take memory that the processor has at hand."""
 
 _made: dict[int, tuple[TestResult, Record, str]] = {}

@@ -252,7 +252,7 @@ def resources(shared_app: MakeApplication) -> dict[str, Record]:
     for name, code in RESOURCES.items():
         attacks[name] = code
         attacks[f"after {name}"] = INNOCENT
-    return attacked(shared_app({"/scripts/deep.ts": deep}), attacks, "--timeout", "1500ms", "--parallel", "2")
+    return attacked(shared_app({"/scripts/deep.ts": deep}), attacks, "--timeout", "1s", "--parallel", "2")
 
 
 @pytest.mark.parametrize("attack", RESOURCES)

@@ -20,7 +20,7 @@ from zlib import crc32
 from runner.reporters.again import command_of
 from runner.reporters.document import Report
 from runner.reporters.html.frames import Frames
-from runner.reporters.plain import json_line
+from runner.reporters.plain import json_line, json_text
 from runner.reporters.values import text_of
 
 Record = dict[str, Any]
@@ -57,10 +57,10 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
         count = taken[name] = taken.get(name, 0) + 1
         row["key"] = name if count == 1 else f"{name}~{count}"
         row["suite"] = place = places[entry["suite"]]
-        extra: Record = {"command": commands[place](row["id"])}
+        extra = f'"command": {json_text(commands[place](row["id"]))}'
         if entry["failed"] and (found := frames.of(entry["failed"])):
-            extra["frames"] = found
-        text = f"[{entry['text']}, {json_line(extra)}]"
+            extra += f', "frames": {json_line(found)}'
+        text = f"[{entry['text']}, {{{extra}}}]"
         if not texts:
             starts.append(len(rows))
         rows.append(row)
