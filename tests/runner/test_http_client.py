@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -353,3 +354,12 @@ def test_a_proxy_that_cannot_be_used_is_a_configuration_error(url: str, message:
     with pytest.raises(ConfigurationError) as caught:
         HttpClient(Proxies({"all": url})).check("https://a.com/v1")
     assert caught.value.message == message
+
+
+def test_httpcore_has_the_names_that_are_replaced_for_their_cost() -> None:
+    """With other names it works as before, and each call costs an eighth more."""
+    from httpcore._async import connection, http11
+
+    assert "AsyncLock()" in inspect.getsource(connection)
+    assert "AsyncLock()" in inspect.getsource(http11)
+    assert "with AsyncShieldCancellation()" in inspect.getsource(http11)
