@@ -160,9 +160,10 @@ class Connection:
             raise RefusedError(f"its answer is not as it should be: {_first_line(error)}", INVALID_REQUEST) from error
 
     async def close(self) -> None:
-        """Ends the session, and waits until nothing of it is left."""
+        """Ends the session, and waits until nothing of it is left. Who is still starting is not waited for."""
         self._line.stop()
-        await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
+        if self._session.done():
+            await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
         if not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task})
