@@ -27,7 +27,7 @@ _COMMON = {
 }
 _LOOK = (Phase.explicit, Phase.generate)
 
-settings.register_profile("suite", derandomize=True, max_examples=50, phases=(*_LOOK, Phase.shrink), **_COMMON)  # type: ignore[arg-type]
+settings.register_profile("suite", derandomize=True, max_examples=30, phases=(*_LOOK, Phase.shrink), **_COMMON)  # type: ignore[arg-type]
 settings.register_profile(
     "search",
     max_examples=int(os.environ.get("YAO_TEST_EXAMPLES", "1000")),
