@@ -297,6 +297,8 @@ COMMANDS = {
     "a script test": (suite(SCRIPT, "script_test"), "TestIt", f"yao-test -i {SCRIPT} --run '^TestIt$'"),
     "a module that broke": (suite(SCRIPT, "script_test"), "(load)", f"yao-test -i {SCRIPT}"),
     "a case with blanks": (suite("a b.jsonl"), "x y", "yao-test -i 'a b.jsonl' --run '^x.y$'"),
+    "a case with dashes": (suite("a.jsonl"), "-ab-c_1", "yao-test -i a.jsonl --run '^-ab-c_1$'"),
+    "a case with signs": (suite("a.jsonl"), "a.b'c", """yao-test -i a.jsonl --run '^a\\.b\\'"'"'c$'"""),
     "a message": (suite('"hello you"'), "message", "yao-test -i 'hello you' --name demo"),
 }
 
@@ -307,6 +309,15 @@ def test_the_command_runs_the_same_again(of: Any, id: str, command: str) -> None
 
     ((_, extra),) = json.loads(decompress(b64decode(dict(made)["block-0"])))
     assert extra["command"] == command
+
+
+def test_a_result_of_another_version_may_have_any_keys() -> None:
+    odd = {**result(SCRIPT, "TestA"), "row": 1, "text": 2, "failed": 3}
+
+    made = blocks_of(report([suite(SCRIPT, "script_test")], [odd]), "", digests=False)
+
+    ((record, _),) = json.loads(decompress(b64decode(dict(made)["block-0"])))
+    assert record == odd
 
 
 def test_the_shown_results_are_exported_as_json_that_can_be_read_again(

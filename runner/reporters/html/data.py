@@ -51,7 +51,7 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
     texts: list[str] = []
     size = 0
     for result in report.results:
-        entry = result if "row" in result else entry_of(result, json_line(result), digests)
+        entry = result if isinstance(result, Entry) else entry_of(result, json_line(result), digests)
         row = entry["row"]
         name = f"{entry['suite']}/{row['id']}"
         count = taken[name] = taken.get(name, 0) + 1
@@ -89,14 +89,18 @@ def packed(text: str) -> str:
     return b64encode(compress(text.encode(), 1, mtime=0)).decode()
 
 
-def entry_of(record: Record, text: str, digest: bool = False) -> Record:
-    """What the page needs of a result, of which `text` is the JSON: `{suite, position, row, text, failed}`. The row has
-    no key and no suite yet; `failed` is the record of a failed test. `digest` adds what outputs are compared by."""
+class Entry(Record):
+    """What the page needs of a result: `{suite, position, row, text, failed}`. The row has no key and no suite yet,
+    `text` is the JSON of the result, and `failed` its record if it failed."""
+
+
+def entry_of(record: Record, text: str, digest: bool = False) -> Entry:
+    """Makes the entry of a result, of which `text` is the JSON. `digest` adds what outputs are compared by."""
     row = _row(record)
     if digest:
         row["digest"] = crc32(json_line(record.get("output")).encode())
     failed = record if record["status"] == "failed" else None
-    return {"suite": record["suite"], "position": record.get("position", 0), "row": row, "text": text, "failed": failed}
+    return Entry(suite=record["suite"], position=record.get("position", 0), row=row, text=text, failed=failed)
 
 
 def _row(record: Record) -> Record:
