@@ -1,7 +1,7 @@
 """Notices that a host is down, so that calls fail at once with one clear cause instead of waiting one after the other.
 
 Down is a host that gives no connection, and one that is silent: that does not begin to answer before the attempt, or
-the case, has run out of time.
+the case, has run out of time, and that nobody else reached meanwhile.
 
 | state | calls | changes |
 | --- | --- | --- |
@@ -33,6 +33,7 @@ class Circuit:
         self._timing = timing
         self._calls: set[int] = set()
         self._failures = 0
+        self._reached = timing.monotonic()
         self._reason = ""
         self._hint: str | None = None
         self._again: float | None = None
@@ -63,9 +64,12 @@ class Circuit:
         self._calls.clear()
         self._failures = 0
         self._again = None
+        self._reached = self._timing.monotonic()
 
-    def unreachable(self, call: int, reason: str, hint: str | None) -> None:
-        """Notes an attempt of a call that found the host down."""
+    def unreachable(self, call: int, began: float, reason: str, hint: str | None) -> None:
+        """Notes an attempt of a call that found the host down; `began` is when, by the timing's clock."""
+        if began < self._reached:
+            return
         self._calls.add(call)
         self._failures += 1
         self._reason, self._hint = reason, hint

@@ -187,12 +187,13 @@ class HttpConnector:
             completion = await attempt
         except CancelledError:
             if not sign.seen and not has_time(0.0, self._timing):
-                self._circuit.unreachable(call, f"{self._subject} was silent until the case ran out of time", None)
+                silent = f"{self._subject} was silent until the case ran out of time"
+                self._circuit.unreachable(call, started, silent, None)
             raise
         except ConnectorError as error:
             down = HttpTimeout if not sign.seen else ConnectTimeout
             if error.retryable and isinstance(error.__cause__, CannotConnect | down):
-                self._circuit.unreachable(call, error.message, error.hint)
+                self._circuit.unreachable(call, started, error.message, error.hint)
                 error.retryable = not self._circuit.open
             else:
                 self._circuit.reached()

@@ -116,6 +116,17 @@ def test_a_host_that_is_slow_is_not_down(app: MakeApplication) -> None:
     assert [status for _, status in results_in(path)].count("passed") == 4
 
 
+def test_a_host_that_answers_others_meanwhile_is_not_down(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        server.plan(*[silence()] * 8, echo(0.5), *[echo(0.3)] * 9)
+        here = application(app, server, 18)
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), "--parallel", "9", "--timeout", "1s", "-o", str(path))
+        assert len(server.requests) == 18
+    assert "is down" not in run.stdout
+    assert [status for _, status in results_in(path)].count("passed") == 10
+
+
 def test_a_host_that_goes_down_is_said_once_and_clearly(app: MakeApplication) -> None:
     server = ModelServer()
     answered = 0
