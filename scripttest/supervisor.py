@@ -22,6 +22,8 @@ from scripttest.tuples import NamedTuple
 CHUNK = 1 << 16
 """Bytes of one read: what a pipe holds. More would have the C library map memory for each."""
 STDERR_LIMIT = 2000
+STARTING = 2.0
+"""Seconds that a process may take to start on a busy machine."""
 
 _BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.worker import main; main()"
 
@@ -70,6 +72,8 @@ class Worker:
         """Whether it has the plan of that module."""
         self.deadline: float | None = None
         """Monotonic time at which it is to be killed."""
+        self.is_starting = True
+        """Whether it has not said anything yet."""
         self.was_killed = False
         """Once it has ended by itself: whether somebody killed it, such as a system that ran out of memory. What runs
         in it cannot do that."""
@@ -93,11 +97,12 @@ class Worker:
         data = os.read(self.child.stdout, CHUNK)
         if not data:
             return None
+        self.is_starting = False
         return self._reader.feed(data)
 
     def start_clock(self, seconds: float) -> None:
-        """Gives it so long from now."""
-        self.deadline = time.monotonic() + seconds
+        """Gives it so long from now, and longer when its process has yet to start."""
+        self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
 
     def end(self) -> str:
         """Kills it if need be and says how it ended, for people."""

@@ -50,9 +50,9 @@ RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a script test": ("", SCRIPT),
     "another user": ("", (*SCRIPT, "-u", "ann with blank", "-t", "it's")),
     "a context": ("", (*SCRIPT, "--ctx", "ctx.json")),
-    "a timeout": ("", (*SCRIPT, "--timeout", "250ms")),
-    "several runs": ("", (*SCRIPT, "--timeout", "250ms", "--runs", "2", "--min-pass-rate", "90")),
-    "another folder": ("../home", ("-i", "scripts.demo.a", "-a", "../app", "--timeout", "250ms")),
+    "a timeout": ("", (*SCRIPT, "--timeout", "500ms")),
+    "several runs": ("", (*SCRIPT, "--timeout", "500ms", "--runs", "2", "--min-pass-rate", "90")),
+    "another folder": ("../home", ("-i", "scripts.demo.a", "-a", "../app", "--timeout", "500ms")),
     "a module that does not load": ("", ("-i", "scripts.demo.broken")),
     "cases": ("", CASE),
     "cases from another folder": ("../home", ("-i", f"../app/{case_file()}")),
@@ -63,7 +63,7 @@ RUNS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a threshold": ("", (*CASE, "--threshold", "0.75")),
     "a hook": ("", (*CASE, "--before", "env_test.BeforeAll")),
     "a message": ("", ("-i", "say 'hello' to $HOME", "-n", "demo", "-c", "second")),
-    "scripts and cases": ("", (*SCRIPT, *CASE, "--timeout", "250ms")),
+    "scripts and cases": ("", (*SCRIPT, *CASE, "--timeout", "500ms")),
 }
 
 
