@@ -314,6 +314,11 @@ def test_workers_that_are_killed_in_hooks_cost_their_cases_only(app: MakeApplica
     )
 
 
+def is_stopped(pid: int) -> bool:
+    """Whether a process has taken note of its SIGSTOP; until then it may still read."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
 def unread(pid: int) -> int:
     """Bytes that wait in the pipe from which a process reads."""
     with Path(f"/proc/{pid}/fd/0").open("rb", buffering=0) as pipe:
@@ -340,6 +345,7 @@ def test_idle_workers_that_are_killed_cost_nothing(app: MakeApplication, stopped
             if stopped:
                 for pid in killed:
                     os.kill(pid, signal.SIGSTOP)
+                eventually(lambda: all(map(is_stopped, killed)), "the workers stop")
                 go_on.set()
                 eventually(lambda: any(map(unread, killed)), "the next case calls its hook")
             for pid in killed:
