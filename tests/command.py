@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from forks import fork_server
+
 Files = Mapping[str, str | bytes]
 Record = dict[str, Any]
 T = TypeVar("T")
@@ -57,7 +59,11 @@ class Application:
         return subprocess.Popen([*prefix, *COMMAND, *arguments], **options)
 
     def run(self, *arguments: str, directory: str = "", **more: Any) -> Run:
-        """Runs the command to its end; `directory` is the working directory, from the application root."""
+        """Runs the command to its end; `directory` is the working directory, from the application root. With nothing but
+        `env`, it is forked from a process that has loaded it."""
+        environment = more.get("env", self.environment)
+        if more.keys() <= {"env"} and not any(name.startswith("PYTHON") for name in environment):
+            return self._ended(*fork_server().run(arguments, self.root / directory, environment, PATIENCE))
         with self.start(*arguments, cwd=self.root / directory, **more) as process:
             return self.finish(process)
 
@@ -68,7 +74,10 @@ class Application:
         except subprocess.TimeoutExpired:
             process.kill()
             raise
-        return Run(process.returncode, self.anonymous(stdout), self.anonymous(stderr))
+        return self._ended(process.returncode, stdout, stderr)
+
+    def _ended(self, code: int, stdout: bytes | None, stderr: bytes | None) -> Run:
+        return Run(code, self.anonymous(stdout), self.anonymous(stderr))
 
     def anonymous(self, output: bytes | None) -> str:
         """Text without the places of this machine."""
