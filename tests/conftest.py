@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from command import MakeApplication, make_application
 signal.signal(
     signal.SIGINT, signal.default_int_handler
 )  # a shell's job in the background ignores it, with its children
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are CPUs: many tests wait for a deadline, a grace or a slow model."""
+    return (os.cpu_count() or 1) * 3 // 2 or 1
 
 
 @pytest.fixture

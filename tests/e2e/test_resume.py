@@ -8,13 +8,10 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import termios
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,46 +54,6 @@ def without(whole: Path, *ids: str) -> bytes:
     return b"".join(kept[:-1])
 
 
-FORKER = """\
-import json, os, sys
-sys.stdout, answers = sys.stderr, sys.stdout
-import runner.app, runner.cases.reader, runner.resume, runner.scheduler, runner.agents.service, runner.reporters.jsonl
-from runner.cli import main
-for line in sys.stdin:
-    child = os.fork()
-    if not child:
-        sys.argv[1:] = json.loads(line)
-        main()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), file=answers, flush=True)
-"""
-"""Runs commands that need not load anything; their output goes to standard error."""
-
-
-@contextmanager
-def quick_commands(here: Application) -> Iterator[Callable[..., int]]:
-    """Something that runs a command and gives its exit code."""
-    with (
-        (here.home / "output").open("wb") as output,
-        subprocess.Popen(
-            [sys.executable, "-c", FORKER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=output,
-            cwd=here.root,
-            env={**here.environment, "PYTHONPATH": os.getcwd()},
-            text=True,
-        ) as process,
-    ):
-
-        def run(*arguments: str) -> int:
-            assert process.stdin is not None and process.stdout is not None
-            process.stdin.write(json.dumps(arguments) + "\n")
-            process.stdin.flush()
-            return int(process.stdout.readline())
-
-        yield run
-
-
 def places_to_cut(content: bytes) -> list[int]:
     """Around and between the lines, and in characters of several bytes."""
     ends = [place + 1 for place, byte in enumerate(content) if byte == 10]
@@ -115,17 +72,16 @@ def test_a_report_that_is_cut_off_anywhere_is_finished(app: MakeApplication) -> 
     content = path.read_bytes()
     places = places_to_cut(content)
     assert len(places) > 40
-    with quick_commands(here) as run:
-        for place in places:
-            path.write_bytes(content[:place])
-            whole_lines = content[:place].splitlines(True)[: content[:place].count(b"\n")]
-            kept = [line for line in whole_lines if b'"type": "result"' in line]
+    for place in places:
+        path.write_bytes(content[:place])
+        whole_lines = content[:place].splitlines(True)[: content[:place].count(b"\n")]
+        kept = [line for line in whole_lines if b'"type": "result"' in line]
 
-            assert run(*BOTH, "--resume", str(path), "-q") == 0, place
+        assert here.run(*BOTH, "--resume", str(path), "-q").code == 0, place
 
-            assert_complete(path, EVERYTHING)
-            lines = [line for line in path.read_bytes().splitlines(True) if b'"type": "result"' in line]
-            assert sorted(lines[: len(kept)]) == sorted(kept), place
+        assert_complete(path, EVERYTHING)
+        lines = [line for line in path.read_bytes().splitlines(True) if b'"type": "result"' in line]
+        assert sorted(lines[: len(kept)]) == sorted(kept), place
 
 
 def test_what_is_missing_runs_and_every_report_has_everything(here: Application) -> None:
