@@ -20,6 +20,8 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from command import eventually
+
 PATIENCE = 20
 """Seconds until something that should have happened counts as missing; only a failure waits so long."""
 
@@ -121,6 +123,13 @@ class ModelServer:
     def saw_hang_up(self) -> bool:
         """Waits until a caller has gone away before its answer was complete."""
         return self.hang_ups.acquire(timeout=PATIENCE)
+
+    def wait_for_quiet(self) -> None:
+        """Waits until everything that was sent has been read, and all callers have gone away."""
+        with socket.create_connection(("127.0.0.1", self.port), PATIENCE) as last:
+            last.shutdown(socket.SHUT_WR)
+            last.recv(1)  # connections are accepted in their order
+        eventually(lambda: not self._tasks, "all callers go away")
 
     def __enter__(self) -> ModelServer:
         self._thread.start()

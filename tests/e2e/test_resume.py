@@ -235,6 +235,7 @@ def test_a_command_that_is_killed_is_finished(app: MakeApplication, seed: int) -
                     process.communicate()
                 done = runs_in(path)
                 assert set(done.values()) <= {1}
+                server.wait_for_quiet()
                 asked = Counter(request.last_text for request in server.requests)
                 arguments = ("--resume", str(path), "--parallel", "4") if path.stat().st_size else arguments
             run = here.run(*arguments)
