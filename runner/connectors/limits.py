@@ -1,7 +1,8 @@
 """Bounds of one connector: calls at a time, requests and tokens per minute.
 
 The calls at a time adapt: a 429 halves them, each answer gives back a part, so that they grow by one with each round.
-Calls that were under way when they were halved do not halve them again. `Retry-After` holds back all calls.
+Calls that were under way when they were halved do not halve them again, and are made again within the new bound.
+`Retry-After` holds back all calls.
 """
 
 from __future__ import annotations
@@ -61,6 +62,23 @@ class Limits:
 
     async def __aexit__(self, *_: object) -> None:
         self._leave()
+
+    async def again(self) -> None:
+        """Before a further attempt of a call: gives its place up when there are now more than may be, and waits for one,
+        ahead of calls that have not begun."""
+        if self._under_way <= self.allowed:
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.appendleft(place)
+        self._under_way -= 1
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.done() or place.cancelled():
+                self._under_way += 1  # it leaves with the call
+                if place in self._waiting:
+                    self._waiting.remove(place)
+            raise
 
     def wait(self) -> float:
         """Seconds until the next request may go out, if it were asked for now."""

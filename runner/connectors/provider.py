@@ -110,6 +110,7 @@ class HttpConnector:
         call = self._calls
 
         async def attempt() -> Completion:
+            await self._limits.again()
             self._circuit.check()
             await self._turn()
             if listener:

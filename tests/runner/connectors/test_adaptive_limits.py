@@ -76,7 +76,7 @@ def test_after_a_refusal_fewer_calls_are_under_way(bench: Bench) -> None:
         nonlocal under_way
         under_way += 1
         most.append(under_way)
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0.05)
         under_way -= 1
         await echo()(exchange)
 
@@ -88,7 +88,38 @@ def test_after_a_refusal_fewer_calls_are_under_way(bench: Bench) -> None:
 
     assert answers_of(bench, work, max_concurrency=8) == [f"echo: {number}" for number in range(24)]
     assert len(bench.server.requests) == 32
-    assert max(most[8:12]) <= 8
+    assert max(most[:4]) == 4
+    assert max(most) < 8
+
+
+@pytest.mark.parametrize("admitted", [False, True])
+def test_a_call_that_ends_while_it_waits_to_be_made_again_takes_no_place(bench: Bench, admitted: bool) -> None:
+    async def work() -> tuple[bool, bool]:
+        limits = Limits(2, None, bench.clock.timing())
+        await limits.__aenter__()
+
+        async def refused() -> None:
+            async with limits:
+                limits.refused(limits.round, None)
+                await limits.again()
+
+        call = asyncio.ensure_future(refused())
+        await asyncio.sleep(0)
+        assert not call.done()
+        if admitted:
+            await limits.__aexit__()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        if not admitted:
+            await limits.__aexit__()
+        entered = [asyncio.ensure_future(limits.__aenter__()) for _ in range(2)]
+        await asyncio.sleep(0)
+        done = (entered[0].done(), entered[1].done())
+        entered[1].cancel()
+        await asyncio.gather(*entered, return_exceptions=True)
+        return done
+
+    assert asyncio.run(work()) == (True, False)
 
 
 def test_a_server_that_says_when_to_come_back_is_left_alone_by_all_calls(bench: Bench) -> None:
