@@ -114,6 +114,8 @@ class FunctionPool:
         self._idle: list[Worker] = []
         self._compiler: Compiler | None = None
         self._compiled: dict[str, asyncio.Future[_Loaded]] = {}
+        self._called: dict[str, Compiled] = {}
+        """Scripts that were called by `Process`, by their names."""
 
     async def call(self, call: FunctionCall, owner: Owner) -> Returned:
         """Calls a function and waits for it. Cancelling ends the worker that runs it.
@@ -175,7 +177,7 @@ class FunctionPool:
             for source, result in self._compiler.read():
                 future = self._compiled[source.key]
                 if isinstance(result, Compiled):
-                    future.set_result(_Loaded(result, self._root, self._names))
+                    future.set_result(_Loaded(result, self._root, self._names, self._called))
                 else:
                     future.set_exception(_compile_failure(result))
                     future.exception()
@@ -199,12 +201,15 @@ class FunctionPool:
 class _Loaded:
     """A compiled script and what its realms need."""
 
-    def __init__(self, compiled: Compiled, root: Path, names: Mapping[str, str]) -> None:
+    def __init__(
+        self, compiled: Compiled, root: Path, names: Mapping[str, str], called: Mapping[str, Compiled]
+    ) -> None:
         from scripttest.scan import everything, scan
 
         self.compiled = compiled
         self._root = root
         self._names = names
+        self._called = called
         self._scan = scan("\n".join(script.code for script in compiled.scripts), names)
         self._nested = boot(everything(names, guarded=False), True, names)
         self._mapper: StackMapper | None = None
@@ -246,7 +251,7 @@ class _Loaded:
         if self._mapper is None:
             from scripttest.stack import StackMapper
 
-            self._mapper = StackMapper(self.compiled, self._root)
+            self._mapper = StackMapper(self.compiled, self._root, self._called.get)
         return self._mapper
 
 
@@ -315,6 +320,7 @@ class _Session:
         except ScriptError as error:
             at = error.location
             return ["error", (f"{at.file}:{at.line}:{at.column}: " if at else "") + error.message]
+        self._pool._called[script] = loaded.compiled
         return ["ok", *["\n" + script.code for script in loaded.compiled.scripts]]
 
     def _readable(self) -> None:

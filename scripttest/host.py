@@ -118,6 +118,7 @@ class ScriptHost:
         self._states: dict[str, ModuleRun] = {}
         self._open: set[str] = set()
         self._libraries: dict[str, Compiled | ScriptError] = {}
+        self._library_keys: dict[str, str] = {}
         self._wanted: set[str] = set()
         self._out: deque[HostRecord] = deque()
         self._idle_deaths = 0
@@ -228,7 +229,7 @@ class ScriptHost:
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
-            state = self._states[source.key] = ModuleRun(self._modules[source.key], result, self._root)
+            state = self._states[source.key] = ModuleRun(self._modules[source.key], result, self._root, self._called)
             self._jobs.append(_Job(source.key, None))
             if state.is_big:
                 self._reserve(self._limit)
@@ -437,7 +438,7 @@ class ScriptHost:
         except ScriptError as error:
             self._answer_library(seat, error)
             return
-        key = f"library {path}"
+        key = self._library_keys[script] = f"library {path}"
         if key in self._libraries:
             self._answer_library(seat, self._libraries[key])
             return
@@ -445,6 +446,10 @@ class ScriptHost:
         if key not in self._wanted:
             self._wanted.add(key)
             self._compiler.add([Source(key, path, None)])
+
+    def _called(self, script: str) -> Compiled | None:
+        result = self._libraries.get(self._library_keys.get(script, ""))
+        return result if isinstance(result, Compiled) else None
 
     def _answer_library(self, seat: _Seat, result: Compiled | ScriptError) -> None:
         seat.asking = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,10 @@ def boot(scan: Scan, nested: bool, names: Mapping[str, str]) -> str:
 class ModuleRun:
     """What is known of a module while it runs."""
 
-    def __init__(self, module: Module, compiled: Compiled, root: Path) -> None:
+    def __init__(
+        self, module: Module, compiled: Compiled, root: Path, called: Callable[[str], Compiled | None]
+    ) -> None:
+        """`called` knows the scripts that were called by `Process`."""
         self.module = module
         self.compiled = compiled
         self.slices: Slices | None = None
@@ -50,6 +53,7 @@ class ModuleRun:
         """For each test, what a worker is told: plan JSON and pieces."""
         self.left = 0
         self._root = root
+        self._called = called
         self._mapper: StackMapper | None = None
         self.early: list[tuple[str, str]] = []
         self._frame: bytes | None = None
@@ -60,7 +64,7 @@ class ModuleRun:
         if self._mapper is None:
             from scripttest.stack import StackMapper
 
-            self._mapper = StackMapper(self.compiled, self._root)
+            self._mapper = StackMapper(self.compiled, self._root, self._called)
         return self._mapper
 
     @property

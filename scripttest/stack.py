@@ -1,12 +1,14 @@
 """The engine's stack text as frames of the original sources, and code frames.
 
 A realm evaluates everything under one file name, so a frame is told by its line: line 1 is the framework, and each
-script has a range of lines of its own. Frames that no source map knows are the compiler's helpers. Both are left out.
+script has a range of lines of its own. Frames of a script that was called by `Process` have its name in place of the
+file's. Frames that no source map knows are the compiler's helpers. They and the framework's are left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from scripttest.boundary import Boundary
@@ -14,7 +16,7 @@ from scripttest.compiler import Compiled
 from scripttest.errors import Location, StackFrame
 from scripttest.sourcemap import SourceMap
 
-_FRAME = r"^\s*at (?:(?P<name>.*?) \()?(?:\(?<\w+>|<anonymous>):(?P<line>\d+):(?P<column>\d+)\)?$"
+_FRAME = r"^\s*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
@@ -25,24 +27,33 @@ CALL_LINES = 50
 class StackMapper:
     """Maps stacks of one compiled module."""
 
-    def __init__(self, compiled: Compiled, root: Path) -> None:
+    def __init__(self, compiled: Compiled, root: Path, called: Callable[[str], Compiled | None]) -> None:
+        """`called` knows the scripts that were called by `Process`, such as `scripts.demo.orders`."""
         self._scripts = compiled.scripts
         self._root = root
         self._boundary = Boundary(root)
         self._own = compiled.source.test.parent
         self._maps: dict[int, SourceMap] = {}
+        self._called = called
+        self._others: dict[str, StackMapper] = {}
 
     def frames(self, stack: str) -> list[StackFrame]:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
         frames: list[StackFrame] = []
         for match in re.finditer(_FRAME, stack, re.MULTILINE):
-            location = self._locate(int(match["line"]), int(match["column"]))
+            mapper = self if "." not in match["script"] else self._other(match["script"])
+            location = mapper._locate(int(match["line"]), int(match["column"])) if mapper else None
             if location is not None:
                 name = match["name"] or ""
                 frames.append(StackFrame("" if name in _GENERIC_NAMES else name, location))
                 if len(frames) == MAX_FRAMES:
                     break
         return frames
+
+    def _other(self, script: str) -> StackMapper | None:
+        if script not in self._others and (compiled := self._called(script)):
+            self._others[script] = StackMapper(compiled, self._root, self._called)
+        return self._others.get(script)
 
     def declaration(self, offset: int, name: str) -> Location | None:
         """Where the last script declares a name, at or after an offset."""

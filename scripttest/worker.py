@@ -256,14 +256,16 @@ class Worker:
             realm.load(scripts)
             return realm.call(name, arguments)
         except EngineError as error:
-            return failure_envelope(f"Cannot call {name}: {str(error).partition(chr(10))[0]}")
+            message, _, stack = str(error).partition("\n")
+            return failure_envelope(f"Cannot call {name}: {message}", stack=stack)
         finally:
             self._leave()
 
 
-def failure_envelope(message: str, code: int = 500) -> str:
-    """`{"error": {"message", "code"}}`, without the json module, which takes longer to load than this worker."""
-    return f'{{"error":{{"message":"{"".join(map(_escaped, message))}","code":{code}}}}}'
+def failure_envelope(message: str, code: int = 500, stack: str = "") -> str:
+    """`{"error": {"message", "code", "stack"}}`, without the json module, which takes longer to load than a worker."""
+    text, trace = ("".join(map(_escaped, text)) for text in (message, stack))
+    return f'{{"error":{{"message":"{text}","code":{code},"stack":"{trace}"}}}}'
 
 
 def broken_outcome(reason: str) -> str:

@@ -419,6 +419,86 @@ def test_the_console_names_the_callers(app: MakeApplication) -> None:
     ]
 
 
+CALLED = {
+    "/scripts/outer.ts": """\
+function call() {
+  Process("scripts.inner.Fail", 1);
+}
+export function Run() {
+  call();
+}
+""",
+    "/scripts/inner.ts": """\
+import { fail } from "./fail";
+export async function Fail(number: number) {
+  await null;
+  fail(-1);
+}
+""",
+    "/scripts/fail.ts": """\
+export function fail(number: number): never {
+  throw new RangeError("negative");
+}
+""",
+    "/scripts/unloadable.ts": "export const first = 1;\nfirst.second.third;\nexport function Fn() {}\n",
+}
+"""Scripts that call each other by `Process`."""
+CALLERS = [
+    "     at scripts/fail.ts:2:13",
+    "     called from scripts/inner.ts:4:3",
+    "     called from scripts/outer.ts:2:3",
+    "     called from scripts/outer.ts:5:3",
+]
+
+
+def places_in(stdout: str) -> list[str]:
+    return [line for line in stdout.splitlines() if line.startswith(("     at ", "     called from "))]
+
+
+def test_a_failure_in_a_script_that_was_called_is_where_it_is(app: MakeApplication) -> None:
+    code = """\
+export function TestTwice(t) {
+  Process("scripts.outer.Run");
+}
+export function TestCaught(t) {
+  t.assert.Panic(() => Process("scripts.outer.Run"), "negative");
+  Process("scripts.unloadable.Fn");
+}
+"""
+    run = app({"a_test.ts": code, **CALLED}).run("-i", "scripts.demo.a")
+
+    assert places_in(run.stdout) == [
+        *CALLERS,
+        "     called from assistants/demo/src/a_test.ts:2:3",
+        "     at scripts/unloadable.ts:2:1",
+        "     called from assistants/demo/src/a_test.ts:6:3",
+    ]
+    assert "Cannot call scripts.unloadable.Fn: TypeError: cannot read property 'third' of undefined" in run.stdout
+
+
+def test_a_hook_that_calls_scripts_fails_where_they_do(app: MakeApplication) -> None:
+    hooks = 'function Create(ctx, messages) {\n  Process("scripts.outer.Run");\n}\n'
+    files = agent(replies="- reply: x", hooks=hooks, cases=[{"id": "a", "input": "x"}])
+
+    run = app({**files, **CALLED}).run("-i", case_file())
+
+    assert "agent error: Create of demo: RangeError: negative" in run.stdout
+    assert places_in(run.stdout) == [*CALLERS, "     called from assistants/demo/src/index.ts:2:3"]
+
+
+def test_a_script_cannot_name_places_outside_the_application(app: MakeApplication) -> None:
+    code = """\
+export function TestMadeUp(t) {
+  const error = new Error("made up");
+  error.stack = "    at f (<scripts.unknown>:1:1)\\n    at g (<../../etc.passwd>:1:1)\\n    at h (</etc/passwd>:2:1)";
+  throw error;
+}
+"""
+    run = app({"a_test.ts": code}).run("-i", "scripts.demo.a")
+
+    assert places_in(run.stdout) == ["     at assistants/demo/src/a_test.ts:1:17"]
+
+
 def test_paths_are_shown_from_the_working_directory(app: MakeApplication) -> None:
     here = app({"a_test.ts": "export function TestA(t) {\n  t.fail('x');\n}\n"})
     assert (

@@ -23,14 +23,28 @@ export default function (core: Core) {
     return encode(std, { ok: new Raw(std.stringify(value) ?? "null") });
   }
 
-  function failure(error: unknown): string {
+  /** `stackOf` says what of its stack the caller is to know. */
+  function failure(error: unknown, stackOf: (text: string) => string): string {
     const code = (error as { code?: unknown } | null)?.code;
-    return encode(std, { error: { message: describeError(core, error).message, code: typeof code === "number" ? code : undefined } });
+    const { message, stack } = describeError(core, error);
+    return encode(std, { error: { message, stack: stack && bounded(std, stackOf(stack)), code: typeof code === "number" ? code : undefined } });
+  }
+
+  const whole = (stack: string) => stack;
+
+  /** The frames of scripts that this realm called. */
+  function ofOthers(stack: string): string {
+    const lines = std.split(stack, "\n");
+    let text = "";
+    for (let i = 0; i < lines.length; i++) {
+      if (std.indexOf(lines[i], "(<") >= 0 && std.indexOf(lines[i], "(<input>") < 0) text += lines[i] + "\n";
+    }
+    return text;
   }
 
   /** Ends a call for another realm with an error. */
   function refuse(error: unknown): void {
-    answer = failure(error);
+    answer = failure(error, whole);
     core.ended = true;
   }
 
@@ -84,7 +98,7 @@ export default function (core: Core) {
             if (!target) throw new core.Exception(`Process "${name}" does not exist: its script has no function ${short}`, 404);
             answer = envelope(yield std.apply(target, undefined, revived(args)));
           } catch (error) {
-            answer = failure(error);
+            answer = failure(error, whole);
           }
         })(),
         () => (core.ended = true),
@@ -102,7 +116,7 @@ export default function (core: Core) {
       try {
         return envelope(core.call(name, revived(args)));
       } catch (error) {
-        return failure(error);
+        return failure(error, ofOthers);
       }
     },
   };

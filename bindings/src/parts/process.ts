@@ -7,7 +7,7 @@ import { describeError } from "../errors";
 const outputLimit = 1_000_000;
 const argumentLimit = 32_000_000;
 
-type Envelope = { ok?: unknown; bytes?: string; error?: { message: string; code?: number } };
+type Envelope = { ok?: unknown; bytes?: string; error?: { message: string; code?: number; stack?: string } };
 
 export default function (core: Core) {
   const { std, door, mocks } = core;
@@ -48,9 +48,17 @@ export default function (core: Core) {
     return places ? '{"args":' + text + ',"bytes":[' + places + "]}" : text;
   }
 
-  function open(text: string): unknown {
+  /** What a call returned. `script` is the one that ran; where it failed stands above the caller's own stack. */
+  function open(text: string, script = ""): unknown {
     const { ok, bytes, error } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
-    if (error) throw new Exception(error.message, error.code);
+    if (error) {
+      const exception = new Exception(error.message, error.code);
+      if (error.stack) {
+        const value = std.join(std.split(error.stack, "<input>"), "<" + script + ">") + "\n" + exception.stack;
+        std.define(exception, "stack", { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+      }
+      throw exception;
+    }
     return bytes === undefined ? ok : base64().fromBase64(bytes);
   }
 
@@ -80,7 +88,7 @@ export default function (core: Core) {
     }
     const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
     if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
-      return open(door("script", name, argumentText(name, args)));
+      return open(door("script", name, argumentText(name, args)), std.join(words.slice(0, last), "."));
     }
     return host(name, args);
   }
