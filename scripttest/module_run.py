@@ -149,7 +149,7 @@ class ModuleRun:
             cause = "setup"
         return Failure(
             cause,
-            record["message"],
+            self.mapper.explained(record["message"], record.get("stack") or ""),
             record.get("type"),
             record.get("reason"),
             record.get("expected"),

@@ -17,6 +17,7 @@ from scripttest.errors import Location, StackFrame
 from scripttest.sourcemap import SourceMap
 
 _FRAME = r"^\s*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
+_NO_FUNCTION = "TypeError: not a function"
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
@@ -49,6 +50,29 @@ class StackMapper:
                 if len(frames) == MAX_FRAMES:
                     break
         return frames
+
+    def explained(self, message: str, stack: str) -> str:
+        """The message of an error, with what was not a function where the engine does not say it."""
+        match = re.compile(_FRAME, re.MULTILINE).match(stack) if message == _NO_FUNCTION else None
+        mapper = match and (self if "." not in match["script"] else self._other(match["script"]))
+        if not match or not mapper:
+            return message
+        from scripttest.callees import callees
+
+        place = int(match["line"]), int(match["column"])
+        location = mapper._locate(*place)
+        names = [_as_written(name, location) for name in callees(*mapper._place(*place))] if location else []
+        if not names or "TypeError" in names:  # the script threw it
+            return message
+        return f"TypeError: {' or '.join(names)} is not a function"
+
+    def _place(self, line: int, column: int) -> tuple[str, int]:
+        """A place as a script and an offset in it."""
+        script = next((script for script in reversed(self._scripts) if line >= script.first_line), self._scripts[0])
+        at = 0
+        for _ in range(line - script.first_line):
+            at = script.code.find("\n", at) + 1
+        return script.code, at + column - 1
 
     def _other(self, script: str) -> StackMapper | None:
         if script not in self._others and (compiled := self._called(script)):
@@ -96,6 +120,17 @@ def at_call(location: Location, name: str) -> Location:
             return Location(location.file, line, found[-1].start() + 1, len(name))
         text = lines[line - 2] if line > 1 else ""
     return location
+
+
+def _as_written(code: str, location: Location) -> str:
+    """Code without the numbers that the compiler adds to names which it found twice."""
+    text = "\n".join(_lines(location.file))
+
+    def written(match: re.Match[str]) -> str:
+        known = re.search(rf"\b{re.escape(match[0])}\b", text)
+        return match[0] if known else match[1]
+
+    return re.sub(r"\b([A-Za-z_$][\w$]*?)\d+\b", written, code)
 
 
 def _lines(file: str) -> list[str]:
