@@ -64,8 +64,8 @@ class Limits:
         self._leave()
 
     async def again(self) -> None:
-        """Before a further attempt of a call: gives its place up when there are now more than may be, and waits for one,
-        ahead of calls that have not begun."""
+        """Before a further attempt of a call: gives its place up when there are more now than may be, and waits for
+        another, ahead of calls that have not begun."""
         if self._under_way <= self.allowed:
             return
         place = asyncio.get_running_loop().create_future()
