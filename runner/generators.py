@@ -89,9 +89,7 @@ async def generate(
     except TimeoutError as error:
         raise _failed(input, f"timeout after {in_words(setting.timeout)}") from error
     except AgentError as error:
-        at = error.frames[0].location if error.frames else None
-        where = f" (at {at.file}:{at.line}:{at.column})" if at else ""
-        raise _failed(input, error.message + where, error.hint) from error
+        raise _failed(input, error.placed, error.hint) from error
     except (ScriptReferenceError, HostError) as error:
         raise _failed(input, error.message, error.hint) from error
     values = read_cases(answer)

@@ -238,9 +238,8 @@ class _Loaded:
             missing.known = tuple(sorted(self.declared))
             raise missing
         failure = record.get("error") or record["failures"][0]
-        stack = failure.get("stack") or ""
-        frames = tuple(self.mapper.frames(stack))
-        error = FunctionError(self.mapper.explained(failure["message"], stack), frames[0].location if frames else None)
+        message, frames = self.mapper.error(failure["message"], failure.get("stack") or "")
+        error = FunctionError(message, frames[0].location if frames else None)
         error.frames = frames
         error.code = failure.get("code")
         error.logs = logs

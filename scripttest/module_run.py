@@ -139,7 +139,7 @@ class ModuleRun:
 
     def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
-        frames = tuple(self.mapper.frames(record.get("stack") or ""))
+        message, frames = self.mapper.error(record["message"], record.get("stack") or "")
         if frames and record.get("type"):
             frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
         known = bool(frames) or index is not None
@@ -149,7 +149,7 @@ class ModuleRun:
             cause = "setup"
         return Failure(
             cause,
-            self.mapper.explained(record["message"], record.get("stack") or ""),
+            message,
             record.get("type"),
             record.get("reason"),
             record.get("expected"),

@@ -51,20 +51,23 @@ class StackMapper:
                     break
         return frames
 
-    def explained(self, message: str, stack: str) -> str:
-        """The message of an error, with what was not a function where the engine does not say it."""
+    def error(self, message: str, stack: str) -> tuple[str, tuple[StackFrame, ...]]:
+        """The message of an error, with what was not a function where the engine does not say it, and its frames."""
+        frames = self.frames(stack)
         match = re.compile(_FRAME, re.MULTILINE).match(stack) if message == _NO_FUNCTION else None
         mapper = match and (self if "." not in match["script"] else self._other(match["script"]))
-        if not match or not mapper:
-            return message
+        place = (int(match["line"]), int(match["column"])) if match else (0, 0)
+        location = mapper._locate(*place) if mapper else None
+        if not mapper or not location:
+            return message, tuple(frames)
         from scripttest.callees import callees
 
-        place = int(match["line"]), int(match["column"])
-        location = mapper._locate(*place)
-        names = [_as_written(name, location) for name in callees(*mapper._place(*place))] if location else []
+        names = [_as_written(name, location) for name in callees(*mapper._place(*place))]
         if not names or "TypeError" in names:  # the script threw it
-            return message
-        return f"TypeError: {' or '.join(names)} is not a function"
+            return message, tuple(frames)
+        if len(names) == 1 and (member := re.search(r"[\w$]+$", names[0])):
+            frames[0] = StackFrame(frames[0].function, at_call(location, member[0]))
+        return f"TypeError: {' or '.join(names)} is not a function", tuple(frames)
 
     def _place(self, line: int, column: int) -> tuple[str, int]:
         """A place as a script and an offset in it."""

@@ -28,6 +28,12 @@ class AgentError(Exception):
         self.infrastructure = infrastructure
         """Whether a model host, a tool server or a judge failed, rather than the agent."""
 
+    @property
+    def placed(self) -> str:
+        """The message with the place where a script threw, for whoever shows no frames."""
+        at = self.frames[0].location if self.frames else None
+        return self.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")
+
 
 class UsedTool(NamedTuple):
     """A tool call of the model with what came of it."""

@@ -75,8 +75,8 @@ class AgentHost:
                 return await self._call_script(scope, name, args, with_context)
             return await asyncio.to_thread(self._calls.process, name, args, scope.context, scope.chat.session)
         except (AgentError, RunnerError, ScriptError) as error:
-            hint = f". {error.hint}" if error.hint else ""
-            raise ProcessError(f"{error.message}{hint}") from error
+            message = error.placed if isinstance(error, AgentError) else error.message
+            raise ProcessError(message + (f". {error.hint}" if error.hint else "")) from error
 
     async def call_tool(self, name: str, args: Args, context: Any) -> Any:
         """Calls the process behind an MCP tool, with the context as its last argument; `context` is a `Scope`. Raises

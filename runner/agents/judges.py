@@ -48,8 +48,9 @@ class CaseJudges:
         try:
             return await self._helpers.validate(agent, payload, options, self._chat)
         except (AgentError, RunnerError) as error:
-            message = error.message + (f". {error.hint}" if error.hint else "")
-            raise NotEvaluated(message, infrastructure=isinstance(error, AgentError)) from error
+            message = error.placed if isinstance(error, AgentError) else error.message
+            hint = f". {error.hint}" if error.hint else ""
+            raise NotEvaluated(message + hint, infrastructure=isinstance(error, AgentError)) from error
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function; see `Judges`."""
@@ -71,9 +72,7 @@ class CaseJudges:
         except ScriptReferenceError as error:
             raise NotEvaluated(error.message + (f". {error.hint}" if error.hint else "")) from error
         except AgentError as error:
-            at = error.frames[0].location if error.frames else None
-            message = error.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")
-            raise NotEvaluated(message, infrastructure=error.infrastructure) from error
+            raise NotEvaluated(error.placed, infrastructure=error.infrastructure) from error
         except HostError as error:
             raise NotEvaluated(error.message, infrastructure=True) from error
 

@@ -114,7 +114,8 @@ class SimulatedUser:
             else:
                 setting.runtime.assistants.get(self.reference)
         except (RunnerError, ScriptReferenceError) as error:
-            raise SimulatorError(error.message, error.hint, getattr(error, "infrastructure", False)) from error
+            message = error.placed if isinstance(error, AgentError) else error.message
+            raise SimulatorError(message, error.hint, getattr(error, "infrastructure", False)) from error
 
     async def speak(
         self, max_turns: int, reached: Sequence[str] | None = None, pending: Sequence[str] | None = None

@@ -486,6 +486,26 @@ def test_a_hook_that_calls_scripts_fails_where_they_do(app: MakeApplication) -> 
     assert places_in(run.stdout) == [*CALLERS, "     called from assistants/demo/src/index.ts:2:3"]
 
 
+def test_a_script_that_calls_an_agent_is_told_where_its_hook_failed(app: MakeApplication) -> None:
+    code = """\
+export function TestProcess(t) {
+  Process("agents.demo.Stream", "hello");
+}
+export function TestContext(t, ctx) {
+  const { error } = ctx.agent.Call("demo", [{ role: "user", content: "hello" }]);
+  t.fail(error);
+}
+"""
+    hooks = "function Create(ctx, messages) {\n  ctx.nope(messages);\n}\n"
+    here = app({**agent(replies="- reply: x", hooks=hooks), "a_test.ts": code})
+
+    errors = {record["error"] for record in here.results("-i", "scripts.demo.a", code=1).values()}
+
+    assert errors == {
+        f"Create of demo: TypeError: ctx.nope is not a function (at {AT}index.ts:2:7)",
+    }
+
+
 def test_a_script_cannot_name_places_outside_the_application(app: MakeApplication) -> None:
     code = """\
 export function TestMadeUp(t) {
