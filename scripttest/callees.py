@@ -20,7 +20,7 @@ _SCAN = (
     r"|(?P<name>[A-Za-z_$][\w$]*)|(?P<sign>\?\.|=>|\.\.\.|.)"
 )
 _REGEXP = r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*"
-_BEFORE_REGEXP = set("(,=:[!&|?{};+-*%<>~^") | {"=>", "return", "typeof", "case", ""}
+_BEFORE_REGEXP = set("(,=:[!&|?{};+-*%<>~^") | {"=>", "return", "yield", "typeof", "case", ""}
 _CONSTANTS = {"true", "false", "null", "this"}
 _KEYWORDS = {"if", "for", "while", "switch", "catch", "return", "typeof", "void", "in", "of", "yield", "await", "new"}
 _KEYWORDS |= {"async", "function", "delete", "throw", "case", "else", "do", "instanceof", "with", "super", "import"}
