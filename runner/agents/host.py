@@ -75,7 +75,8 @@ class AgentHost:
                 return await self._call_script(scope, name, args, with_context)
             return await asyncio.to_thread(self._calls.process, name, args, scope.context, scope.chat.session)
         except (AgentError, RunnerError, ScriptError) as error:
-            message = error.placed if isinstance(error, AgentError) else error.message
+            of_test = scope.assistant is None and not with_context  # hooks have frames; models get no places
+            message = error.placed if of_test and isinstance(error, AgentError) else error.message
             raise ProcessError(message + (f". {error.hint}" if error.hint else "")) from error
 
     async def call_tool(self, name: str, args: Args, context: Any) -> Any:
