@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,7 +107,7 @@ def _resolve(input: str, options: RunOptions, application: Application, director
                 f"Cannot use -i {input}: there is no such file or folder",
                 "A message that looks like a path needs a blank in it",
             )
-        yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"'), None, input)
+        yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"', input), None, input)
 
 
 def _generator(input: str, reference: str, query: str, options: RunOptions, application: Application) -> GeneratorInput:
@@ -148,7 +149,7 @@ def _below(path: Path, options: RunOptions, application: Application) -> Iterato
         yield CaseInput(_agent(options, application, file, f"case file {file}"), file)
 
 
-def _agent(options: RunOptions, application: Application, place: Path, what: str) -> str:
+def _agent(options: RunOptions, application: Application, place: Path, what: str, message: str = "") -> str:
     """The agent that is tested: `--name`, else the one that a place belongs to."""
     if options.name is not None:
         from runner.agents.assistant import Assistants
@@ -156,8 +157,10 @@ def _agent(options: RunOptions, application: Application, place: Path, what: str
         return Assistants(application).get(options.name).id
     found = application.agent_of(place)
     if found is None:
+        folder = dict(application.agents()).get(message)
+        hint = f"; {message} is an agent, -i {os.path.relpath(folder, place)} runs all its tests" if folder else ""
         raise ConfigurationError(
             f"Cannot find the agent for {what}: no folder from {place} upward holds package.yao",
-            "Name the agent with -n",
+            f"Name the agent with -n{hint}",
         )
     return found[0]

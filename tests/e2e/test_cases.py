@@ -568,6 +568,15 @@ def test_a_message_without_an_agent_is_a_configuration_error(app: MakeApplicatio
     )
 
 
+def test_the_id_of_an_agent_is_taken_for_a_message_and_the_folder_is_named(app: MakeApplication) -> None:
+    run = app(TWO).run("-i", "demo")
+
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr.splitlines()[-1] == (
+        "Hint: Name the agent with -n; demo is an agent, -i assistants/demo runs all its tests"
+    )
+
+
 RUN = {
     "an id": ("^b$", ["b"]),
     "a name": ("First", ["a"]),
