@@ -16,7 +16,7 @@ signal.signal(
 
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as there are CPUs: many tests wait for a deadline, a grace or a slow model."""
-    return (os.cpu_count() or 1) * 3 // 2 or 1
+    return (os.cpu_count() or 1) * 3 // 2
 
 
 @pytest.fixture
