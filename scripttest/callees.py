@@ -12,6 +12,8 @@ from collections.abc import Iterator
 
 from scripttest.tuples import NamedTuple
 
+MOST = 50_000
+"""Characters of a top-level declaration that are read up to a place."""
 LONGEST = 60
 """Characters of a callee that are shown."""
 _SCAN = (
@@ -40,6 +42,8 @@ class _Doubt(Exception):  # noqa: N818
 def callees(code: str, place: int) -> list[str]:
     """The callees of the calls that the engine may mean by a place in code that esbuild printed, inner ones first."""
     start = max((match.start() for match in re.compile(r"^\S", re.MULTILINE).finditer(code, 0, place + 1)), default=0)
+    if place - start > MOST:
+        return []
     try:
         return _Finder(code, start, place).candidates()
     except _Doubt:

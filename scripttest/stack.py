@@ -16,7 +16,7 @@ from scripttest.compiler import Compiled
 from scripttest.errors import Location, StackFrame
 from scripttest.sourcemap import SourceMap
 
-_FRAME = r"^\s*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
+_FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
 _NO_FUNCTION = "TypeError: not a function"
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
@@ -37,12 +37,13 @@ class StackMapper:
         self._maps: dict[int, SourceMap] = {}
         self._called = called
         self._others: dict[str, StackMapper] = {}
+        self._named: dict[tuple[int, int], list[str]] = {}
 
     def frames(self, stack: str) -> list[StackFrame]:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
         frames: list[StackFrame] = []
         for match in re.finditer(_FRAME, stack, re.MULTILINE):
-            mapper = self if "." not in match["script"] else self._other(match["script"])
+            mapper = self._mapper_of(match["script"])
             location = mapper._locate(int(match["line"]), int(match["column"])) if mapper else None
             if location is not None:
                 name = match["name"] or ""
@@ -55,29 +56,34 @@ class StackMapper:
         """The message of an error, with what was not a function where the engine does not say it, and its frames."""
         frames = self.frames(stack)
         match = re.compile(_FRAME, re.MULTILINE).match(stack) if message == _NO_FUNCTION else None
-        mapper = match and (self if "." not in match["script"] else self._other(match["script"]))
-        place = (int(match["line"]), int(match["column"])) if match else (0, 0)
-        location = mapper._locate(*place) if mapper else None
-        if not mapper or not location:
-            return message, tuple(frames)
-        from scripttest.callees import callees
-
-        names = [_as_written(name, location) for name in callees(*mapper._place(*place))]
+        mapper = self._mapper_of(match["script"]) if match else None
+        names = mapper._callees(int(match["line"]), int(match["column"])) if match and mapper else []
         if not names or "TypeError" in names:  # the script threw it
             return message, tuple(frames)
         if len(names) == 1 and (member := re.search(r"[\w$]+$", names[0])):
-            frames[0] = StackFrame(frames[0].function, at_call(location, member[0]))
+            frames[0] = StackFrame(frames[0].function, at_call(frames[0].location, member[0]))
         return f"TypeError: {' or '.join(names)} is not a function", tuple(frames)
 
-    def _place(self, line: int, column: int) -> tuple[str, int]:
-        """A place as a script and an offset in it."""
-        script = next((script for script in reversed(self._scripts) if line >= script.first_line), self._scripts[0])
-        at = 0
-        for _ in range(line - script.first_line):
-            at = script.code.find("\n", at) + 1
-        return script.code, at + column - 1
+    def _callees(self, line: int, column: int) -> list[str]:
+        """What the engine may call no function at a place; nothing where that is not the user's code."""
+        if (line, column) not in self._named:
+            from scripttest.callees import callees
 
-    def _other(self, script: str) -> StackMapper | None:
+            location = self._locate(line, column)
+            script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
+            found = []
+            if location and script:
+                at = 0
+                for _ in range(line - script.first_line):
+                    at = script.code.find("\n", at) + 1
+                found = [_as_written(name, location) for name in callees(script.code, at + column - 1)]
+            self._named[line, column] = found
+        return self._named[line, column]
+
+    def _mapper_of(self, script: str) -> StackMapper | None:
+        """What maps the frames of a file that the engine names: this one, or that of a script that was called."""
+        if "." not in script:
+            return self
         if script not in self._others and (compiled := self._called(script)):
             self._others[script] = StackMapper(compiled, self._root, self._called)
         return self._others.get(script)

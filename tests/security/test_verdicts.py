@@ -191,6 +191,7 @@ RESOURCES = {
     "deep arguments": "let a: any = 1; for (let i = 0; i < 5000; i++) a = [a]; try { Process('utils.arr.Get', a, 0); } catch (e: any) { t.log(e.message); } t.fail('told');",
     "odd file names": "const fs = new FS('data'); for (const n of ['a\\nb', '\\x1b[2J', 'a\\0b', '\\ud800', 'x'.repeat(300), 'CON', ' ', '...', '-rf']) { try { fs.WriteFile(n, 'x'); } catch (e: any) { t.log(e.message); } } t.log(JSON.stringify(fs.ReadDir('/'))); fs.RemoveAll('a\\nb'); t.fail('told');",
     "odd process names": "for (const n of ['scripts.' + 'a.'.repeat(400) + 'b', 'FS.DATA.READFILE', 'fs.data.readfile ', 'fs..ReadFile', '__proto__', 'constructor', 'http.__proto__']) try { Process(n, 'x'); } catch (e: any) { t.log(e.message); } t.fail('told');",
+    "stacks of blank lines": "for (let i = 0; i < 12; i++) t.run('s' + i, () => { const e = new Error('told'); e.stack = '\\n'.repeat(63000); throw e; });",
     "failures": "for (let i = 0; i < 100000; i++) t.fail('x'.repeat(1000));",
 }
 """Each fails by itself, and nothing else does."""

@@ -88,7 +88,7 @@ export default function (core: Core) {
     }
     const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
     if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
-      return open(door("script", name, argumentText(name, args)), std.join(words.slice(0, last), "."));
+      return open(door("script", name, argumentText(name, args)), std.slice(name, 0, name.length - words[last].length - 1));
     }
     return host(name, args);
   }
