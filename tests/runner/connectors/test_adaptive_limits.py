@@ -72,23 +72,30 @@ def test_calls_at_a_time_adapt(bench: Bench, happenings: list[str], allowed: lis
 def test_after_a_refusal_fewer_calls_are_under_way(bench: Bench) -> None:
     under_way, most = 0, []
 
+    async def refuse(exchange: Exchange) -> None:
+        while len(bench.server.requests) < 8:
+            await asyncio.sleep(0)
+        await NOT_NOW(exchange)
+
     async def count(exchange: Exchange) -> None:
         nonlocal under_way
         under_way += 1
         most.append(under_way)
-        await asyncio.sleep(0.05)
+        while len(most) < 4:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.05)  # for a fifth one that should not come
         under_way -= 1
         await echo()(exchange)
 
     bench.server.default = count
-    bench.server.plan(*[NOT_NOW] * 8)
+    bench.server.plan(*[refuse] * 8)
 
     async def work(connector: Any) -> list[str]:
         return await asyncio.gather(*(outcome(connector, str(number)) for number in range(24)))
 
     assert answers_of(bench, work, max_concurrency=8) == [f"echo: {number}" for number in range(24)]
     assert len(bench.server.requests) == 32
-    assert max(most[:4]) == 4
+    assert most[:4] == [1, 2, 3, 4]
     assert max(most) < 8
 
 
