@@ -146,7 +146,7 @@ class _Run:
         calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
         who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
         total = None if modules else sum(source.selected for source in sources)
-        repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked)
+        repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict)
         where = {**who, "locale": context["locale"]}
         runs, least = options.runs, options.min_pass_rate
         made_of, flags = taken and taken.material, flags_of(options)

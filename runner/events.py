@@ -206,7 +206,8 @@ class TestResult(NamedTuple):
     """Which of several runs it is, from 1; 0: the result of the test."""
     attempts: tuple[Attempt, ...] = ()
     """The runs of a test that was run several times. All else is of the first of them that ended like the test, but for
-    the duration, which is their mean, and what a case took, which is their sum."""
+    the duration, which is their mean, what a case took, which is their sum, and the warnings: those of all, each once.
+    """
     stability: Stability | None = None
     """What the runs have in common; None when there were none, or all were skipped."""
     record: dict[str, Any] | None = None

@@ -22,12 +22,14 @@ from runner.stopping import CUT
 class Counts:
     """Results by status, and the time they took."""
 
-    __slots__ = ("errors", "failed", "milliseconds", "passed", "skipped")
+    __slots__ = ("errors", "failed", "milliseconds", "passed", "skipped", "warnings")
 
     def __init__(self) -> None:
         self.passed = self.failed = self.skipped = 0
         self.errors = 0
         """Results that are no verdict, because what the test needs broke; they are in none of the others."""
+        self.warnings = 0
+        """Warnings of results, whatever their status."""
         self.milliseconds = 0.0
 
     @property
@@ -46,6 +48,7 @@ class Counts:
         broke = outcome.status == "failed" and outcome.cause == "infrastructure"
         status = "errors" if broke else outcome.status
         setattr(self, status, getattr(self, status) + 1)
+        self.warnings += len(outcome.warnings)
         attempts = result.attempts
         self.milliseconds += sum(run.duration_ms for run in attempts) if attempts else result.outcome.milliseconds
 

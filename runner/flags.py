@@ -67,6 +67,7 @@ FLAGS = (
     Flag("max-cost", "Begin no test once model calls have cost so many US dollars.", metavar="USD"),
     Flag("max-tokens", "Begin no test once model calls have taken so many tokens.", metavar="N"),
     Flag("max-duration", "Begin no test after this time, such as 30m.", metavar="DURATION"),
+    Flag("strict", "What is a warning on a result, such as unfinished work, fails it.", None, "switch"),
     Flag("lenient", "Unknown fields in case files are warnings.", None, "switch"),
     Flag("allow-net", "Hosts scripts may reach: host or host:port; * is every public one.", None, "optional", "HOST"),
     Flag("update-snapshots", "Store what t.snapshot sees instead of comparing.", None, "switch"),

@@ -67,6 +67,8 @@ class RunOptions(NamedTuple):
     max_tokens: int | None = None
     max_duration: float | None = None
     """Seconds."""
+    strict: bool = False
+    """Whether the warnings of a result fail it."""
     lenient: bool = False
     allow_net: tuple[str, ...] = ()
     update_snapshots: bool = False

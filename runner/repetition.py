@@ -17,14 +17,17 @@ class Repetition:
         runs: int,
         min_pass_rate: float,
         checked: Callable[[TestResult], TestResult] | None = None,
+        strict: bool = False,
     ) -> None:
-        """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count."""
+        """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count; with `strict` its
+        warnings fail it."""
         self.runs = runs
         self.failed = False
         """Whether a test has failed, or can no longer pass."""
         self._send = send
         self._least = min_pass_rate
         self._checked = checked
+        self._strict = strict
         self._open: dict[tuple[str, int], list[TestResult]] = {}
 
     def end(self, result: TestResult) -> TestResult | None:
@@ -32,6 +35,10 @@ class Repetition:
         has ended with that."""
         if self._checked is not None:
             result = self._checked(result)
+        if self._strict:
+            from runner.strictness import strict
+
+            result = strict(result)
         if not result.run:
             return self._ended(result)
         self._send(AttemptEnd(result))
@@ -64,10 +71,11 @@ def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
     stability = stability_of(attempts)
     shown = results[shown_of(attempts, min_pass_rate)]
     milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
+    warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
     cases = [result.case for result in results if result.case is not None]
     costs = [case.cost for case in cases if case.cost is not None]
     return shown._replace(
-        outcome=shown.outcome._replace(milliseconds=milliseconds),
+        outcome=shown.outcome._replace(milliseconds=milliseconds, warnings=warnings),
         run=0,
         record=None,
         attempts=tuple(attempt._replace(answer="") for attempt in attempts),

@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from scripttest.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.host import ScriptHost, Services
     from scripttest.module_run import Module
-    from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, Status
+    from scripttest.results import (
+        Broken,
+        Cause,
+        Ended,
+        Failure,
+        HostRecord,
+        Line,
+        Listed,
+        Outcome,
+        ResultWarning,
+        Started,
+        Status,
+    )
     from scripttest.stack import code_frame
     from scripttest.supervisor import Processes, start_processes, worker_command
 
@@ -37,6 +49,7 @@ __all__ = [
     "Module",
     "Outcome",
     "Processes",
+    "ResultWarning",
     "Returned",
     "ScriptError",
     "ScriptHost",
@@ -70,6 +83,7 @@ __getattr__ = lazy_names(
             "Line",
             "Listed",
             "Outcome",
+            "ResultWarning",
             "Started",
             "Status",
         ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scripttest.compiler import Compiled, Source
 from scripttest.errors import Location, StackFrame
 from scripttest.protocol import encode
-from scripttest.results import Cause, Failure, Outcome
+from scripttest.results import Cause, Failure, Outcome, ResultWarning
 from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -135,7 +135,13 @@ class ModuleRun:
             record.get("assertions", 0),
             record.get("skip_reason"),
             steps,
+            tuple(self._warning(warning, index) for warning in record.get("warnings", ())),
         )
+
+    def _warning(self, record: dict[str, Any], index: int | None) -> ResultWarning:
+        message, frames = self.mapper.error(record["message"], record.get("stack") or "")
+        frames = frames or (self.place(index),)
+        return ResultWarning(record["kind"], message, frames, _code_frame(frames[0].location))
 
     def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")

@@ -8,9 +8,9 @@ from scripttest.errors import CompileError, Location, ScriptError, StackFrame
 from scripttest.tuples import NamedTuple
 
 Status = Literal["passed", "failed", "skipped"]
-Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructure"]
+Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructure", "pending"]
 """Why something failed: a check said no; something was thrown; time ran out; the worker died; set-up code threw; what
-the test needs broke, and it could not be judged."""
+the test needs broke, and it could not be judged; work was left unfinished, and `--strict` does not allow that."""
 
 
 class Failure(NamedTuple):
@@ -43,6 +43,22 @@ class Failure(NamedTuple):
         return self.frames[0].location if self.frames else None
 
 
+class ResultWarning(NamedTuple):
+    """Something about a test that is probably wrong and does not fail it, unless the run has `--strict`."""
+
+    kind: str
+    """What it is about, in one word: `pending` for unfinished work."""
+    message: str
+    frames: tuple[StackFrame, ...] = ()
+    """The user's frames, innermost first."""
+    code_frame: str = ""
+
+    @property
+    def location(self) -> Location | None:
+        """The innermost place in the user's code."""
+        return self.frames[0].location if self.frames else None
+
+
 class Outcome(NamedTuple):
     """How a test or subtest ended."""
 
@@ -56,6 +72,8 @@ class Outcome(NamedTuple):
     skip_reason: str | None = None
     steps: tuple[Outcome, ...] = ()
     """Subtests, in the order in which they ended."""
+    warnings: tuple[ResultWarning, ...] = ()
+    """Of the test and all of its subtests, which have none of their own."""
 
     @property
     def cause(self) -> Cause | None:

@@ -10,6 +10,7 @@ from runner.errors import ConfigurationError
 from runner.reporters.document import Record, Report, in_order
 from runner.reporters.facts import name_of
 from runner.reporters.saved import counts_of
+from runner.reporters.text import count
 
 SAID = 20
 """Warnings that are written."""
@@ -31,8 +32,10 @@ def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, .
         environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
     write_reports(environment, whole, output)
     counts = whole.summary
+    warnings = f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
     environment.stdout.write(
-        f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped in {len(parts)} parts\n"
+        f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped{warnings}"
+        f" in {len(parts)} parts\n"
     )
     return 0
 

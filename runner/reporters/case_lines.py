@@ -80,6 +80,8 @@ class CaseLines:
             lines.append(f"  Errors:  {self._style.paint(str(counts.errors), 'red')}")
         if counts.skipped:
             lines.append(f"  Skipped: {counts.skipped}")
+        if counts.warnings:
+            lines.append(f"  Warnings: {self._style.paint(str(counts.warnings), 'yellow')}")
         if self._tokens:
             lines.append(f"  Tokens:  {self._tokens}" + (f" (${self._cost:.4f})" if self._cost is not None else ""))
         if self._with_turns:

@@ -13,7 +13,7 @@ from runner.events import (
     TrialResult,
     TurnResult,
 )
-from runner.reporters.records import error_text, log_lines, place, stack_trace
+from runner.reporters.records import error_text, log_lines, place, stack_trace, warning_records
 from scripttest import Outcome
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
     """
     outcome, case = result.outcome, result.case
     assert case is not None
-    id, status, milliseconds, failures, _, skip_reason, _ = outcome
+    id, status, milliseconds, failures, _, skip_reason, _, warnings = outcome
     (title, input, output, response, expected, messages, assertions, tools, connector, model_calls,
      tokens_in, tokens_out, cost, sent, line, tags, metadata, mode, *_) = case  # fmt: skip
     record: dict[str, Any] = {
@@ -76,6 +76,8 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
             record["stack_trace"] = stack_trace(framed)
     if skip_reason:
         record["skip_reason"] = skip_reason
+    if warnings:
+        record["warnings"] = warning_records(outcome)
     if tools:
         record["tools"] = [tool._asdict() for tool in tools]
     if connector:

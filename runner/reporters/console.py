@@ -14,6 +14,7 @@ from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, Su
 from runner.execution import Execution
 from runner.options import RunOptions
 from runner.reporters.again import command_of
+from runner.reporters.records import place
 from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds
 from scripttest import Failure, Outcome
 
@@ -36,6 +37,8 @@ class ConsoleReporter:
         """Those of the run that a result may depend on."""
         self._detailed = False
         self._failed: list[tuple[Suite, TestResult]] = []
+        self._warned: list[tuple[Suite, TestResult]] = []
+        """Results whose warnings are shown at the end."""
         self._cases: CaseLines | None = None
         self._stability: StabilityLines | None = None
 
@@ -111,11 +114,13 @@ class ConsoleReporter:
         if result.stability is not None:
             suite = f"{self._named(run.suites[result.suite])} › " if len(run.suites) > 1 else ""
             self._stabilities().add(f"{suite}{result.name}", result.stability)
+        if outcome.warnings and not self._detailed:
+            self._warned.append((run.suites[result.suite], result))
         if result.record is not None:
             return
         if self._detailed and result.case is not None:
             text = self._lines().case(run.suites[result.suite], result)
-            self._write(f"{text[:-1]}{self._runs(result)}\n")
+            self._write(f"{text[:-1]}{self._warnings(outcome, '  ')}{self._runs(result)}\n")
         elif self._detailed:
             shows_output = outcome.status == "failed" or self._options.verbose
             body = self._steps(outcome, "  ") + (self._style.output(result.logs, "    ") if shows_output else "")
@@ -125,8 +130,14 @@ class ConsoleReporter:
                 )
             elif outcome.skip_reason:
                 body += f"    └─ {outcome.skip_reason}\n"
-            body += self._runs(result)
+            body += self._warnings(outcome, "    ") + self._runs(result)
             self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
+
+    def _warnings(self, outcome: Outcome, indent: str) -> str:
+        return "".join(
+            self._style.warning(warning, indent, self._short(where) if (where := place(warning)) else "")
+            for warning in outcome.warnings
+        )
 
     def _stabilities(self) -> StabilityLines:
         if self._stability is None:
@@ -181,8 +192,15 @@ class ConsoleReporter:
 
     def _end(self, event: RunEnd, run: Execution) -> None:
         text = ""
+        if self._warned and not self._options.quiet:
+            text = f"{DOUBLE}\n  {self._paint('Warnings', 'bold')}\n{DOUBLE}\n"
+            text += "".join(
+                f"{self._style.mark(result.outcome.status)} {self._named(suite)} › {result.name}\n"
+                + self._warnings(result.outcome, "  ")
+                for suite, result in self._warned
+            )
         if self._failed:
-            text = f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n"
+            text += f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n"
             text += "\n".join(self._repeat(suite, result) for suite, result in self._failed) + "\n"
         counts = run.counts
         if self._stability is not None and not self._options.quiet:
@@ -196,7 +214,10 @@ class ConsoleReporter:
         elif run.suites and (counts.total or not run.errors):
             time = in_seconds(event.seconds)
             errors = f", {counts.errors} errors" if counts.errors else ""
-            summary = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped{errors} ({time})"
+            warnings = f", {count(counts.warnings, 'warning')}" if counts.warnings else ""
+            summary = (
+                f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped{errors}{warnings} ({time})"
+            )
             if len(run.suites) > 1:
                 of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
                 summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"

@@ -8,7 +8,19 @@ from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import errors_of, name_of, place_of
 from runner.reporters.json_report import json_text
 
-OF_TEST = ("runs", "input", "output", "expected", "response", "usage", "connector", "score", "mode", "metadata")
+OF_TEST = (
+    "runs",
+    "input",
+    "output",
+    "expected",
+    "response",
+    "usage",
+    "connector",
+    "score",
+    "mode",
+    "metadata",
+    "warnings",
+)
 """Parts of a result that go to the `extra` of a test."""
 UNUSED = ("assertions", "transcript", "tools", "sent", "scores", "trials")
 
@@ -31,6 +43,7 @@ def ctrf(report: Report) -> Record:
     start = _milliseconds(report.start["timestamp"])
     more: Record = {"status": summary["status"]}
     more |= {key: texts for key, texts in (("errors", report.errors), ("warnings", report.warnings)) if texts}
+    more |= {"result_warnings": summary["warnings"]} if summary.get("warnings") else {}
     tool = {"name": "yao-test", "version": report.start["version"]}
     return {
         "reportFormat": "CTRF",

@@ -35,7 +35,9 @@ class Report(NamedTuple):
     | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...]}` |
     | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
     | `errors`, `warnings` | texts |
-    | `summary` | `{total, passed, failed, skipped, errors?, duration_ms, status, stopped?, not_run?, completed_at}` |
+    | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, status, stopped?, completed_at}` |
+
+    A run that was `stopped` says under `not_run` how many tests it did not come to.
 
     `start` also has `flags` where the run had some that its results may depend on: words of its command.
 

@@ -31,12 +31,16 @@ def errors_of(record: Record) -> list[str]:
     return list(dict.fromkeys(str(error) for error in found if error))[:ERRORS]
 
 
+def warnings_of(record: Record) -> list[tuple[str, Place]]:
+    """The warnings of a result, each with its place; an empty one when it has none."""
+    return [(str(item["message"]), _place(item) or Place("")) for item in record.get("warnings") or ()]
+
+
 def place_of(suite: Record, record: Record) -> Place:
     """Where a result failed: in a script, else at its case."""
     for part in (record, *_failed_steps(record)):
-        file, line, column = ([*str(part.get("location") or "").rsplit(":", 2), "", ""])[:3]
-        if line.isdecimal() and column.isdecimal():
-            return Place(file, int(line), int(column))
+        if place := _place(part):
+            return place
     return Place(str(suite["file"] or suite["label"]), record.get("line") or None)
 
 
@@ -59,6 +63,11 @@ def connectors_of(suites: list[Record], results: list[Record]) -> str:
     """The connectors of a run."""
     found = {suite["connector"] for suite in suites} | {record.get("connector") or "" for record in results}
     return ", ".join(sorted(map(str, found - {""})))
+
+
+def _place(part: Record) -> Place | None:
+    file, line, column = ([*str(part.get("location") or "").rsplit(":", 2), "", ""])[:3]
+    return Place(file, int(line), int(column)) if line.isdecimal() and column.isdecimal() else None
 
 
 def _failed_steps(record: Record) -> Iterator[Record]:

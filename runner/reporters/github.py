@@ -1,4 +1,5 @@
-"""What GitHub Actions shows of a run: an annotation for each failure, at its line, and the summary of the job.
+"""What GitHub Actions shows of a run: an annotation for each failure and warning, at its line, and the summary of the
+job.
 
 Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. While tests run, the runner of
 GitHub takes no commands from the output, so that what scripts print cannot give it any.
@@ -14,7 +15,7 @@ from secrets import token_hex
 from runner.events import Event, RunEnd, RunStart
 from runner.execution import Execution
 from runner.reporters.document import Collector, Record, Report
-from runner.reporters.facts import errors_of, name_of, place_of
+from runner.reporters.facts import Place, errors_of, name_of, place_of, warnings_of
 from runner.reporters.markdown import LIMIT, markdown
 from runner.reporters.plain import utf8
 
@@ -70,19 +71,29 @@ class GithubReporter:
 
 
 def commands(report: Report, workspace: str) -> str:
-    """A line for each failure, and for what broke outside any test; files are named from the workspace."""
+    """A line for each failure and warning, and for what broke outside any test; files are named from the workspace."""
     suites = {suite["id"]: suite for suite in report.suites}
     lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
     failed = [record for record in report.results if record["status"] == "failed"]
     shown = failed[: ANNOTATIONS - len(lines)]
-    lines += [_annotation(suites[record["suite"]], record, workspace) for record in shown]
+    for record in shown:
+        suite = suites[record["suite"]]
+        message = "\n".join(errors_of(record)) or "it failed"
+        lines.append(_annotation("error", suite, record, place_of(suite, record), message, workspace))
     if len(shown) < len(failed):
         lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
+    warned = [(record, *said) for record in report.results for said in warnings_of(record)]
+    told = warned[: ANNOTATIONS - len(shown)]
+    for record, message, place in told:
+        suite = suites[record["suite"]]
+        place = place if place.file else Place(str(suite["file"] or suite["label"]), record.get("line") or None)
+        lines.append(_annotation("warning", suite, record, place, message, workspace))
+    if len(told) < len(warned):
+        lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")
     return "".join(lines)
 
 
-def _annotation(suite: Record, record: Record, workspace: str) -> str:
-    place = place_of(suite, record)
+def _annotation(level: str, suite: Record, record: Record, place: Place, message: str, workspace: str) -> str:
     properties: Record = {}
     if os.path.isabs(place.file):
         inside = workspace and Path(place.file).is_relative_to(workspace)
@@ -90,7 +101,7 @@ def _annotation(suite: Record, record: Record, workspace: str) -> str:
         properties |= {"line": place.line, "col": place.column}
     properties["title"] = f"{suite['label']} › {name_of(record)}"[:TITLE_LIMIT]
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
-    return f"::error {written}::{_message(chr(10).join(errors_of(record)) or 'it failed')}\n"
+    return f"::{level} {written}::{_message(message)}\n"
 
 
 def _message(text: str) -> str:

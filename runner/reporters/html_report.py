@@ -17,6 +17,7 @@ from runner.events import Suite, TestResult
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.html.data import blocks_of, entry_of
 from runner.reporters.result_lines import result_line, result_text
+from runner.reporters.text import count
 
 APP = Path(__file__).parent / "html" / "built"
 
@@ -70,6 +71,7 @@ def render(report: Report, baseline: Report | None = None) -> str:
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
     counts = report.summary
     summary = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+    summary += f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
     parts = [
         PAGE.format(
             policy=policy + "base-uri 'none'; form-action 'none'",

@@ -153,7 +153,7 @@ def pass_rate(counts: Record) -> float:
 
 
 def _counts(summary: Record) -> Record:
-    kept = ("total", "passed", "failed", "skipped", "errors", "duration_ms")
+    kept = ("total", "passed", "failed", "skipped", "errors", "warnings", "duration_ms")
     return {key: summary[key] for key in kept if key in summary}
 
 

@@ -2,7 +2,7 @@
 `file` and `line` on test cases that GitLab, CircleCI and others read.
 
 A failed assertion is a `failure`; anything else that made a test fail is an `error`. What broke outside any test is an
-`error` of the test case `run` in a suite of its own.
+`error` of the test case `run` in a suite of its own. Warnings of a result are its `system-err`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from runner.reporters.document import DocumentReporter, Record, Report
-from runner.reporters.facts import errors_of, is_error, name_of, place_of
+from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, warnings_of
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""
@@ -109,6 +109,9 @@ def _case(suite: Record, class_name: str, record: Record) -> str:
     out = _output(record, is_script)
     if out:
         content += f"      <system-out>{_text(out)}</system-out>\n"
+    said = [f"warning: {message}{_at(place)}" for message, place in warnings_of(record)]
+    if said:
+        content += f"      <system-err>{_text(chr(10).join(said))}</system-err>\n"
     head = f"    <testcase{_attributes(attributes)}"
     return f"{head}>\n{content}    </testcase>\n" if content else f"{head}/>\n"
 
@@ -131,6 +134,10 @@ def _output(record: Record, is_script: bool) -> str:
         parts += [f"{key}: {_json(record[key])}" for key in ("input", "output") if record.get(key) is not None]
     parts += record.get("logs") or []
     return "\n".join(parts)
+
+
+def _at(place: Place) -> str:
+    return f"\n  at {place.file}:{place.line}:{place.column}" if place.file else ""
 
 
 def _run_errors(report: Report) -> Counted:

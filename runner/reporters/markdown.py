@@ -103,6 +103,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Total", str(counts["total"])), ("Passed", str(counts["passed"])), ("Failed", str(counts["failed"]))]
     rows += [("Skipped", str(counts["skipped"]))] if counts["skipped"] else []
     rows += [("Errors", str(counts["errors"]))] if counts.get("errors") else []
+    rows += [("Warnings", str(counts["warnings"]))] if counts.get("warnings") else []
     rows += [("Pass Rate", f"{pass_rate(counts)}%"), ("Duration", duration(counts["duration_ms"]))]
     if counts["status"] in ("error", "interrupted"):
         rows.append(("Status", counts["status"]))

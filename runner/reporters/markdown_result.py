@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runner.reporters.document import Record
-from runner.reporters.facts import errors_of, name_of
+from runner.reporters.facts import errors_of, name_of, warnings_of
 from runner.reporters.markdown_parts import block, code, details, duration, inline, table, text_of
 
 MARKS = {"passed": "✅", "failed": "❌", "skipped": "⏭️"}
@@ -34,6 +34,9 @@ def body(record: Record, suite: Record, names_suite: bool) -> str:
         text += f"at {code(record['location'])}\n\n"
     if record["status"] == "skipped" and record.get("skip_reason"):
         text += f"Skipped: {inline(record['skip_reason'])}\n\n"
+    for message, place in warnings_of(record):
+        text += f"⚠️ {inline(message)}\n\n"
+        text += f"at {code(f'{place.file}:{place.line}:{place.column}')}\n\n" if place.file else ""
     text += _runs(record)
     content = "".join(_content(record))
     return text + (details("Details", content) if content else "")

@@ -6,13 +6,15 @@ from typing import Any
 
 from runner.events import TestResult
 from runner.execution import Counts
-from scripttest import Failure, Outcome, StackFrame
+from scripttest import Failure, Outcome, ResultWarning, StackFrame
 
 
 def result_record(result: TestResult) -> dict[str, Any]:
-    """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, steps?, logs}`; the
-    optional keys are there when they have something to say."""
+    """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, steps?, warnings?,
+    logs}`; the optional keys are there when they have something to say."""
     record = _outcome_record(result.outcome)
+    if result.outcome.warnings:
+        record["warnings"] = warning_records(result.outcome)
     record["logs"] = log_lines(result)
     return record
 
@@ -62,6 +64,14 @@ def assertion_record(failure: Failure) -> dict[str, Any]:
     return {"type": failure.type, "expected": failure.expected, "actual": failure.actual, "message": failure.message}
 
 
+def warning_records(outcome: Outcome) -> list[dict[str, Any]]:
+    """`[{kind, message, location?}]`."""
+    return [
+        {"kind": warning.kind, "message": warning.message, **({"location": where} if (where := place(warning)) else {})}
+        for warning in outcome.warnings
+    ]
+
+
 def error_text(failure: Failure) -> str:
     """One line that says what failed: `assertion failed: ...` for a check, else the message."""
     where = f" (in {failure.phase})" if failure.phase and failure.phase not in ("deadlock", "load", "subtest") else ""
@@ -69,20 +79,21 @@ def error_text(failure: Failure) -> str:
     return f"{prefix}{failure.message}{where}"
 
 
-def place(failure: Failure) -> str | None:
+def place(of: Failure | ResultWarning) -> str | None:
     """`file:line:column` with an absolute path."""
-    location = failure.location
+    location = of.location
     return f"{location.file}:{location.line}:{location.column}" if location else None
 
 
 def summary_record(counts: Counts, milliseconds: float) -> dict[str, int]:
-    """`{total, passed, failed, skipped, errors?, duration_ms}`; `errors` counts results of which the cause is
-    `infrastructure`, which are in none of the others."""
+    """`{total, passed, failed, skipped, errors?, warnings?, duration_ms}`; `errors` counts results of which the cause
+    is `infrastructure`, which are in none of the others, and `warnings` those that results have."""
     return {
         "total": counts.total,
         "passed": counts.passed,
         "failed": counts.failed,
         "skipped": counts.skipped,
         **({"errors": counts.errors} if counts.errors else {}),
+        **({"warnings": counts.warnings} if counts.warnings else {}),
         "duration_ms": round(milliseconds),
     }

@@ -30,9 +30,10 @@ from runner.reporters.document import Record, Report
 from runner.reporters.facts import name_of
 from runner.reporters.values import text_of
 from runner.stability import Attempt, Stability, stability_of
-from scripttest import Failure, Location, Outcome, StackFrame
+from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame
 
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
+_PLACE = re.compile(r"(.+):(\d+):(\d+)")
 _LEVEL = re.compile(r"\[(trace|debug|warn|error)\] ")
 
 
@@ -79,12 +80,26 @@ def result_of(suite: Suite, position: int, record: Record) -> TestResult:
     levels = ((_LEVEL.match(line), line) for line in record.get("logs") or [])
     logs = tuple((found[1], line[found.end() :]) if found else ("info", line) for found, line in levels)
     if suite.kind == "script_test":
-        outcome = _outcome({**record, "name": name_of(record)})
+        outcome = _outcome({**record, "name": name_of(record)})._replace(warnings=_warnings(record))
         return TestResult(suite.id, outcome.name, position, outcome, logs, None, 0, *_stability(record))
     failures = tuple(_case_failures(record)) if record["status"] == "failed" else ()
     name = name_of(record)
     outcome = Outcome(name, record["status"], record["duration_ms"], failures, skip_reason=record.get("skip_reason"))
+    outcome = outcome._replace(warnings=_warnings(record))
     return TestResult(suite.id, name, position, outcome, logs, _case(record), 0, *_stability(record))
+
+
+def _warnings(record: Record) -> tuple[ResultWarning, ...]:
+    return tuple(
+        ResultWarning(str(item.get("kind") or ""), item["message"], _at(item.get("location")))
+        for item in record.get("warnings") or ()
+    )
+
+
+def _at(location: Any) -> tuple[StackFrame, ...]:
+    """The one frame that a place is, as `file:line:column`."""
+    found = _PLACE.fullmatch(str(location or ""))
+    return (StackFrame("", Location(found[1], int(found[2]), int(found[3]))),) if found else ()
 
 
 def _stability(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:

@@ -92,6 +92,9 @@ def together(records: Sequence[Record], min_pass_rate: float) -> Record:
     record: Record = {key: value for key, value in shown.items() if key != "run"}
     if stability is not None:
         record["duration_ms"] = stability.avg_duration_ms
+    warnings = [warning for record in records for warning in record.get("warnings") or ()]
+    if warnings:
+        record["warnings"] = [warning for at, warning in enumerate(warnings) if warning not in warnings[:at]]
     usages = [record["usage"] for record in records if record.get("usage")]
     if usages:
         record["model_calls"] = sum(record.get("model_calls", 0) for record in records)

@@ -30,6 +30,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "model_calls": int,
     "score": (int, float),
     "skip_reason": str,
+    "warnings": list,
 }
 """What fields of a result hold that its place and its figures come from, where they are not null."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -251,19 +252,25 @@ def result_problem(record: Record) -> str | None:
     figures = record.get("usage") or {}
     if not all(isinstance(number, int | float) for number in figures.values()):
         return 'the "usage" of a result does not hold numbers'
+    if not all(
+        isinstance(item, dict) and isinstance(item.get("message"), str) for item in record.get("warnings") or ()
+    ):
+        return 'the "warnings" of a result have no message'
     if not all(isinstance(turn, dict) for turn in record.get("turns") or ()):
         return 'the "turns" of a result are not objects'
     return None
 
 
 def counts_of(results: list[Record]) -> Record:
-    """`{total, passed, failed, skipped, errors?}`; see `runner.reporters.records.summary_record`."""
+    """`{total, passed, failed, skipped, errors?, warnings?}`; see `runner.reporters.records.summary_record`."""
     found = Counter(
         "errors" if record["status"] == "failed" and record.get("cause") == "infrastructure" else record["status"]
         for record in results
     )
     errors = {"errors": found["errors"]} if found["errors"] else {}
-    return {"total": len(results), **{status: found[status] for status in STATUSES}, **errors}
+    said = sum(len(record.get("warnings") or ()) for record in results)
+    warnings = {"warnings": said} if said else {}
+    return {"total": len(results), **{status: found[status] for status in STATUSES}, **errors, **warnings}
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from runner.reporters.document import DocumentReporter, Record, Report
+from runner.reporters.facts import warnings_of
 from runner.reporters.markdown_parts import LINE_LIMIT, cut, visible
+from runner.reporters.text import count
 
 
 class SummaryReporter(DocumentReporter):
-    """Writes counts, the failed tests, and what broke outside them."""
+    """Writes counts, the failed tests, warnings, and what broke outside of tests."""
 
     def keep(self, record: Record) -> Record | None:
-        """Failed tests only."""
-        kept = ("suite", "position", "id", "status", "error")
-        return {key: record.get(key) for key in kept} if record["status"] == "failed" else None
+        """Failed tests, and those with warnings."""
+        kept = ("suite", "position", "id", "status", "error", "warnings")
+        is_kept = record["status"] == "failed" or record.get("warnings")
+        return {key: record.get(key) for key in kept} if is_kept else None
 
     def render(self, report: Report) -> str:
         """The lines."""
@@ -21,12 +24,18 @@ class SummaryReporter(DocumentReporter):
         lines = [
             f"{interrupted}{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
             f"{', ' + str(summary['errors']) + ' errors' if summary.get('errors') else ''}"
+            f"{', ' + count(summary['warnings'], 'warning') if summary.get('warnings') else ''}"
             f" in {summary['duration_ms'] / 1000:.2f}s"
         ]
         lines += [
             f"FAILED {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
             for record in report.results
             if record["status"] == "failed"
+        ]
+        lines += [
+            f"WARNING {_line(record['suite'])} {_line(record['id'])}: {_line(message)}"
+            for record in report.results
+            for message, _ in warnings_of(record)
         ]
         return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
 

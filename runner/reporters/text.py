@@ -4,7 +4,7 @@ them takes longer than most runs."""
 from __future__ import annotations
 
 from runner.reporters.records import error_text
-from scripttest import Failure
+from scripttest import Failure, ResultWarning
 
 WIDTH = 79
 DOUBLE = "═" * WIDTH
@@ -47,6 +47,11 @@ class Style:
                 if values and text is not None:
                     lines.append(f"{inner}{label}: {indented(text[:VALUE_LIMIT], inner)}")
         return "\n".join(lines) + "\n"
+
+    def warning(self, warning: ResultWarning, indent: str, where: str) -> str:
+        """Lines of a warning; `where` is its place, empty when it has none."""
+        lines = [f"{indent}{self.paint(f'⚠ {indented(warning.message, indent)}', 'yellow')}"]
+        return "\n".join([*lines, *([f"{indent}  at {where}"] if where else [])]) + "\n"
 
     def output(self, logs: tuple[tuple[str, str], ...], indent: str) -> str:
         """Captured lines."""

@@ -7,6 +7,7 @@ blocks, which it reads when somebody looks at them or searches.
 | `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?}` |
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, score?, tokens?, cost?, runs?,
+warnings?,
 digest?}`, and `suite` a position in `start.suites`.
 """
 
@@ -58,7 +59,7 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
         row["key"] = name if count == 1 else f"{name}~{count}"
         row["suite"] = place = places[entry["suite"]]
         extra = f'"command": {json_text(commands[place](row["id"]))}'
-        if entry["failed"] and (found := frames.of(entry["failed"])):
+        if entry["placed"] and (found := frames.of(entry["placed"])):
             extra += f', "frames": {json_line(found)}'
         text = f"[{entry['text']}, {{{extra}}}]"
         if not texts:
@@ -90,8 +91,8 @@ def packed(text: str) -> str:
 
 
 class Entry(Record):
-    """What the page needs of a result: `{suite, position, row, text, failed}`. The row has no key and no suite yet,
-    `text` is the JSON of the result, and `failed` its record if it failed."""
+    """What the page needs of a result: `{suite, position, row, text, placed}`. The row has no key and no suite yet,
+    `text` is the JSON of the result, and `placed` its record if that names places in files."""
 
 
 def entry_of(record: Record, text: str, digest: bool = False) -> Entry:
@@ -99,8 +100,8 @@ def entry_of(record: Record, text: str, digest: bool = False) -> Entry:
     row = _row(record)
     if digest:
         row["digest"] = crc32(json_line(record.get("output")).encode())
-    failed = record if record["status"] == "failed" else None
-    return Entry(suite=record["suite"], position=record.get("position", 0), row=row, text=text, failed=failed)
+    placed = record if record["status"] == "failed" or record.get("warnings") else None
+    return Entry(suite=record["suite"], position=record.get("position", 0), row=row, text=text, placed=placed)
 
 
 def _row(record: Record) -> Record:
@@ -119,6 +120,8 @@ def _row(record: Record) -> Record:
         row["score"] = score
     if error := record.get("error") or record.get("skip_reason"):
         row["error"] = _excerpt(error)
+    if warnings := record.get("warnings"):
+        row["warnings"] = len(warnings)
     if spoken := _spoken(record):
         row["input"] = _excerpt(spoken)
     if usage := record.get("usage"):

@@ -1,4 +1,4 @@
-"""The lines of source around the places where tests failed."""
+"""The lines of source around the places where tests failed, or have warnings."""
 
 from __future__ import annotations
 
@@ -52,6 +52,8 @@ class Frames:
 def _locations(record: Record) -> Iterator[str]:
     if location := record.get("location"):
         yield location
+    for warning in record.get("warnings") or ():
+        yield from _locations(warning)
     for step in record.get("steps", ()):
         yield from _locations(step)
 

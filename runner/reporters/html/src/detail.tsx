@@ -6,7 +6,7 @@ import { Attempts, Trials } from "./attempts";
 import type { Changes } from "./changes";
 import { Content, Messages, messagesIn, Tools, Turns } from "./chat";
 import { capital, duration, money, number, plural, visible } from "./format";
-import type { Entry, Extra, Result, Row, Step, Suite } from "./model";
+import type { Entry, Extra, Result, ResultWarning, Row, Step, Suite } from "./model";
 import type { Store } from "./store";
 import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
 import { hashOf, PLAIN } from "./view";
@@ -67,6 +67,7 @@ function Everything({ row, suite, entry, was }: { row: Row; suite: Suite; entry:
         <code class="command">{visible(extra.command)}</code>
       </div>
       {result.status === "failed" && <Why result={result} extra={extra} />}
+      {result.warnings?.map((warning) => <Warning warning={warning} extra={extra} />)}
       {result.skip_reason && <p class="note">Skipped: {visible(result.skip_reason)}</p>}
       {was && <Earlier now={result} was={was[0]} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
@@ -112,6 +113,19 @@ function Why({ result, extra }: { result: Result; extra: Extra }) {
       {others.map((message) => <pre class="message" dir="auto">{visible(message)}</pre>)}
       {result.assertion && <Values assertion={{ ...result.assertion, passed: false }} />}
       <Where of={result} extra={extra} />
+    </div>
+  );
+}
+
+function Warning({ warning, extra }: { warning: ResultWarning; extra: Extra }) {
+  return (
+    <div class="why warned" role="group" aria-label="Warning">
+      <div class="why-head">
+        <h3>Warning</h3>
+        <Badge kind="warning">{warning.kind}</Badge>
+      </div>
+      <pre class="message" dir="auto">{visible(warning.message)}</pre>
+      <Where of={warning} extra={extra} />
     </div>
   );
 }

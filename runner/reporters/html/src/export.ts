@@ -42,9 +42,10 @@ function withoutPlace(result: Result, suite: Suite): object {
   return suite.kind === "script_test" ? { ...rest, name: id } : { id, ...rest };
 }
 
-function count(summary: typeof NOTHING & { errors?: number }, row: Row): void {
+function count(summary: typeof NOTHING & { errors?: number; warnings?: number }, row: Row): void {
   summary.total++;
   summary.duration_ms += row.ms;
+  if (row.warnings) summary.warnings = (summary.warnings ?? 0) + row.warnings;
   if (isError(row)) summary.errors = (summary.errors ?? 0) + 1;
   else summary[row.status]++;
 }

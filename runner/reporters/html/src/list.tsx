@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { CHANGES, changeOf } from "./changes";
 import { Detail, type Before } from "./detail";
-import { duration, percent, reason, visible } from "./format";
+import { duration, percent, plural, reason, visible } from "./format";
 import { isError, type Row } from "./model";
 import { heightOf, Places, useHeights, useRowHeight, useWindow } from "./rows";
 import { Marks } from "./stability";
@@ -148,6 +148,7 @@ function Head({ row, suite, kinds }: { row: Row; suite: string; kinds: Set<strin
           <Badge kind={{ "new-failure": "failed", fixed: "passed" }[kind] ?? "accent"}>{CHANGES[kind].replace(/s$/, "").toLowerCase()}</Badge>
         ))}
         {row.cause && row.cause !== "assertion" && <Badge kind="warning">{row.cause}</Badge>}
+        {row.warnings && <Badge kind="warning">{plural(row.warnings, "warning")}</Badge>}
         {MODES[row.mode] && <Badge>{MODES[row.mode]}</Badge>}
         {row.tags?.slice(0, 3).map((tag) => <Badge kind="tag">{visible(tag)}</Badge>)}
         {row.runs && row.runs.count > 1 && <Marks runs={row.runs} />}

@@ -28,6 +28,8 @@ export interface Summary {
   status: string;
   /** Results that something other than the tested agent or script broke; they are not among the failed. */
   errors?: number;
+  /** Warnings that results have, whatever their status. */
+  warnings?: number;
   completed_at?: string | null;
 }
 
@@ -65,6 +67,7 @@ export interface Row {
   tokens?: number;
   cost?: number;
   runs?: RunFigures & { marks: string };
+  warnings?: number;
   digest?: number;
 }
 
@@ -178,6 +181,13 @@ export interface Step {
   steps?: Step[];
 }
 
+/** Something that is probably wrong and does not fail the result. */
+export interface ResultWarning {
+  kind: string;
+  message: string;
+  location?: string;
+}
+
 /** One result, as the other formats write it. */
 export interface Result extends Omit<Step, "name"> {
   type?: string;
@@ -187,6 +197,7 @@ export interface Result extends Omit<Step, "name"> {
   id: string;
   name?: string;
   cause?: string;
+  warnings?: ResultWarning[];
   mode?: string;
   input?: Json;
   output?: Json;

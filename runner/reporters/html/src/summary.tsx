@@ -20,7 +20,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
       <div class="verdict">
         <h2 id="summary-title" class={summary.status === "passed" ? "good" : "bad"}>{verdict(index)}</h2>
         <p class="faint">
-          {plural(summary.total, "result")} in {duration(summary.duration_ms)} · {when(start.timestamp)}
+          {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)} · {when(start.timestamp)}
         </p>
         <Split summary={summary} />
         <div class="tiles" role="group" aria-label="Show results by status">
