@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _NAMES_OF_PART = {
     "process": "Process Exception",
-    "promise": "Promise",
+    "promise": "Promise __yaoAsync",
     "url": "URL URLSearchParams",
     "encoding": "TextEncoder TextDecoder atob btoa",
     "clone": "structuredClone",

@@ -7,7 +7,7 @@ import it. Bundles are flat (`format=esm`, nothing removed), and their export cl
 Facts about esbuild that shape this file: bundling turns top-level `const`, `let` and `class` into `var`; one bad entry
 point fails the whole build, so a batch that fails is built again one module at a time; a build costs about 1 ms of
 resolving beside its files, so modules are built in batches; with `async-await=false` it writes `async` functions as
-generators around the global `Promise`, which the bindings replace by one that knows unhandled rejections.
+generators, which the bindings run, so that they know unhandled rejections and what has not ended.
 """
 
 from __future__ import annotations
@@ -59,6 +59,16 @@ _MISSING = (
     r'|Import "(?P<name2>[^"]+)" will always be undefined because the file "(?P<file2>[^"]+)" has no exports'
 )
 _EXPORT_CLAUSE = "\nexport {\n"
+_ASYNC = "var __async = (__this, __arguments, generator) => {\n  return new Promise("
+"""How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket."""
+_OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
+"""The same by the bindings, which know who calls it and what has not ended."""
+_GENERATORS = (
+    ("Promise.resolve(isAwait ? v[0] : v).then(", "__yaoAsync.wait(isAwait ? v[0] : v).then("),
+    ("(call = new Promise((yes, no, run)", "(call = __yaoAsync.next((yes, no, run)"),
+    ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
+)
+"""Pieces of its helpers for asynchronous generators and `for await`, and what stands for them."""
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
@@ -280,7 +290,7 @@ class Compiler:
         scripts, line = [], 2
         exports: dict[str, str] = {}
         for code_bytes, source_map in outputs:
-            code, exports = _without_exports(code_bytes.decode())
+            code, exports = _without_exports(_with_own_async(code_bytes.decode()))
             scripts.append(Script(code, source_map, line))
             line += code.count("\n") + 1
         start = scripts[-1].code.rfind(f"\n// {_relative(source.test, self._root)}\n")
@@ -352,6 +362,18 @@ def _is_plain(text: bytes) -> bool:
     if not text or b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
         return False
     return not re.search(_MODULE_SYNTAX, text, re.MULTILINE)
+
+
+def _with_own_async(code: str) -> str:
+    """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
+    if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:
+        for piece, own in _GENERATORS:
+            code = code.replace(piece, own, 1)
+    start = code.find(_ASYNC)
+    end = code.find("\n};", start)
+    if start < 0 or end < 0:
+        return code
+    return f"{code[:start]}var __async = {_OWN_ASYNC};{chr(10) * code.count(chr(10), start, end + 1)}{code[end + 3 :]}"
 
 
 def _without_exports(code: str) -> tuple[str, dict[str, str]]:

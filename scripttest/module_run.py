@@ -139,7 +139,11 @@ class ModuleRun:
         )
 
     def _warning(self, record: dict[str, Any], index: int | None) -> ResultWarning:
-        message, frames = self.mapper.error(record["message"], record.get("stack") or "")
+        message, frames = record["message"], tuple(self.mapper.frames(record.get("stack") or ""))
+        if record.get("named"):
+            name = frames[0].function if frames else ""
+            message = (f"{name}()" if name else "An async function") + message
+            frames = frames[1:] or frames
         frames = frames or (self.place(index),)
         return ResultWarning(record["kind"], message, frames, _code_frame(frames[0].location))
 

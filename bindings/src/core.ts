@@ -18,6 +18,8 @@
 
 import type { Kernel } from "./kernel";
 import type { Flow } from "./parts/flow";
+import type { Calls } from "./parts/promise";
+import type { Timers } from "./parts/timers";
 import type { Recorder } from "./parts/record";
 
 type HostDoor = (op: string, a: string, b: string) => string;
@@ -51,8 +53,10 @@ export interface Outcome {
   assertions: number;
   skipped: boolean;
   skipReason?: string;
-  /** JSON texts of the subtests */
-  steps: string[];
+  /** each makes the JSON text of a subtest */
+  steps: (() => string)[];
+  /** of a subtest that has ended and passed: tells its parent that it failed after all */
+  fails?: () => void;
   state?: State;
   assert?: object;
   require?: object;
@@ -66,6 +70,8 @@ export interface State {
   cleanups: (() => unknown)[];
   /** promises of subtests and assertions that are not over */
   pending: unknown[];
+  /** Whether a subtest goes on after `t.run` has returned. */
+  waits?: boolean;
   /** how often a name of a subtest or snapshot was used */
   subtests: Record<string, number>;
   snapshots: Record<string, number>;
@@ -90,6 +96,18 @@ export interface Core extends Kernel {
   stop: object;
   ctx: unknown;
   ended: boolean;
+  /** How many timers are set and asynchronous functions are under way. */
+  left: number;
+  /** How many subtests are under way. */
+  subtests: number;
+  timers?: Timers;
+  calls?: Calls;
+  /** While timers are fired that a test function has left: whose, where not all are meant, and what goes on then. */
+  settling?: { of: T | undefined; done: () => void };
+  /** What failures are marked with while such timers are fired. */
+  late?: string;
+  /** Milliseconds by which time is ahead while they are. */
+  ahead: number;
   began: number;
   milliseconds: number;
   /** Milliseconds on the realm's own clock. */
@@ -135,6 +153,7 @@ const core = {
   evaluate,
   clock,
   ended: true,
+  left: 0,
   part: (name: string) => ((parts.kernel ??= load("kernel")), (parts[name] ??= load(name))),
   door: (op: string, a: string, b: string) => $host(op, flat(a), flat(b)),
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
@@ -262,7 +281,7 @@ function start(plan: Plan): string | void {
   }
   if (!core.ended) return core.part<Flow>("flow").settle(t, answer);
   core.milliseconds = clock() - core.began;
-  if (!parts.promise) return result();
+  if (!parts.promise && !parts.timers) return result();
 }
 
 type Check = (t: T, name: string, args: unknown[], required: boolean) => unknown;
@@ -291,8 +310,9 @@ function install(pair: string): void {
 function result(): string {
   const outcome = core.outcomeOf(core.root);
   const { failures, assertions, skipped, steps } = outcome;
-  if (failures.length || skipped || steps.length) {
-    return core.part<Recorder>("record").encodeOutcome(core.plan!.name, core.milliseconds, outcome);
+  if (failures.length || skipped || steps.length || core.left) {
+    const warnings = core.left ? core.part<() => object[]>("left")() : undefined;
+    return core.part<Recorder>("record").encodeOutcome(core.plan!.name, core.milliseconds, outcome, warnings);
   }
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';
 }
@@ -308,7 +328,7 @@ function drive(op: string, a: string, b: string): unknown {
     if (core.boot.guarded) core.part("std");
   } else if (op === "tests") (load("listing") as (others: string[]) => void)(words(a));
   else if (op === "start") answer = start(parse(a) as Plan);
-  else if (op === "poll") answer = core.ended && !parts.promise ? -1 : core.part<(made: object) => number>("loop")(parts);
+  else if (op === "poll") answer = core.ended && !parts.promise && !parts.timers ? -1 : core.part<(made: object) => number>("loop")(parts);
   else if (op === "result") answer = result();
   else answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);
   return typeof answer === "string" ? flat(answer) : answer;

@@ -74,7 +74,9 @@ def warning_records(outcome: Outcome) -> list[dict[str, Any]]:
 
 def error_text(failure: Failure) -> str:
     """One line that says what failed: `assertion failed: ...` for a check, else the message."""
-    where = f" (in {failure.phase})" if failure.phase and failure.phase not in ("deadlock", "load", "subtest") else ""
+    where = ""
+    if failure.phase and failure.phase not in ("deadlock", "load", "subtest"):
+        where = f" ({failure.phase})" if failure.phase.startswith("after ") else f" (in {failure.phase})"
     prefix = "assertion failed: " if failure.type else ""
     return f"{prefix}{failure.message}{where}"
 

@@ -21,7 +21,7 @@ OPTIONS = (
 """As `bindings/build.py` has them, but for the format."""
 
 PARTS = (
-    "bytes clone console context encoding fs http memory messages mock mocked mocked-agent mocked-http plan printf "
+    "bytes clone console context date encoding fs http memory messages mock mocked mocked-agent mocked-http plan printf "
     "services store table timers trace url yao"
 ).split()
 

@@ -12,6 +12,8 @@ export interface Flow {
   guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean>;
   runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void>;
   begin(work: Generator<unknown, void>): void;
+  /** Goes on after a test, or a call of another realm, that has left timers although it was over. */
+  resume(): void;
   settle(t: T, result: unknown): void;
   thrown(t: T, error: unknown): void;
 }
@@ -39,21 +41,43 @@ export default function (core: Core): Flow {
     }
   }
 
-  /** A test function with what it left open: subtests and assertions under way, then `between`, then its clean-ups. */
+  /** A test function with what it left open: see `wrapUp`. */
   function* runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void> {
     yield* guard(t, body);
     yield* wrapUp(t, between);
   }
 
+  /** Ends what a test has left: subtests and assertions under way, its timers, then `between`, then its clean-ups. */
   function* wrapUp(t: T, between?: () => Generator<unknown, void>): Generator<unknown, void> {
     const { pending, cleanups } = core.stateOf(t);
-    for (let i = 0; i < pending.length; i++) yield* guard(t, () => pending[i]);
+    do {
+      for (let i = 0; i < pending.length; i++) yield* guard(t, () => pending[i]);
+      pending.length = 0;
+      yield* late(t);
+    } while (pending.length);
     if (between) yield* between();
     while (cleanups.length) {
       const undo = cleanups[cleanups.length - 1];
       cleanups.length--;
       yield* guard(t, undo, "cleanup");
     }
+  }
+
+  /**
+   * Fires the timers that a function has left, with the promise jobs that follow; see `timers.ts`. A subtest leaves them to
+   * its test when it is over at once, and when another one runs beside it, whose time must not be shortened.
+   */
+  function* late(t: T | undefined): Generator<unknown, void> {
+    if ((!core.timers && !core.calls) || core.settling) return;
+    const of = t && t !== core.root ? t : undefined;
+    if (of) {
+      const { depth, waits } = core.stateOf(of);
+      if (!waits || core.subtests !== depth) return;
+    }
+    const { current } = core;
+    if (t) core.current = t;
+    yield { then: (done: () => void) => void (core.settling = { of, done }) };
+    core.current = current;
   }
 
   function begin(work: Generator<unknown, void>): void {
@@ -97,13 +121,14 @@ export default function (core: Core): Flow {
     advance(false, undefined);
   }
 
-  guard.prototype = runBody.prototype = wrapUp.prototype = core.std.generator;
+  guard.prototype = runBody.prototype = wrapUp.prototype = late.prototype = core.std.generator;
 
   return {
     drive,
     guard,
     runBody,
     begin,
+    resume: () => begin(core.root ? wrapUp(core.root) : late(undefined)),
 
     /** Goes on after a test function that has returned something, or left something open. */
     settle: (t, result) => begin(runBody(t, () => result)),

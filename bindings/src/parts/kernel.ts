@@ -22,7 +22,9 @@ export default function (core: Core): object {
     stop,
     stateOf: (t) =>
       (core.outcomeOf(t).state ??= { parent: undefined, depth: 0, cleanups: core.std.list(), pending: core.std.list(), subtests: dictionary(), snapshots: dictionary() }),
-    now: () => started + core.clock(),
+    now: () => started + core.clock() + core.ahead,
+    ahead: 0,
+    subtests: 0,
   };
   const lazy = {
     std: () => core.part<Std>("std"),

@@ -1,15 +1,27 @@
 /** What `poll` does for a test that is not over, or that made promises: rejections, then at most one timer. */
 
 import type { Core } from "../core";
+import type { Flow } from "./flow";
 import type { Recorder } from "./record";
 
 export default function (core: Core) {
   /** -1: ended; milliseconds until there is something to do; NaN: a deadlock. `made`: the parts that are loaded. */
   return (made: { promise?: unknown; timers?: unknown }): number => {
     if (made.promise) core.part<{ report(): void }>("promise").report();
-    if (core.ended) return -1;
+    const { settling } = core;
     let wait = -1;
     try {
+      if (settling && !core.timers?.fire(settling.of)) {
+        core.settling = undefined;
+        settling.done();
+      }
+      if (settling) return 0;
+      if (core.ended) {
+        if (!core.timers?.hasLate()) return -1;
+        core.ended = false;
+        core.part<Flow>("flow").resume();
+        return 0;
+      }
       if (made.timers) wait = core.part<{ poll(now: number): number }>("timers").poll(core.now());
     } catch (error) {
       core.part<Recorder>("record").record(error, "uncaught exception");

@@ -41,18 +41,24 @@ export default function (core: Core): true {
     let over = false;
     let finish: ((passed: boolean) => void) | undefined;
     const { drive, runBody } = core.part<Flow>("flow");
+    const fails = () => fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
+    core.subtests++;
     drive(
       runBody(subtest, () => (body as Body)(subtest, core.ctx)),
       () => {
         over = true;
+        core.subtests--;
         const parent = core.outcomeOf(t);
-        parent.steps[parent.steps.length] = recorder().encodeOutcome(full, core.clock() - began, outcome);
+        const milliseconds = core.clock() - began;
+        parent.steps[parent.steps.length] = () => recorder().encodeOutcome(full, milliseconds, outcome);
         parent.assertions += outcome.assertions;
-        if (outcome.failures.length) fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
+        if (outcome.failures.length) fails();
+        else outcome.fails = fails;
         finish?.(!outcome.failures.length);
       },
     );
     if (over) return !outcome.failures.length;
+    inner.waits = true;
     const done = new std.Promise<boolean>((resolve) => (finish = resolve));
     pending[pending.length] = done;
     return done;

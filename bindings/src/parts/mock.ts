@@ -6,6 +6,7 @@
 
 import { copy } from "../copy";
 import type { Kernel, Mock } from "../kernel";
+import type { Dates } from "./date";
 
 interface Call {
   /** What was called: a process name, an agent id, `METHOD url`. */
@@ -87,29 +88,7 @@ export default function (kernel: Kernel) {
 
   /** The clock mocks, newest last; while there is one, `Date` is a stand-in that reads the newest. */
   const clocks: { time: number }[] = [];
-  let original: DateConstructor | undefined;
-
-  function replaceDate(): void {
-    const real = (original = globalThis.Date);
-    const current = () => clocks[clocks.length - 1].time;
-    globalThis.Date = new Proxy(real, {
-      construct: (target, args, newTarget) =>
-        Reflect.construct(target, args.length ? args : [current()], newTarget) as object,
-      apply: () => String(new real(current())),
-      get: (target, key) => (key === "now" ? current : (Reflect.get(target, key) as unknown)),
-    });
-    setConstructor(globalThis.Date);
-  }
-
-  function restoreDate(): void {
-    globalThis.Date = original!;
-    original = undefined;
-    setConstructor(globalThis.Date);
-  }
-
-  function setConstructor(value: DateConstructor): void {
-    Object.defineProperty(value.prototype, "constructor", { value, writable: true, configurable: true });
-  }
+  let restoreDate: (() => void) | undefined;
 
   function timeOf(instant: unknown): number {
     const { Date } = kernel.std;
@@ -140,11 +119,13 @@ export default function (kernel: Kernel) {
     now(instant: unknown = kernel.now()): Recorder & { advance(milliseconds: number): void } {
       const clock = { time: timeOf(instant) };
       clocks.push(clock);
-      if (!original) replaceDate();
+      restoreDate ??= kernel.part<Dates>("date").replace(() => clocks[clocks.length - 1].time);
       const record = recorder(() => {
         const at = clocks.indexOf(clock);
         if (at >= 0) clocks.splice(at, 1);
-        if (!clocks.length && original) restoreDate();
+        if (clocks.length) return;
+        restoreDate?.();
+        restoreDate = undefined;
       });
       const advance = (milliseconds: number) => {
         clock.time += timeOf(milliseconds);

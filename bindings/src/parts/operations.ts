@@ -46,6 +46,7 @@ export default function (core: Core) {
   function refuse(error: unknown): void {
     answer = failure(error, whole);
     core.ended = true;
+    core.timers = undefined; // nothing that is still set can change that
   }
 
   function outcome(text: string, stack: string | undefined): string {

@@ -10,6 +10,28 @@ import type { Recorder } from "./record";
 
 type Settle = (value: unknown) => void;
 
+/** A call of an asynchronous function or generator that waits for something. */
+export interface Call {
+  /** Where it was called. */
+  stack: string;
+  /** Its place in `Calls.list`. */
+  at: number;
+  /** How many there were before it, and it. */
+  number: number;
+  /** Whether another such call waits for it, or it takes part in a race, whose losers nobody waits for. */
+  awaited: boolean;
+  /** Whether it is for the next value of an asynchronous generator. */
+  generator: boolean;
+}
+
+type Body = () => Generator<unknown, unknown>;
+type Executor = (resolve: Settle, reject: Settle) => void;
+
+export interface Calls {
+  /** Those under way, in no order. */
+  list: Call[];
+}
+
 export default function (core: Core) {
   const { std } = core;
   const rejections = std.list<{ promise: object; reason: unknown }>();
@@ -20,6 +42,59 @@ export default function (core: Core) {
   const note = (promise: object, reason: unknown): void => {
     if (!isHandled(promise)) rejections[rejections.length] = { promise, reason };
   };
+
+  const list = std.list<Call>();
+  core.calls = { list };
+  let calls = 0;
+  let racing = false;
+  /** Whether what `then` answers is nobody's concern, and may be the engine's own promise. */
+  let quiet = false;
+  const callOf = new std.WeakMap<object, Call>();
+
+  function started(generator: boolean): Call {
+    core.left++;
+    return (list[list.length] = { stack: "", at: list.length, number: ++calls, awaited: false, generator });
+  }
+
+  function ended({ at }: Call): void {
+    const last = list[list.length - 1];
+    list[(last.at = at)] = last;
+    list.length--;
+    core.left--;
+  }
+
+  function race<V>(work: () => V): V {
+    racing = true;
+    try {
+      return work();
+    } finally {
+      racing = false;
+    }
+  }
+
+  /** Settles a promise with a value, or as a thenable is settled. */
+  function adopt(value: unknown, resolve: Settle, fail: Settle): void {
+    try {
+      if (!isThenable(value)) return resolve(value);
+    } catch (error) {
+      return fail(error);
+    }
+    let answered = false;
+    const once = (settle: Settle): Settle => (result) => {
+      if (!answered) {
+        answered = true;
+        settle(result);
+      }
+    };
+    std.then(settledPromise, () => {
+      const reject = once(fail);
+      try {
+        value.then(once((result) => adopt(result, resolve, fail)), reject);
+      } catch (error) {
+        reject(error);
+      }
+    });
+  }
 
   class TrackedPromise extends std.Promise<unknown> {
     constructor(executor: (resolve: Settle, reject: Settle) => void) {
@@ -32,28 +107,6 @@ export default function (core: Core) {
           if (promise) note(promise, reason);
           else early = { reason };
         };
-        const adopt: Settle = (value) => {
-          try {
-            if (!isThenable(value)) return resolve(value);
-          } catch (error) {
-            return fail(error);
-          }
-          let answered = false;
-          const once = (settle: Settle): Settle => (result) => {
-            if (!answered) {
-              answered = true;
-              settle(result);
-            }
-          };
-          std.then(settledPromise, () => {
-            const reject = once(fail);
-            try {
-              value.then(once(adopt), reject);
-            } catch (error) {
-              reject(error);
-            }
-          });
-        };
         const first = (settle: Settle): Settle => (value) => {
           if (!settled) {
             settled = true;
@@ -62,7 +115,7 @@ export default function (core: Core) {
         };
         const rejectFirst = first(fail);
         try {
-          executor(first(adopt), rejectFirst);
+          executor(first((value) => adopt(value, resolve, fail)), rejectFirst);
         } catch (error) {
           rejectFirst(error);
         }
@@ -73,10 +126,97 @@ export default function (core: Core) {
 
     override then(done?: unknown, failed?: unknown): Promise<never> {
       std.weakAdd(handled, this);
+      if (racing) awaited(this);
       return std.then(this, done as never, failed as never) as Promise<never>;
+    }
+
+    static override race(values: Iterable<unknown>): Promise<never> {
+      return race(() => super.race(values)) as Promise<never>;
+    }
+
+    static override any(values: Iterable<unknown>): Promise<never> {
+      return race(() => super.any(values)) as Promise<never>;
+    }
+
+    static override get [std.Symbol.species](): PromiseConstructor {
+      return (quiet ? std.Promise : this) as PromiseConstructor;
     }
   }
   std.define(TrackedPromise, "name", { __proto__: null, value: "Promise", configurable: true } as PropertyDescriptor);
+
+  function awaited(promise: object): void {
+    const call = std.weakGet(callOf, promise) as Call | undefined;
+    if (call) call.awaited = true;
+  }
+
+  /** What is awaited, as a promise. */
+  function wait(value: unknown): object {
+    if (value === null || (typeof value !== "object" && typeof value !== "function")) return std.resolve(std.Promise, value);
+    const promise = std.resolve(TrackedPromise, value);
+    awaited(promise);
+    return promise;
+  }
+
+  let taken: { resolve: Settle; reject: Settle };
+  const taking = [(resolve: Settle, reject: Settle) => void (taken = { resolve, reject })];
+
+  /** Runs the code of an `async` function. It makes its promise without the constructor, which takes longer than all else. */
+  function asynchronous(self: unknown, args: unknown, body: Body): object {
+    const promise = std.construct(std.Promise, taking, TrackedPromise) as object;
+    const { resolve, reject } = taken;
+    let call: Call | undefined;
+    let generator: Generator<unknown, unknown> | undefined;
+    const fail = (reason: unknown) => {
+      reject(reason);
+      note(promise, reason);
+    };
+    const advance = (failed: boolean, value: unknown): void => {
+      try {
+        const code = (generator ??= std.apply(body, self, (args ?? []) as unknown[]));
+        const step = failed ? code.throw(value) : code.next(value);
+        if (!step.done) {
+          const waited = wait(step.value);
+          call ??= started(false);
+          std.weakAdd(handled, waited);
+          quiet = true;
+          std.then(waited, next, thrown);
+          quiet = false;
+          return;
+        }
+        value = step.value;
+        failed = false;
+      } catch (error) {
+        quiet = false;
+        value = error;
+        failed = true;
+      }
+      if (call) ended(call);
+      if (failed) fail(value);
+      else adopt(value, resolve, fail);
+    };
+    const next = (value: unknown) => advance(false, value);
+    const thrown = (error: unknown) => advance(true, error);
+    advance(false, undefined);
+    if (call) known(promise, call);
+    return promise;
+  }
+
+  /** The promise of the next value of an asynchronous generator. */
+  function nextOf(executor: Executor): object {
+    const call = started(true);
+    const end = (settle: Settle) => (value: unknown) => {
+      ended(call);
+      settle(value);
+    };
+    const promise = new TrackedPromise((resolve, reject) => executor(end(resolve), end(reject)));
+    known(promise, call);
+    return promise;
+  }
+
+  function known(promise: object, call: Call): void {
+    std.weakSet(callOf, promise, call);
+    call.stack = new std.Error().stack!;
+  }
 
   /** Whether a value is awaited rather than taken as it is. Its `then` may throw. */
   function isThenable(value: unknown): value is PromiseLike<unknown> {
@@ -85,6 +225,8 @@ export default function (core: Core) {
 
   return {
     Promise: TrackedPromise,
+    /** What the compiler calls; `wait` and `next` are for asynchronous generators. */
+    __yaoAsync: std.assign(asynchronous, { wait, next: nextOf }),
     isThenable,
 
     /** Calls one of the two when `value` is settled; a script's promise then counts as handled. */

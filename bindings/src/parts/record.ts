@@ -20,7 +20,7 @@ export interface Recorder {
   abandon(reason: string): void;
   /** JSON text as a value of a record. */
   raw(text: string): unknown;
-  encodeOutcome(name: string, milliseconds: number, outcome: Outcome): string;
+  encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string;
 }
 
 export default function (core: Core): Recorder {
@@ -38,10 +38,16 @@ export default function (core: Core): Recorder {
   }
 
   function fail(t: T, kind: string, message: string, more?: object): void {
-    const { failures } = core.outcomeOf(t);
-    if (failures.length < failureLimit) {
-      failures[failures.length] = { __proto__: null, kind, message: bounded(std, message), stack: new std.Error().stack, ...more };
-    }
+    const outcome = core.outcomeOf(t);
+    const { failures } = outcome;
+    if (failures.length >= failureLimit) return;
+    const failure: { phase?: string } = { __proto__: null, kind, message: bounded(std, message), stack: new std.Error().stack, ...more } as object;
+    const { phase } = failure;
+    if (core.late && phase !== "subtest") failure.phase = (phase ? phase + ", " : "") + core.late;
+    failures[failures.length] = failure as (typeof failures)[number];
+    const { fails } = outcome;
+    outcome.fails = undefined;
+    fails?.();
   }
 
   function thrown(t: T, error: unknown, phase?: string): void {
@@ -49,9 +55,9 @@ export default function (core: Core): Recorder {
     fail(t, "error", message, { stack: stack && bounded(std, stack), phase });
   }
 
-  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome): string {
+  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string {
     const steps = std.list<Raw>();
-    for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]);
+    for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]());
     return encode(std, {
       name,
       status: outcome.failures.length ? "failed" : outcome.skipped ? "skipped" : "passed",
@@ -60,6 +66,7 @@ export default function (core: Core): Recorder {
       skip_reason: outcome.skipReason,
       failures: outcome.failures,
       steps,
+      warnings,
     });
   }
 
@@ -72,11 +79,12 @@ export default function (core: Core): Recorder {
 
     record(error, phase): void {
       if (core.boot.nested) core.part<{ refuse(error: unknown): void }>("operations").refuse(error);
-      else if (!core.isStop(error)) thrown(core.root, error, phase);
+      else if (!core.isStop(error)) thrown(core.settling?.of ?? core.root, error, phase);
     },
 
     abandon(reason): void {
       core.ended = true;
+      core.left = 0;
       core.milliseconds = core.clock() - core.began;
       fail(core.root, "error", reason, { phase: "deadlock", stack: undefined });
     },

@@ -1,20 +1,56 @@
 /**
  * `setTimeout` and its siblings, driven by the host: one `poll` runs at most one callback, so that promise jobs run
  * between two of them. Time is `kernel.now()`; `t.mock.now` does not move it.
+ *
+ * When a test function has settled, what it has left is not waited for: `fire` runs one timer after the other that falls
+ * due within `window`, and time is ahead of the real one meanwhile. Intervals, later timers and all beyond `bound` stay.
  */
 
-import type { Kernel } from "../kernel";
+import type { Core, T } from "../core";
 
-interface Timer {
+/** Milliseconds from the moment at which the test function has settled. */
+const window = 1000;
+/** How many timers are fired after one function. */
+const bound = 1000;
+
+export interface Timer {
   id: number;
   due: number;
   /** milliseconds between two runs; -1 runs once */
   period: number;
   run: (...args: unknown[]) => unknown;
   args: unknown[];
+  /** Milliseconds that it was set for. */
+  wait: number;
+  /** Where it was set. */
+  stack: string;
+  /** The test or subtest that set it. */
+  owner: T | undefined;
+  /** Why it has been passed over: its time is too far off, or too many were fired before it. */
+  passed?: "later" | "bound";
+  /** Whether `due` is in the time that is ahead. */
+  ahead: boolean;
 }
 
-export default function (kernel: Kernel) {
+export interface Timers {
+  /** Whether `fire` would fire one. */
+  hasLate(): boolean;
+  /**
+   * Fires the next timer that a function has left, of `owner` and its subtests if given; what its callback throws is
+   * thrown. Answers false when there is none, and time is the real one again.
+   */
+  fire(owner: T | undefined): boolean;
+  /** Those that are set, in the order in which they fall due. */
+  left(): Timer[];
+}
+
+interface Clock {
+  /** Makes `Date` tell a time that is so much ahead. */
+  moved(): void;
+  restored(): void;
+}
+
+export default function (kernel: Core) {
   /** Sorted by due time, then by creation. */
   const queue: Timer[] = [];
   const alive = new Set<number>();
@@ -38,13 +74,81 @@ export default function (kernel: Kernel) {
     const wait = Math.max(repeat ? 1 : 0, Number(delay) | 0);
     const id = ++lastId;
     alive.add(id);
-    enqueue({ id, due: kernel.now() + wait, period: repeat ? wait : -1, run: run as Timer["run"], args });
+    kernel.left++;
+    const period = repeat ? wait : -1;
+    const { stack } = new kernel.std.Error() as { stack: string };
+    const owner = kernel.current as T | undefined;
+    enqueue({ id, due: kernel.now() + wait, period, run: run as Timer["run"], args, wait, stack, owner, ahead: kernel.ahead > 0 });
     return id;
   }
 
   function clear(id: unknown): void {
-    alive.delete(Number(id));
+    if (alive.delete(Number(id))) kernel.left--;
   }
+
+  /** When the timers that are fired late fall due at the latest; NaN while none are. */
+  let until = NaN;
+  let fired = 0;
+
+  function isOf(timer: Timer, owner: T | undefined): boolean {
+    if (!owner) return true;
+    let t = timer.owner;
+    while (t && t !== owner) t = kernel.stateOf(t).parent;
+    return !!t;
+  }
+
+  function late(owner: T | undefined, latest: number): Timer | undefined {
+    for (let i = 0; i < queue.length && queue[i].due <= latest; i++) {
+      const timer = queue[i];
+      if (alive.has(timer.id) && timer.period < 0 && !timer.passed && isOf(timer, owner)) return timer;
+    }
+    return undefined;
+  }
+
+  function fire(owner: T | undefined): boolean {
+    if (until !== until) until = kernel.now() + window;
+    const timer = late(owner, until);
+    if (!timer || fired === bound) {
+      settle(owner, timer ? "bound" : "later");
+      return false;
+    }
+    fired++;
+    kernel.late = "after the test function had ended";
+    const early = timer.due - kernel.now();
+    if (early > 0) {
+      kernel.ahead += early;
+      kernel.part<Clock>("date").moved();
+    }
+    queue.splice(queue.indexOf(timer), 1);
+    clear(timer.id);
+    timer.run(...timer.args);
+    return true;
+  }
+
+  /** Ends the firing: time is the real one again, and what is left of `owner` is fired no more. */
+  function settle(owner: T | undefined, passed: Timer["passed"]): void {
+    for (let i = 0; i < queue.length; i++) {
+      const timer = queue[i];
+      if (timer.period < 0 && isOf(timer, owner)) timer.passed ??= passed === "bound" && timer.due <= until ? passed : "later";
+      if (timer.ahead) timer.due -= kernel.ahead;
+      timer.ahead = false;
+    }
+    queue.sort((a, b) => a.due - b.due || a.id - b.id);
+    if (kernel.ahead) kernel.part<Clock>("date").restored();
+    until = NaN;
+    fired = kernel.ahead = 0;
+    kernel.late = undefined;
+  }
+
+  kernel.timers = {
+    fire,
+    hasLate: () => late(undefined, kernel.now() + window) !== undefined,
+    left() {
+      const found = kernel.std.list<Timer>();
+      for (let i = 0; i < queue.length; i++) if (alive.has(queue[i].id)) found[found.length] = queue[i];
+      return found;
+    },
+  };
 
   /** Drops cancelled timers from the front of the queue. */
   function next(): Timer | undefined {
@@ -73,7 +177,7 @@ export default function (kernel: Kernel) {
       if (timer && timer.due <= now) {
         queue.shift();
         if (timer.period < 0) {
-          alive.delete(timer.id);
+          clear(timer.id);
         } else {
           timer.due = now + timer.period;
           enqueue(timer);

@@ -1,0 +1,54 @@
+/** What a test has left behind when it is over, as the warnings of its result. */
+
+import type { Core } from "../core";
+import type { Call } from "./promise";
+import type { Timer } from "./timers";
+
+interface Left {
+  kind: "pending";
+  message: string;
+  stack: string;
+  /** Whether the message is about the function of the innermost frame, and lacks its name at the beginning. */
+  named?: true;
+  /** How many there are that only differ in when they were made. */
+  count: number;
+}
+
+/** Warnings of one result; one more counts the others. */
+const limit = 20;
+
+export default function (core: Core) {
+  const { std } = core;
+
+  function add(found: Left[], message: string, stack: string, named?: true): void {
+    for (let i = 0; i < found.length; i++) {
+      if (found[i].message === message && found[i].stack === stack) return void found[i].count++;
+    }
+    found[found.length] = { kind: "pending", message, stack, named, count: 1 };
+  }
+
+  function ofTimer({ period, wait, passed }: Timer): string {
+    if (period >= 0) return "An interval is still set: clear it in the test or in t.cleanup";
+    if (passed === "bound") return "A timer is still set after 1000 others were fired: does it set itself again for ever?";
+    return "A timer of " + wait + " ms is still set: clear it, or await what it settles";
+  }
+
+  return (): object[] => {
+    const found = std.list<Left>();
+    const timers = core.timers?.left() ?? [];
+    const calls = std.sort(core.calls?.list ?? std.list<Call>(), (a, b) => a.number - b.number);
+    for (let i = 0; i < timers.length; i++) add(found, ofTimer(timers[i]), timers[i].stack);
+    for (let i = 0; i < calls.length; i++) {
+      const { awaited, generator, stack } = calls[i];
+      const message = (generator ? "The next value of an async generator" : "") + " is still waiting: await it, and let what it waits for happen";
+      if (!awaited) add(found, message, stack, generator ? undefined : true);
+    }
+    const warnings = std.list<object>();
+    for (let i = 0; i < found.length && i < limit; i++) {
+      const { count, message } = found[i];
+      warnings[i] = { ...found[i], message: count > 1 ? message + " (" + count + " of them)" : message };
+    }
+    if (found.length > limit) warnings[limit] = { kind: "pending", message: found.length - limit + " more timers and calls are left", stack: "" };
+    return warnings;
+  };
+}
