@@ -159,9 +159,14 @@ const core = {
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
 
+/** Whether a value could be a promise. */
+const mayWait = (value: unknown): boolean =>
+  value !== null && (typeof value === "object" || typeof value === "function") && !!(value as { then?: unknown }).then;
+
 /** Verdicts that need no part: true means that the check certainly holds, false means look closer, as does a value that throws. */
 function certain(name: string, count: number, a: unknown, b: unknown): boolean {
   try {
+    if (mayWait(a) || mayWait(b)) return false;
     if (count === 1 || count === 2) {
       if (name === "True") return !!a;
       if (name === "False") return !a;

@@ -17,6 +17,19 @@ export function isObject(value: unknown): value is Record<PropertyKey, unknown> 
   return typeof value === "object" && value !== null;
 }
 
+/** What is wrong with a promise where a value is meant: it would count as something that is there, whatever comes of it. */
+export const AWAIT_IT = "got a Promise: await it";
+
+/** Whether a value has a function `then`; one that cannot be read is none. */
+export function isThenable(value: unknown): boolean {
+  if (!isObject(value) && typeof value !== "function") return false;
+  try {
+    return typeof (value as { then?: unknown }).then === "function";
+  } catch {
+    return false;
+  }
+}
+
 /** `array` and `null` beside what `typeof` knows. */
 export function typeName(kernel: Kernel, value: unknown): string {
   return value === null ? "null" : kernel.std.isArray(value) ? "array" : typeof value;

@@ -3,7 +3,7 @@
  * explained. Whatever goes wrong on the way is a failure, never a pass.
  */
 
-import { explain } from "../assert/support";
+import { AWAIT_IT, explain, isThenable } from "../assert/support";
 import type { Check, Explained, Kernel, Mismatch } from "../kernel";
 
 /** The result of one assertion; it holds when there is no outcome. */
@@ -40,6 +40,12 @@ export default function (kernel: Kernel): Assertions {
     let least = 0;
     while (least < most && std.slice(params[least], -1) !== "?") least++;
     if (count < least || count > most + 1) return fail({ reason: explain(kernel).miscounted(name, params, count) });
+    for (let i = 0; i < most; i++) {
+      if (params[i] === "fn" || !isThenable(args[i])) continue;
+      const reason = "The argument " + std.split(params[i], "?")[0] + " " + AWAIT_IT;
+      const { message, outcome } = fail({ reason });
+      return { message: message && message + ": " + reason, outcome };
+    }
     try {
       const result = test(kernel, args);
       return result instanceof std.Promise ? (std.then(result, finish as never) as Promise<Checked>) : finish(result);

@@ -1,5 +1,6 @@
 /** The methods of `testing.T` beyond its assertions: log, control, clean-up, subtests, snapshots. */
 
+import { AWAIT_IT, isThenable } from "../assert/support";
 import { bounded } from "../bounded";
 import type { Core, T } from "../core";
 import type { Flow } from "./flow";
@@ -69,6 +70,11 @@ export default function (core: Core): true {
     const base = name === undefined ? t.name : t.name + " " + text([name]);
     const number = (snapshots[base] = (snapshots[base] ?? 0) + 1);
     const explain = core.part<Explain>("explain");
+    if (isThenable(value)) {
+      core.outcomeOf(t).assertions++;
+      fail(t, "assertion", "The value " + AWAIT_IT, { type: "Snapshot" });
+      return false;
+    }
     const actual = explain.inspect(value);
     core.outcomeOf(t).assertions++;
     const key = number === 1 && name !== undefined ? base : base + " " + number;
