@@ -137,7 +137,8 @@ interface Console {
 declare var console: Console;
 
 /**
- * Calls a function later, once. A test does not wait for its timers: await a promise that they settle.
+ * Calls a function later, once. A test does not wait for its timers: await a promise that they settle. Those that are
+ * still set when the test function has settled are fired at once if they are due within a second; later ones are a warning.
  *
  * @example
  * ```ts
@@ -160,7 +161,7 @@ declare function setTimeout(handler: (...args: any[]) => void, timeout?: number,
 declare function clearTimeout(id: number | undefined): void;
 
 /**
- * Calls a function again and again.
+ * Calls a function again and again. An interval that a test does not clear is a warning.
  *
  * @example
  * ```ts

@@ -19,8 +19,8 @@
  * }
  * ```
  *
- * A test fails when an assertion fails, when it throws, or when a promise is rejected and nobody handles it. It may be
- * `async`, and may be a `const` that holds a function.
+ * A test fails when an assertion fails, when it throws, or when a promise is rejected and nobody handles it, also after its
+ * function has settled, in what it has left unfinished. It may be `async`, and may be a `const` that holds a function.
  *
  * A test file may also declare the following functions, which are not tests. Each may be `async`. No state is shared
  * between tests, so all of them run for every test, in the realm of that test.

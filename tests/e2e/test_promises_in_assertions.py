@@ -84,4 +84,4 @@ def test_it_is_at_the_place_of_the_assertion(app: MakeApplication) -> None:
 def test_a_promise_is_never_stored_as_a_snapshot(app: MakeApplication) -> None:
     here = app({"a_test.ts": "export function TestA(t) { t.snapshot(Promise.resolve(1)); }\n"})
     here.results("-i", "scripts.demo.a", "--update-snapshots", code=1)
-    assert list(here.root.rglob("*.snap")) == []
+    assert list(here.root.rglob("*.snap.json")) == []
