@@ -70,6 +70,11 @@ PASSES: dict[str, tuple[str, list[str]]] = {
         const all = [t.run('a', async () => { setTimeout(() => {}, 500); }), t.run('b', async (t) => { const from = Date.now(); await sleep(20); t.assert.GreaterOrEqual(performance.now(), 0); t.assert.Less(Date.now() - from, 300); })];
         await Promise.all(all);
       }""", []),
+    "TestBeside": ("""async (t) => {
+        const other = async () => { const from = performance.now(); await sleep(5); await sleep(40); return performance.now() - from; };
+        const [, took] = await Promise.all([t.run('a', async () => { setTimeout(() => {}, 500); await sleep(15); }), other()]);
+        t.assert.GreaterOrEqual(took, 44);
+      }""", []),
     "TestDate": ("""(t) => {
         const from = Date.now();
         setTimeout(() => { for (const now of [Date.now(), new Date().getTime(), +new Date(new Date())]) t.assert.GreaterOrEqual(now - from, 900); t.assert.True(new Date() instanceof Date); }, 900);
@@ -216,6 +221,18 @@ def test_timers_of_hooks_are_fired_with_those_of_the_test(app: MakeApplication) 
 def test_what_hooks_leave_is_fired_too(app: MakeApplication, hook: str) -> None:
     record = hooks(app, 1, **{hook: "setTimeout(() => { throw new Error('left'); }, 20);"})
     assert errors_of(record) == ["left" + THROWN]
+
+
+def test_a_test_is_awaited_also_where_test_main_does_not(app: MakeApplication) -> None:
+    code = (
+        HELPERS
+        + """
+      export function TestMain(m) { m.Run(); }
+      export async function TestA(t) { await sleep(1100); t.fail("in the end"); }
+    """
+    )
+    record = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)["TestA"]
+    assert (errors_of(record), "warnings" in record) == (["in the end"], False)
 
 
 def test_a_late_failure_is_known_after_the_test(app: MakeApplication) -> None:

@@ -35,6 +35,7 @@ export default function (core: Core) {
     const main = declared("TestMain");
     if (!main) return void (yield* inner());
     let ran = false;
+    let running: Promise<number> | undefined;
     const run = () => {
       if (ran) throw new std.Error("m.Run() may be called once");
       ran = true;
@@ -45,9 +46,10 @@ export default function (core: Core) {
       };
       work.prototype = std.generator;
       drive(work(), () => finish?.(code!));
-      return code ?? new std.Promise<number>((resolve) => (finish = resolve));
+      return code ?? (running = new std.Promise<number>((resolve) => (finish = resolve)));
     };
     yield* guard(t, () => main({ Run: run }, ctx), "TestMain");
+    yield running; // also when TestMain has not waited for it
     const { failures, skipped } = core.outcomeOf(t);
     if (!ran && !failures.length && !skipped) {
       thrown(t, new std.Error("TestMain did not call m.Run(), so the test did not run"), "TestMain");

@@ -43,6 +43,7 @@ export default function (core: Core): true {
     let finish: ((passed: boolean) => void) | undefined;
     const { drive, runBody } = core.part<Flow>("flow");
     const fails = () => fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
+    const { current } = core;
     core.subtests++;
     drive(
       runBody(subtest, () => (body as Body)(subtest, core.ctx)),
@@ -58,6 +59,7 @@ export default function (core: Core): true {
         finish?.(!outcome.failures.length);
       },
     );
+    core.current = current; // what goes on beside it is not the subtest's
     if (over) return !outcome.failures.length;
     inner.waits = true;
     const done = new std.Promise<boolean>((resolve) => (finish = resolve));

@@ -166,11 +166,14 @@ export default function (core: Core) {
     const { resolve, reject } = taken;
     let call: Call | undefined;
     let generator: Generator<unknown, unknown> | undefined;
+    const of = core.current;
     const fail = (reason: unknown) => {
       reject(reason);
       note(promise, reason);
     };
     const advance = (failed: boolean, value: unknown): void => {
+      const { current } = core;
+      core.current = of;
       try {
         const code = (generator ??= std.apply(body, self, (args ?? []) as unknown[]));
         const step = failed ? code.throw(value) : code.next(value);
@@ -181,6 +184,7 @@ export default function (core: Core) {
           quiet = true;
           std.then(waited, next, thrown);
           quiet = false;
+          core.current = current;
           return;
         }
         value = step.value;
@@ -190,6 +194,7 @@ export default function (core: Core) {
         value = error;
         failed = true;
       }
+      core.current = current;
       if (call) ended(call);
       if (failed) fail(value);
       else adopt(value, resolve, fail);

@@ -86,6 +86,17 @@ export default function (kernel: Core) {
     if (alive.delete(Number(id))) kernel.left--;
   }
 
+  /** Runs its callback as work of the test that has set it. */
+  function run({ run, args, owner }: Timer): void {
+    const { current } = kernel;
+    kernel.current = owner ?? current;
+    try {
+      run(...args);
+    } finally {
+      kernel.current = current;
+    }
+  }
+
   /** When the timers that are fired late fall due at the latest; NaN while none are. */
   let until = NaN;
   let fired = 0;
@@ -121,7 +132,7 @@ export default function (kernel: Core) {
     }
     queue.splice(queue.indexOf(timer), 1);
     clear(timer.id);
-    timer.run(...timer.args);
+    run(timer);
     return true;
   }
 
@@ -182,7 +193,7 @@ export default function (kernel: Core) {
           timer.due = now + timer.period;
           enqueue(timer);
         }
-        timer.run(...timer.args);
+        run(timer);
         return 0;
       }
       const following = next();
