@@ -47,22 +47,25 @@ def extract_json(text: str, *, yaml: bool = True) -> Any | None:
 
 
 def read_verdict(value: Any) -> dict[str, Any] | None:
-    """A validator's answer as `{passed, reason?, score?, suggestions?}`, from an object or a text that holds one.
+    """A validator's answer as `{passed, judged?, reason?, score?, suggestions?}`, from an object or a text that holds
+    one.
 
-    `passed` may also be called `pass`, and be "yes" or "no"; `score` may be a number in a text.
+    `passed` may also be called `pass`, and be "yes" or "no"; `score` may be a number in a text. `judged: false` says
+    that it could not judge: it stays, and there is no score, unless `passed` is false, which is a verdict.
     """
     answer = _object(value)
     if answer is None:
         return None
     passed = _boolean(answer.get("passed", answer.get("pass")))
-    if passed is None:
+    judged = _boolean(answer.get("judged")) is not False or passed is False
+    if passed is None and judged:
         return None
-    verdict: dict[str, Any] = {"passed": passed}
+    verdict: dict[str, Any] = {"passed": passed} if judged else {"passed": True, "judged": False}
     reason = next((said for key in ("reason", "message", "reasoning") if (said := answer.get(key))), None)
     if reason is not None:
         verdict["reason"] = _text(reason)
     score = _number(answer.get("score"))
-    if score is not None:
+    if score is not None and judged:
         verdict["score"] = score
     if answer.get("suggestions"):
         verdict["suggestions"] = answer["suggestions"]

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
 """First words of the processes that agents answer."""
+JUDGE_REQUIRED = "agent.JudgeRequired"
+"""What `t.assert.Agent` asks when a validator could not judge."""
 
 
 def run(options: RunOptions, environment: Environment, parts: Path, processes: Processes | None) -> int:
@@ -300,6 +302,7 @@ class _Run:
             options.interactive,
             self._person(),
             self._resumable,
+            options.require_judge,
         )
 
     def _person(self) -> Person | None:
@@ -352,6 +355,8 @@ class _Run:
         return RecordedStream(reporters, secrets, self._recording, whole)
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
+        if name == JUDGE_REQUIRED:
+            return self._options.require_judge
         return self._agents().answer(module, test, name, args)
 
     def _reporter(self, context: dict[str, Any], id: str, target: Path | TextIO) -> Maker:

@@ -96,7 +96,15 @@ def _mode_of(trial: Trial) -> Any:
 def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
     """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
     failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == "infrastructure"))
-    outcome = Outcome(trial.case.id, status, milliseconds, failures, len(trial.assertions), trial.skip_reason)
+    outcome = Outcome(
+        trial.case.id,
+        status,
+        milliseconds,
+        failures,
+        len(trial.assertions),
+        trial.skip_reason,
+        not_judged=trial.not_judged,
+    )
     digest = ""
     if trial.setting.digests:
         from runner.resume import digest_of

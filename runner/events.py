@@ -52,12 +52,17 @@ class Suite(NamedTuple):
     @property
     def is_message(self) -> bool:
         """Whether it is one message of the command line."""
-        return self.id.startswith("message ")
+        return is_message(self.id)
 
     @property
     def is_generated(self) -> bool:
         """Whether its cases were made for this run."""
         return self.id.startswith(("agents:", "scripts:"))
+
+
+def is_message(suite: str) -> bool:
+    """Whether a suite, by its id, is one message of the command line."""
+    return suite.startswith("message ")
 
 
 class TurnResult(NamedTuple):
@@ -98,6 +103,8 @@ class CheckpointResult(NamedTuple):
     """None: not reached."""
     message: str = ""
     """Why its assertion last did not hold."""
+    judged: bool = True
+    """False: it counts as reached, but nothing of it was judged."""
 
 
 class CriterionResult(NamedTuple):
@@ -105,7 +112,8 @@ class CriterionResult(NamedTuple):
 
     text: str
     passed: bool
-    score: float
+    score: float | None
+    """None: it was not judged."""
     weight: float = 1
     required: bool = False
     reason: str = ""
@@ -115,6 +123,10 @@ class CriterionResult(NamedTuple):
     """The criterion's own, if it has one."""
     infrastructure: bool = False
     """It could not be graded because a judge, or the way to it, broke."""
+    judged: bool = True
+    """False: its judge could not judge; it counts in no score."""
+    not_judged: int = 0
+    """How many judges could not judge; several where it is a composition."""
 
 
 class ScoreResult(NamedTuple):
@@ -124,7 +136,8 @@ class ScoreResult(NamedTuple):
     """`turn-1`, `turn-2` ..., `assertions`."""
     type: str
     """`rubrics`, or the one assertion type that was used."""
-    score: float
+    score: float | None
+    """None: nothing of it was judged."""
     verdict: str
     """`pass`, `fail` or `skip`."""
     assertions: tuple[CriterionResult, ...] = ()
@@ -136,7 +149,7 @@ class TrialResult(NamedTuple):
     trial: int
     """From 1."""
     score: float | None
-    """None: it was not held to its end."""
+    """None: it was not held to its end, or nothing of it was judged."""
     status: Status
     milliseconds: float
     error: str | None = None
@@ -188,6 +201,9 @@ class CaseResult(NamedTuple):
     """Of a conversation: the score from which on it passes."""
     trials: tuple[TrialResult, ...] = ()
     """Of a conversation that is held several times; all else but `score` and what it took is of the worst one."""
+    checks_nothing: bool = False
+    """Nothing but an error could have failed it: no assertion, no checkpoint, no criterion, no simulated user. A
+    message of the command line is not meant to check anything."""
 
 
 class TestResult(NamedTuple):

@@ -18,11 +18,24 @@ from runner.events import (
 )
 from runner.stopping import CUT
 
+NAMED = 10
+"""Cases that check nothing and are named."""
+
 
 class Counts:
     """Results by status, and the time they took."""
 
-    __slots__ = ("errors", "failed", "milliseconds", "passed", "skipped", "warnings")
+    __slots__ = (
+        "checks_nothing",
+        "checks_nothing_first",
+        "errors",
+        "failed",
+        "milliseconds",
+        "not_judged",
+        "passed",
+        "skipped",
+        "warnings",
+    )
 
     def __init__(self) -> None:
         self.passed = self.failed = self.skipped = 0
@@ -31,6 +44,12 @@ class Counts:
         self.warnings = 0
         """Warnings of results, whatever their status."""
         self.milliseconds = 0.0
+        self.not_judged = 0
+        """Criteria that no judge could judge."""
+        self.checks_nothing = 0
+        """Cases that passed and check nothing."""
+        self.checks_nothing_first: list[str] = []
+        """The ids of the first of them."""
 
     @property
     def total(self) -> int:
@@ -49,6 +68,11 @@ class Counts:
         status = "errors" if broke else outcome.status
         setattr(self, status, getattr(self, status) + 1)
         self.warnings += len(outcome.warnings)
+        self.not_judged += outcome.not_judged
+        if status == "passed" and result.case is not None and result.case.checks_nothing:
+            self.checks_nothing += 1
+            if len(self.checks_nothing_first) < NAMED:
+                self.checks_nothing_first.append(outcome.name)
         attempts = result.attempts
         self.milliseconds += sum(run.duration_ms for run in attempts) if attempts else result.outcome.milliseconds
 

@@ -53,6 +53,7 @@ FLAGS = (
     Flag("runs", "How often each test and case runs, to see how stable it is. Default: 1.", metavar="N"),
     Flag("min-pass-rate", "Percent of its runs that have to pass for a case to pass. Default: 100.", metavar="PERCENT"),
     Flag("threshold", "Score from which on a conversation passes, 0 to 1. Default: 0.8.", metavar="SCORE"),
+    Flag("require-judge", "What no judge could judge fails, instead of passing unjudged.", None, "switch"),
     Flag("simulator", "Who plays the user in cases that name nobody: agents:<id> or scripts:<module>.", metavar="ID"),
     Flag("interactive", "Ask at the terminal when an agent waits for input.", None, "switch"),
     Flag("skip-interactive", "Ask nobody, not even in cases that say so.", None, "switch"),

@@ -50,6 +50,7 @@ class RunOptions(NamedTuple):
     """Percent of its runs that have to pass for a test to pass."""
     threshold: float | None = None
     """0 to 1."""
+    require_judge: bool = False
     simulator: str | None = None
     interactive: bool = False
     skip_interactive: bool = False

@@ -75,7 +75,11 @@ def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
     cases = [result.case for result in results if result.case is not None]
     costs = [case.cost for case in cases if case.cost is not None]
     return shown._replace(
-        outcome=shown.outcome._replace(milliseconds=milliseconds, warnings=warnings),
+        outcome=shown.outcome._replace(
+            milliseconds=milliseconds,
+            warnings=warnings,
+            not_judged=max(result.outcome.not_judged for result in results),
+        ),
         run=0,
         record=None,
         attempts=tuple(attempt._replace(answer="") for attempt in attempts),

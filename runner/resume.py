@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 
 COMPARED = (
-    "name connector app user team ctx run runs min_pass_rate threshold simulator interactive skip_interactive "
-    "on_missing_input before after strict lenient replay shard"
+    "name connector app user team ctx run runs min_pass_rate threshold require_judge simulator interactive "
+    "skip_interactive on_missing_input before after strict lenient replay shard"
 ).split()
 """Options with which a result may be another one."""
 _READ_AT_ONCE = 1 << 20

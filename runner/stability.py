@@ -1,7 +1,8 @@
 """How steady a test is that was run several times (seed 004, "Stability Analysis"): figures of its attempts.
 
 Pure functions over values; nothing here knows of events or reports. Attempts that were skipped, and those that could
-not be judged because something else broke, are in none of the figures but `errors`.
+not be judged because something else broke, are in none of the figures but `errors`. So are those that passed because
+their judges could not judge, unless there are no others.
 """
 
 from __future__ import annotations
@@ -43,6 +44,10 @@ class Attempt(NamedTuple):
     """US dollars."""
     broke: bool = False
     """Whether it failed by something that the test needs, and says nothing of it."""
+    not_judged: int = 0
+    """How many of its criteria no judge could judge."""
+    judged: bool = True
+    """False: it passed, and nothing of it was judged."""
 
 
 class Stability(NamedTuple):
@@ -140,7 +145,8 @@ def shown_of(attempts: Sequence[Attempt], min_pass_rate: float) -> int:
 
 
 def _judged(attempts: Sequence[Attempt]) -> list[Attempt]:
-    return [attempt for attempt in attempts if attempt.status != "skipped" and not attempt.broke]
+    ended = [attempt for attempt in attempts if attempt.status != "skipped" and not attempt.broke]
+    return [attempt for attempt in ended if attempt.judged] or ended
 
 
 def consistency(answers: Sequence[str]) -> float:

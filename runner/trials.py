@@ -65,10 +65,11 @@ def _together(results: list[TestResult]) -> TestResult:
     """One result of several trials. What is shown of what was said is the worst one's."""
     from runner.modes.grading import below
 
-    worst = min(results, key=lambda result: (result.outcome.status == "passed", _score(result)))
+    worst = min(results, key=lambda result: (result.outcome.status == "passed", _is_unjudged(result), _score(result)))
     cases = [result.case for result in results if result.case is not None]
     assert worst.case is not None and worst.case.threshold is not None
-    score = sum(map(_score, results)) / len(results)
+    judged = [_score(result) for result in results if not _is_unjudged(result)]
+    score = sum(judged) / len(judged) if judged else None
     failures = [
         failure._replace(message=f"trial {number}: {failure.message}")
         for number, result in enumerate(results, 1)
@@ -76,7 +77,7 @@ def _together(results: list[TestResult]) -> TestResult:
     ]
     said = below(score, worst.case.threshold, ())
     if said is not None:
-        each = ", ".join(f"{_score(result):.2f}" for result in results)
+        each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
         failures.append(Failure("assertion", f"{said} (trials: {each})"))
     costs = [case.cost for case in cases if case.cost is not None]
     return worst._replace(
@@ -84,6 +85,7 @@ def _together(results: list[TestResult]) -> TestResult:
             status="failed" if failures else "passed",
             milliseconds=sum(result.outcome.milliseconds for result in results),
             failures=tuple(failures),
+            not_judged=max(result.outcome.not_judged for result in results),
         ),
         logs=tuple(line for result in results for line in result.logs),
         case=worst.case._replace(
@@ -108,6 +110,11 @@ def _listed(results: list[TestResult]) -> tuple[TrialResult, ...]:
         )
         for number, result in enumerate(results, 1)
     )
+
+
+def _is_unjudged(result: TestResult) -> bool:
+    """Whether a trial has no score because nothing of it was judged, and not because it failed."""
+    return result.outcome.status == "passed" and result.case is not None and result.case.score is None
 
 
 def _score(result: TestResult) -> float:

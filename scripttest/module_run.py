@@ -127,6 +127,9 @@ class ModuleRun:
         status, milliseconds = record["status"], record.get("duration_ms", 0)
         if status not in ("passed", "failed", "skipped") or not isinstance(milliseconds, int | float):
             raise ValueError("an outcome of another kind")
+        not_judged = record.get("not_judged", 0)
+        if not isinstance(not_judged, int):
+            raise ValueError("an outcome of another kind")
         return Outcome(
             name,
             status,
@@ -136,6 +139,7 @@ class ModuleRun:
             record.get("skip_reason"),
             steps,
             tuple(self._warning(warning, index) for warning in record.get("warnings", ())),
+            not_judged + sum(step.not_judged for step in steps),
         )
 
     def _warning(self, record: dict[str, Any], index: int | None) -> ResultWarning:

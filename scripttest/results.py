@@ -74,6 +74,8 @@ class Outcome(NamedTuple):
     """Subtests, in the order in which they ended."""
     warnings: tuple[ResultWarning, ...] = ()
     """Of the test and all of its subtests, which have none of their own."""
+    not_judged: int = 0
+    """How many checks no judge could judge, those of subtests included."""
 
     @property
     def cause(self) -> Cause | None:

@@ -51,6 +51,8 @@ export interface Plan {
 export interface Outcome {
   failures: { [key: string]: unknown }[];
   assertions: number;
+  /** Checks that no judge could judge. */
+  notJudged: number;
   skipped: boolean;
   skipReason?: string;
   /** each makes the JSON text of a subtest */
@@ -214,7 +216,7 @@ export class T {
 
   constructor(name: string) {
     this.name = name;
-    this.#outcome = { __proto__: null, failures: bare(), assertions: 0, skipped: false, steps: bare(), assert: undefined, require: undefined } as unknown as Outcome;
+    this.#outcome = { __proto__: null, failures: bare(), assertions: 0, notJudged: 0, skipped: false, steps: bare(), assert: undefined, require: undefined } as unknown as Outcome;
   }
 
   get assert(): object {
@@ -314,8 +316,8 @@ function install(pair: string): void {
 
 function result(): string {
   const outcome = core.outcomeOf(core.root);
-  const { failures, assertions, skipped, steps } = outcome;
-  if (failures.length || skipped || steps.length || core.left) {
+  const { failures, assertions, notJudged, skipped, steps } = outcome;
+  if (failures.length || notJudged || skipped || steps.length || core.left) {
     const warnings = core.left ? core.part<() => object[]>("left")() : undefined;
     return core.part<Recorder>("record").encodeOutcome(core.plan!.name, core.milliseconds, outcome, warnings);
   }

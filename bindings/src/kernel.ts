@@ -74,6 +74,8 @@ export interface Mismatch {
   diff?: boolean;
   /** true: there are no values to show. */
   bare?: boolean;
+  /** No judge could judge: the check holds unjudged, or fails for that. */
+  unjudged?: "holds" | "fails";
 }
 
 /** One assertion method. */

@@ -571,7 +571,8 @@ declare namespace testing {
 
     /**
      * A validator agent finds that the response meets the criteria. The agent is really run, unless it is mocked; its
-     * reason is the text of a failure. Blocks until the agent has answered.
+     * reason is the text of a failure. Blocks until the agent has answered. One that answers `judged: false` could not
+     * judge: the check holds and is counted as not judged, or fails with `--require-judge`.
      *
      * @example
      * ```ts

@@ -35,7 +35,9 @@ class CaseJudges:
         assistant: Assistant,
         chat: Chat,
         snapshot: MatchSnapshot,
+        required: bool,
     ) -> None:
+        self.required = required
         self._application = application
         self._runtime = runtime
         self._helpers = helpers

@@ -67,15 +67,18 @@ _problems: dict[str, Callable[[Assertion], str | None]] = {}
 
 async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> AssertionResult:
     """Checks one assertion. Never raises: what could not be evaluated is a failed result with `error`, also when
-    negated."""
+    negated; what its judge could not judge passes without being `judged`, also when negated, unless a judge is
+    required."""
     try:
         verdict = await _evaluator(assertion.type)(assertion, evidence, judges)
     except NotEvaluated as error:
         return _not_evaluated(assertion, evidence, str(error), error)
     except Exception as error:  # a fault in a check or a judge is no verdict on the answer
         return _not_evaluated(assertion, evidence, f"{type(error).__name__}: {error}", NotEvaluated(""))
-    passed = verdict.passed is not assertion.negate
-    message = verdict.message if passed else assertion.message or verdict.message
+    passed = verdict.passed is not assertion.negate if verdict.judged else not judges.required
+    message = verdict.message if passed or not verdict.judged else assertion.message or verdict.message
+    if not passed and not verdict.judged and not verdict.details:
+        message = unjudged(message)
     return AssertionResult(
         assertion.type,
         passed,
@@ -83,11 +86,17 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
         verdict.actual,
         message,
         False,
-        verdict.score,
+        verdict.score if verdict.judged else None,
         verdict.details,
         assertion.path,
         assertion.name,
+        judged=verdict.judged,
     )
+
+
+def unjudged(reason: str) -> str:
+    """Why what its judge could not judge fails."""
+    return f"Not judged, which --require-judge does not accept{': ' if reason else ''}{reason}"
 
 
 async def check_all(assertions: Sequence[Assertion], evidence: Evidence, judges: Judges) -> tuple[AssertionResult, ...]:

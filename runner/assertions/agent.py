@@ -15,7 +15,8 @@ PREFIX = "agents:"
 
 
 async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The validator, asked with `{output, input, criteria?, ...metadata}`, answers `{passed: true}`."""
+    """The validator, asked with `{output, input, criteria?, ...metadata}`, answers `{passed: true}`, or
+    `{judged: false}` when it cannot judge."""
     name = (assertion.use or "").removeprefix(PREFIX)
     metadata = assertion.options.metadata
     criteria = assertion.value or assertion.criteria or metadata.get("criteria")
@@ -24,10 +25,12 @@ async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ver
         payload["criteria"] = criteria
     options = {"connector": assertion.options.connector} if assertion.options.connector else {}
     answer = await judges.validate(name, payload, {**options, "metadata": metadata})
+    message = str(answer.get("reason") or "")
+    if answer.get("judged") is False:
+        return Verdict(True, criteria, evidence.output, message, judged=False)
     passed = answer.get("passed")
     if not isinstance(passed, bool):
         raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
-    message = str(answer.get("reason") or "")
     if passed is assertion.negate:
         rule = "not to meet" if assertion.negate else "to meet"
         wanted = "the criteria" if criteria is None else show(criteria)

@@ -77,6 +77,8 @@ class Verdict(NamedTuple):
     """0 to 1, where a judge gives one."""
     details: tuple[AssertionResult, ...] = ()
     """The parts of a composition."""
+    judged: bool = True
+    """False: its judge could not judge, or no part of a composition was judged."""
 
 
 class AssertionResult(NamedTuple):
@@ -97,6 +99,15 @@ class AssertionResult(NamedTuple):
     """As written: the tool or the snapshot that it is about."""
     infrastructure: bool = False
     """It could not be evaluated because a judge, or the way to it, broke."""
+    judged: bool = True
+    """False: its judge could not judge. It passes all the same, unless `--require-judge` is given, and has no score."""
+
+    @property
+    def not_judged(self) -> int:
+        """How many judges could not judge, in this assertion and its parts."""
+        if self.details:
+            return sum(part.not_judged for part in self.details)
+        return int(not self.judged)
 
 
 class NotEvaluated(Exception):  # noqa: N818
@@ -112,9 +123,13 @@ class NotEvaluated(Exception):  # noqa: N818
 class Judges(Protocol):
     """What assertions may ask of the run."""
 
+    required: bool
+    """Whether what its judge could not judge fails: `--require-judge`."""
+
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        """Asks a validator agent and returns its answer, an object with at least a boolean `passed`; raises
-        NotEvaluated when it fails or answers anything else. `options` is the assertion's `options`."""
+        """Asks a validator agent and returns its answer, an object with at least a boolean `passed`, and
+        `judged: false` when it could not judge; raises NotEvaluated when it fails or answers anything else. `options`
+        is the assertion's `options`."""
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function by its reference (`scripts:tests.validate-expense`, `scripts.test.Assert`,

@@ -1,7 +1,8 @@
 """`any_of` and `all_of`: what several assertions say together.
 
 A part that could not be evaluated decides nothing: the whole could not be evaluated either, unless the other parts
-decide it.
+decide it. A part that its judge could not judge decides nothing either: the others decide, and when there are none the
+whole is not judged. Where a judge is required, it is not judged unless the others decide it.
 """
 
 from __future__ import annotations
@@ -54,11 +55,14 @@ async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *,
     """`decides`: the outcome of a part which is that of the whole."""
     details = await check_all([_part(item) for item in assertion.value], evidence, judges)
     held = not decides
-    if any(part.passed is decides and not part.error for part in details):
+    judged = [part for part in details if part.judged]
+    if any(part.passed is decides and not part.error for part in judged):
         held = decides
     elif any(part.error for part in details):
         infrastructure = all(part.infrastructure for part in details if part.error)
         raise NotEvaluated(_said(details, errors=True), details, infrastructure)
+    elif not judged or (judges.required and len(judged) < len(details)):
+        return Verdict(True, assertion.value, evidence.output, _unjudged(details), None, details, judged=False)
     message = ""
     if held is assertion.negate:
         count, rule = len(details), "any" if decides else "all"
@@ -71,9 +75,14 @@ def _said(details: tuple[AssertionResult, ...], errors: bool = False) -> str:
     parts = []
     for number, part in enumerate(details, 1):
         if part.error or not errors:
-            outcome = "passed" if part.passed else part.message
+            outcome = "not judged" if not part.judged else "passed" if part.passed else part.message
             parts.append(f"{number}. {part.type}: {shorten(outcome, 200)}")
     return shorten("; ".join(parts), 1000)
+
+
+def _unjudged(details: tuple[AssertionResult, ...]) -> str:
+    reasons = dict.fromkeys(part.message for part in details if not part.judged and part.message)
+    return shorten("; ".join(reasons), 1000)
 
 
 def _levels(value: Any) -> int:

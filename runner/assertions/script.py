@@ -16,11 +16,15 @@ ROLES = ("Validate", "Assert")
 
 
 async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The function, called with `(output, input, expected, metadata)`, returns true or `{pass: true}`."""
+    """The function, called with `(output, input, expected, metadata)`, returns true or `{pass: true}`; one that has
+    asked a validator may return its answer."""
     reference = assertion.script or assertion.use or ""
     expected = evidence.expected if assertion.value is None else assertion.value
     arguments = [evidence.output, evidence.input, expected, assertion.options.metadata]
-    passed, said, score = _read(reference, await judges.call_script(reference, ROLES, arguments))
+    answer = await judges.call_script(reference, ROLES, arguments)
+    if isinstance(answer, dict) and answer.get("judged") is False and _passed(answer) is not False:
+        return Verdict(True, expected, evidence.output, _said(answer), judged=False)
+    passed, said, score = _read(reference, answer)
     message = said if passed is not assertion.negate else ""
     if passed is assertion.negate:
         rule = "not to accept" if assertion.negate else "to accept"
@@ -45,8 +49,15 @@ def _read(reference: str, answer: Any) -> tuple[bool, str, float | None]:
     if isinstance(answer, bool):
         return answer, "", None
     if isinstance(answer, dict):
-        passed = answer.get("pass", answer.get("passed"))
+        passed = _passed(answer)
         if isinstance(passed, bool):
-            said = answer.get("message") or answer.get("reason") or ""
-            return passed, str(said), score_of(answer)
+            return passed, _said(answer), score_of(answer)
     raise NotEvaluated(f"{reference} returned {show(answer)}, not true, false or {{pass, message}}")
+
+
+def _passed(answer: dict[str, Any]) -> Any:
+    return answer.get("pass", answer.get("passed"))
+
+
+def _said(answer: dict[str, Any]) -> str:
+    return str(answer.get("message") or answer.get("reason") or "")

@@ -9,6 +9,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.document import Record, Report, in_order
 from runner.reporters.facts import name_of
+from runner.reporters.records import remarks
 from runner.reporters.saved import counts_of
 from runner.reporters.text import count
 
@@ -37,6 +38,8 @@ def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, .
         f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped{warnings}"
         f" in {len(parts)} parts\n"
     )
+    for line in remarks(counts):
+        environment.stdout.write(f"{line}\n")
     return 0
 
 

@@ -13,7 +13,7 @@ from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
-from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult
+from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
 from runner.options import DEFAULT_THRESHOLD
 from scripttest import Cause, Failure
 from scripttest.tuples import NamedTuple
@@ -62,6 +62,8 @@ class Setting(NamedTuple):
     """Who is asked; None with `--skip-interactive`."""
     digests: bool = False
     """Whether results say of what case they are, for a run that resumes this one."""
+    require_judge: bool = False
+    """Whether what its judge could not judge fails."""
 
 
 class Trial:
@@ -80,9 +82,7 @@ class Trial:
         self.line = line
         mocks = case.mocks.model_dump() if case.mocks else None
         self.chat = Chat(self._context(), mocks, Origin(suite, case.id))
-        self.judges = CaseJudges(
-            setting.application, setting.runtime, setting.helpers, assistant, self.chat, setting.snapshot(suite)
-        )
+        self.judges = self.judges_for(self.chat)
         self.answer: Answer | None = None
         self.messages = 0
         self.assertions: list[AssertionResult] = []
@@ -122,6 +122,19 @@ class Trial:
         base["chat_id"] = base["chat_id"] or f"agent-test-{case.id}"
         base["metadata"] = {**base["metadata"], **case.metadata, **case.options.metadata}
         return base
+
+    def judges_for(self, chat: Chat) -> CaseJudges:
+        """Judges that work in a chat."""
+        setting = self.setting
+        return CaseJudges(
+            setting.application,
+            setting.runtime,
+            setting.helpers,
+            self.assistant,
+            chat,
+            setting.snapshot(self.suite),
+            setting.require_judge,
+        )
 
     def begin_turn(self) -> None:
         """Counts a turn, and tells of it."""
@@ -190,6 +203,18 @@ class Trial:
         self.assertions += results
         self.failures += [failure_of(result)._replace(phase=phase) for result in results if not result.passed]
 
+    @property
+    def not_judged(self) -> int:
+        """How many judges could not judge."""
+        criteria = sum(criterion.not_judged for entry in self.scores for criterion in entry.assertions)
+        return criteria + sum(result.not_judged for result in self.assertions)
+
+    @property
+    def _checks_nothing(self) -> bool:
+        criteria = any(entry.assertions for entry in self.scores)
+        checks = self.assertions or self.checkpoints or criteria or self.simulator
+        return not (checks or is_message(self.suite))
+
     def result(self) -> CaseResult:
         """What reports say of it."""
         case, answer, usage = self.case, self.answer, self.usage
@@ -221,6 +246,7 @@ class Trial:
             tuple(self.scores),
             tuple(self.transcript),
             self.threshold,
+            checks_nothing=self._checks_nothing,
         )
 
 

@@ -32,6 +32,8 @@ class Checkpoints:
         """Id → turn."""
         self._messages: dict[str, str] = {}
         """Id → why it was not reached when it was last tried."""
+        self._judged: dict[str, bool] = {}
+        """Id → whether anything was judged when it was last tried."""
         self.broken: list[tuple[Cause, str]] = []
         """What is wrong with required ones that no judge could try on the last answer, by cause."""
 
@@ -68,9 +70,13 @@ class Checkpoints:
             for checkpoint, results in zip(ready, found, strict=True):
                 failed = [result for result in results if not result.passed]
                 self._messages[checkpoint.id] = "; ".join(result.message for result in failed)
+                self._judged[checkpoint.id] = any(result.judged for result in results)
                 if not failed:
                     self._reached[checkpoint.id] = turn
                     held += results
+                elif checkpoint.required and not all(result.judged for result in failed):
+                    held += results
+                    self.broken.append(("assertion", f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
                 elif checkpoint.required and any(map(_is_unjudged, failed)):
                     is_broken = all(result.infrastructure for result in failed if result.error)
                     cause: Cause = "infrastructure" if is_broken else "error"
@@ -86,6 +92,7 @@ class Checkpoints:
                 checkpoint.required,
                 self._reached.get(checkpoint.id),
                 self._why_not(checkpoint),
+                self._judged.get(checkpoint.id, True),
             )
             for checkpoint in self._checkpoints
         ]

@@ -97,7 +97,8 @@ class _Conversation:
         ]
         if self._whole:
             trial.scores.append(self._score(WHOLE, WHOLE in self._tasks))
-        trial.score = AGGREGATIONS[self._case.aggregation]([entry.score for entry in trial.scores])
+        judged = [entry.score for entry in trial.scores if entry.score is not None]
+        trial.score = AGGREGATIONS[self._case.aggregation](judged) if judged else None
 
     def conclude(self) -> None:
         """Adds what the case fails for."""
@@ -108,7 +109,6 @@ class _Conversation:
             return  # the mean of all trials counts
         if any(failure.cause == "infrastructure" for failure in trial.failures):
             return  # the score is not what the answers deserve
-        assert trial.score is not None
         said = below(trial.score, self._threshold, trial.scores)
         if said is not None:
             trial.fail("assertion", said)

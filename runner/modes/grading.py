@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
-from runner.assertions import check
+from runner.assertions import check, unjudged
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
 from runner.assertions.verdicts import score_of, shorten
 from runner.events import CriterionResult, ScoreResult
@@ -65,15 +65,12 @@ class Grading:
 
     def _judges(self) -> CaseJudges:
         """Judges that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
-        trial, setting = self._trial, self._trial.setting
-        own = trial.chat
+        own = self._trial.chat
         chat = Chat(own.context, own.mocks, own.origin)
         chat.stores, chat.session, chat.logs = own.stores, own.session, own.logs
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
-        return CaseJudges(
-            setting.application, setting.runtime, setting.helpers, trial.assistant, chat, setting.snapshot(trial.suite)
-        )
+        return self._trial.judges_for(chat)
 
     async def _judge(
         self, criterion: Criterion, evidence: Evidence, reference: Any, judges: CaseJudges
@@ -102,19 +99,24 @@ class Grading:
                 RUBRICS, False, criterion.text, evidence.output, str(error), True, infrastructure=error.infrastructure
             )
         reason = str(answer.get("reason") or "")
+        if answer.get("judged") is False:
+            reason = unjudged(reason) if judges.required else reason
+            return AssertionResult(RUBRICS, not judges.required, criterion.text, evidence.output, reason, judged=False)
         return AssertionResult(
             RUBRICS, answer["passed"], criterion.text, evidence.output, reason, False, score_of(answer)
         )
 
     def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
         graded = tuple(map(_graded, criteria, results))
-        weight = sum(result.weight for result in graded)
-        score = sum(result.score * result.weight for result in graded) / weight if graded else 1.0
-        return ScoreResult(name, type_of(criteria), score, self.verdict(score), graded)
+        scored = [(result.score, result.weight) for result in graded if result.score is not None]
+        weight = sum(weight for _, weight in scored)
+        score = sum(score * weight for score, weight in scored) / weight if scored else None if graded else 1.0
+        return ScoreResult(name, type_of(criteria), score, self._verdict(score, graded), graded)
 
-    def verdict(self, score: float) -> str:
-        """`pass` or `fail`."""
-        return "pass" if reaches(score, self._threshold) else "fail"
+    def _verdict(self, score: float | None, graded: Sequence[CriterionResult]) -> str:
+        """`pass` or `fail`. What was not judged has no say, unless a judge is required."""
+        missing = any(not result.judged and not result.passed for result in graded)
+        return "pass" if not missing and (score is None or reaches(score, self._threshold)) else "fail"
 
 
 def reaches(score: float, threshold: float) -> bool:
@@ -132,16 +134,18 @@ def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
             if criterion.error:
                 cause: Cause = "infrastructure" if criterion.infrastructure else "error"
                 errors.append((cause, f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'))
+            elif not criterion.judged and not criterion.passed:
+                required.append(("assertion", f'{entry.name}: "{criterion.text}": {criterion.reason}'))
             elif criterion.required and not criterion.passed:
                 said = f'{entry.name}: the required criterion "{criterion.text}" does not hold'
                 required.append(("assertion", f"{said}: {criterion.reason}" if criterion.reason else said))
     return errors + required
 
 
-def below(score: float, threshold: float, scores: Sequence[ScoreResult]) -> str | None:
+def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) -> str | None:
     """What to say when the score of a case does not reach the threshold, with the entries that are to blame; None when
-    it does."""
-    if reaches(score, threshold):
+    it does, and when nothing was judged."""
+    if score is None or reaches(score, threshold):
         return None
     blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != "pass")
     text = f"score {_shown(score, threshold)} is below the threshold {threshold:g}"
@@ -153,7 +157,7 @@ def _why(entry: ScoreResult) -> str:
         return "not asked"
     failed = [f'"{item.text}"' + (f": {item.reason}" if item.reason else "") for item in entry.assertions]
     return ", ".join(said for said, item in zip(failed, entry.assertions, strict=True) if not item.passed) or (
-        f"{entry.score:.2f}"
+        "not judged" if entry.score is None else f"{entry.score:.2f}"
     )
 
 
@@ -163,8 +167,10 @@ def _shown(score: float, threshold: float) -> str:
 
 
 def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
-    score = 1.0 if result.passed else 0.0
-    if result.score is not None and 0 <= result.score <= 1:
+    score: float | None = 1.0 if result.passed else 0.0
+    if not result.judged:
+        score = None
+    elif result.score is not None and 0 <= result.score <= 1:
         score = float(result.score)
     return CriterionResult(
         criterion.text,
@@ -176,4 +182,6 @@ def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
         result.error,
         criterion.id,
         result.infrastructure,
+        result.judged,
+        result.not_judged,
     )

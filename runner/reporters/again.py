@@ -12,7 +12,7 @@ TEXTS = (
     "app name connector replay record_missing user team ctx simulator on_missing_input before after threshold"
 ).split()
 """Options with a value that a result may depend on."""
-SWITCHES = ("interactive", "skip_interactive", "strict", "lenient")
+SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenient")
 
 
 def flags_of(options: RunOptions) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from runner.events import CaseResult, RunEnd, Suite, SuiteStart, TestResult
 from runner.execution import Counts
 from runner.reporters.text import DOUBLE, SINGLE, Style, count, in_milliseconds, in_seconds, indented
-from runner.reporters.turn_lines import TurnLines, spoken
+from runner.reporters.turn_lines import TurnLines, spoken, status_of
 
 OUTPUT_LIMIT = 4000
 """Characters of an output that are shown."""
@@ -90,10 +90,12 @@ class CaseLines:
         return "\n".join(lines) + "\n"
 
     def _facts(self, case: CaseResult) -> str:
-        held = sum(assertion.passed for assertion in case.assertions)
+        held = sum(assertion.passed and assertion.judged for assertion in case.assertions)
         facts = [f"Messages: {case.messages}"]
         if case.assertions:
             facts.append(f"Assertions: {held}/{len(case.assertions)} passed")
+        if not_judged := sum(assertion.not_judged for assertion in case.assertions):
+            facts.append(f"{not_judged} not judged")
         return f"  {', '.join(facts)}\n"
 
     def _output(self, output: Any) -> str:
@@ -114,10 +116,11 @@ class CaseLines:
     def _assertions(self, case: CaseResult) -> str:
         text = ""
         for assertion in case.assertions:
-            mark = self._style.mark("passed" if assertion.passed else "failed")
+            mark = self._style.mark(status_of(assertion))
             expected = "" if assertion.expected is None else f" {_short(assertion.expected)}"
             score = "" if assertion.score is None else f" (score {assertion.score:g})"
-            text += f"  {mark} {assertion.type}{expected}{score}\n"
+            judged = "" if assertion.judged else " (not judged)"
+            text += f"  {mark} {assertion.type}{expected}{score}{judged}\n"
         return text
 
 

@@ -39,7 +39,7 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
     """
     outcome, case = result.outcome, result.case
     assert case is not None
-    id, status, milliseconds, failures, _, skip_reason, _, warnings = outcome
+    id, status, milliseconds, failures, _, skip_reason, _, warnings, not_judged = outcome
     (title, input, output, response, expected, messages, assertions, tools, connector, model_calls,
      tokens_in, tokens_out, cost, sent, line, tags, metadata, mode, *_) = case  # fmt: skip
     record: dict[str, Any] = {
@@ -65,6 +65,10 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
         record["assertions"] = _assertions(assertions)
     else:
         record |= _in_turns(case, outcome)
+    if not_judged:
+        record["not_judged"] = not_judged
+    if case.checks_nothing and status == "passed":
+        record["checks_nothing"] = True
     if failures:
         record["cause"] = failures[0].cause
         errors = [error_text(failure) for failure in failures if failure.type]
@@ -164,13 +168,15 @@ def _tool_call(tool: ToolUse) -> dict[str, Any]:
 
 
 def _checkpoint(checkpoint: CheckpointResult) -> dict[str, Any]:
-    """`{id, reached_at_turn, passed, required, description?, message?}`."""
+    """`{id, reached_at_turn, passed, required, judged?, description?, message?}`."""
     record: dict[str, Any] = {
         "id": checkpoint.id,
         "reached_at_turn": checkpoint.reached_at_turn,
         "passed": checkpoint.reached_at_turn is not None,
         "required": checkpoint.required,
     }
+    if not checkpoint.judged:
+        record["judged"] = False
     more = {"description": checkpoint.description, "message": checkpoint.message}
     return record | {key: value for key, value in more.items() if value}
 
@@ -192,9 +198,17 @@ def _trial(trial: TrialResult) -> dict[str, Any]:
 
 
 def _criterion(criterion: CriterionResult) -> dict[str, Any]:
-    """`{text, passed, score, weight, required?, reason?, error?, id?}`."""
-    kept = ("text", "passed", "score", "weight")
-    return {key: value for key, value in criterion._asdict().items() if key in kept or value}
+    """`{text, passed, score, weight, required?, reason?, error?, id?, infrastructure?}`; one that was not judged has
+    `judged: false` and no score."""
+    kept = ("text", "passed", "weight")
+    record = {key: value for key, value in criterion._asdict().items() if key in kept or value or key == "score"}
+    record.pop("not_judged", None)
+    if criterion.judged:
+        del record["judged"]
+    else:
+        record["judged"] = False
+        del record["score"]
+    return record
 
 
 def _assertions(results: tuple[AssertionResult, ...]) -> list[dict[str, Any]]:
@@ -202,9 +216,9 @@ def _assertions(results: tuple[AssertionResult, ...]) -> list[dict[str, Any]]:
 
 
 def _assertion(result: AssertionResult) -> dict[str, Any]:
-    """`{type, path?, name?, value, passed, expected, actual, message, error?, score?, details?}`; `value` is
-    `expected`, as the design documents print it."""
-    type, passed, expected, actual, message, error, score, details, path, name, _ = result
+    """`{type, path?, name?, value, passed, expected, actual, message, error?, judged?, score?, details?}`; `value` is
+    `expected`, as the design documents print it, and `judged` is there when it is false."""
+    type, passed, expected, actual, message, error, score, details, path, name, _, judged = result
     record: dict[str, Any] = {
         "type": type,
         "path": path,
@@ -221,6 +235,8 @@ def _assertion(result: AssertionResult) -> dict[str, Any]:
         del record["name"]
     if error:
         record["error"] = True
+    if not judged:
+        record["judged"] = False
     if score is not None:
         record["score"] = score
     if details:

@@ -14,7 +14,7 @@ from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteEnd, Su
 from runner.execution import Execution
 from runner.options import RunOptions
 from runner.reporters.again import command_of
-from runner.reporters.records import place
+from runner.reporters.records import place, remarks, summary_record, unjudged
 from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds
 from scripttest import Failure, Outcome
 
@@ -153,6 +153,7 @@ class ConsoleReporter:
     def _verdict(self, outcome: Outcome) -> str:
         mark, color = MARKS[outcome.status]
         checks = f", {count(outcome.assertions, 'assertion')}" if self._options.verbose and outcome.assertions else ""
+        checks += f", {outcome.not_judged} not judged" if outcome.not_judged else ""
         return (
             self._paint(f"{mark} {outcome.status.upper()}", color)
             + f" ({in_milliseconds(outcome.milliseconds)}{checks})"
@@ -185,6 +186,7 @@ class ConsoleReporter:
             )
             if number
         ]
+        parts += [unjudged(counts.not_judged)] if counts.not_judged else []
         named = self._named(run.suites[id])
         self._write(
             f"{self._style.mark(status)} {named}  {', '.join(parts)} ({in_milliseconds(counts.milliseconds)})\n"
@@ -225,6 +227,8 @@ class ConsoleReporter:
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != "passed" else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{DOUBLE}\n"
+        if not self._options.dry_run:
+            text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))
         if event.stopped:
             left = f"; {event.not_run} not run" if event.not_run else ""
             text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from runner.reporters.document import DocumentReporter, Record, Report
-from runner.reporters.facts import errors_of, name_of, place_of
-from runner.reporters.json_report import json_text
+from runner.reporters.facts import errors_of, name_of, place_of, remarks_of
+from runner.reporters.json_report import MARKS, json_text
 
 OF_TEST = (
     "runs",
@@ -20,6 +20,8 @@ OF_TEST = (
     "mode",
     "metadata",
     "warnings",
+    "not_judged",
+    "checks_nothing",
 )
 """Parts of a result that go to the `extra` of a test."""
 UNUSED = ("assertions", "transcript", "tools", "sent", "scores", "trials")
@@ -44,6 +46,7 @@ def ctrf(report: Report) -> Record:
     more: Record = {"status": summary["status"]}
     more |= {key: texts for key, texts in (("errors", report.errors), ("warnings", report.warnings)) if texts}
     more |= {"result_warnings": summary["warnings"]} if summary.get("warnings") else {}
+    more |= {key: summary[key] for key in MARKS if key in summary}
     tool = {"name": "yao-test", "version": report.start["version"]}
     return {
         "reportFormat": "CTRF",
@@ -81,7 +84,7 @@ def _test(suite: Record, record: Record) -> Record:
     place = place_of(suite, record)
     errors = errors_of(record)
     more = {
-        "message": "\n".join(errors) or record.get("skip_reason"),
+        "message": "\n".join(errors) or record.get("skip_reason") or "\n".join(remarks_of(record)),
         "trace": record.get("stack_trace"),
         "rawStatus": record.get("cause"),
         "filePath": place.file,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runner.reporters.document import Record
+from runner.reporters.records import unjudged
 from scripttest.tuples import NamedTuple
 
 ERRORS = 50
@@ -52,6 +53,12 @@ def name_of(record: Record) -> str:
 def is_error(record: Record) -> bool:
     """Whether a failed result broke, rather than being found wrong by an assertion."""
     return bool(record.get("cause", "assertion") != "assertion")
+
+
+def remarks_of(record: Record) -> list[str]:
+    """What a result has to say beside its status: that criteria were not judged, or that it checks nothing."""
+    said = [unjudged(record["not_judged"])] if record.get("not_judged") else []
+    return [*said, "It checks nothing"] if record.get("checks_nothing") else said
 
 
 def agents_of(suites: list[Record]) -> str:

@@ -18,6 +18,7 @@ from runner.reporters.document import Collector, Record, Report
 from runner.reporters.facts import Place, errors_of, name_of, place_of, warnings_of
 from runner.reporters.markdown import LIMIT, markdown
 from runner.reporters.plain import utf8
+from runner.reporters.records import remarks
 
 ANNOTATIONS = 50
 """GitHub shows no more of a job."""
@@ -71,7 +72,8 @@ class GithubReporter:
 
 
 def commands(report: Report, workspace: str) -> str:
-    """A line for each failure and warning, and for what broke outside any test; files are named from the workspace."""
+    """A line for each failure and warning, for what broke outside any test, and for what passed without being judged;
+    files are named from the workspace."""
     suites = {suite["id"]: suite for suite in report.suites}
     lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
     failed = [record for record in report.results if record["status"] == "failed"]
@@ -80,6 +82,7 @@ def commands(report: Report, workspace: str) -> str:
         suite = suites[record["suite"]]
         message = "\n".join(errors_of(record)) or "it failed"
         lines.append(_annotation("error", suite, record, place_of(suite, record), message, workspace))
+    lines += [f"::warning title=yao-test::{_message(said)}\n" for said in remarks(report.summary)]
     if len(shown) < len(failed):
         lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
     warned = [(record, *said) for record in report.results for said in warnings_of(record)]

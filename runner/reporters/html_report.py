@@ -16,6 +16,7 @@ from runner.errors import ConfigurationError
 from runner.events import Suite, TestResult
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.html.data import blocks_of, entry_of
+from runner.reporters.records import remarks
 from runner.reporters.result_lines import result_line, result_text
 from runner.reporters.text import count
 
@@ -72,6 +73,7 @@ def render(report: Report, baseline: Report | None = None) -> str:
     counts = report.summary
     summary = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
     summary += f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
+    summary = _plain("; ".join([summary, *remarks(counts)]))
     parts = [
         PAGE.format(
             policy=policy + "base-uri 'none'; form-action 'none'",

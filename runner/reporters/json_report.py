@@ -19,6 +19,8 @@ INDENTED = 1000
 """Results up to which a document is indented throughout."""
 LISTS = ("results", "tests")
 """Keys of the lists of results."""
+MARKS = ("not_judged", "checks_nothing", "checks_nothing_first")
+"""Keys of a summary that say what passed without being judged."""
 PLACE = "\0results\0"
 """Stands for a list while the rest is made."""
 
@@ -153,7 +155,7 @@ def pass_rate(counts: Record) -> float:
 
 
 def _counts(summary: Record) -> Record:
-    kept = ("total", "passed", "failed", "skipped", "errors", "warnings", "duration_ms")
+    kept = ("total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms")
     return {key: summary[key] for key in kept if key in summary}
 
 

@@ -14,7 +14,9 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from runner.reporters.document import DocumentReporter, Record, Report
-from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, warnings_of
+from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, remarks_of, warnings_of
+from runner.reporters.json_report import MARKS
+from runner.reporters.saved import counts_of
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""
@@ -76,6 +78,7 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> Counted:
         "connector": suite["connector"],
         **{key: environment.get(key) for key in ("user_id", "team_id", "locale")},
         "yao-test": report.start["version"],
+        **{key: _listed(value) for key, value in counts_of(results).items() if key in MARKS},
     }
     text = "".join(
         f"      <property{_attributes({'name': name, 'value': value})}/>\n"
@@ -128,8 +131,12 @@ def _failed(record: Record) -> str:
     return f"      <{tag}{head}>{_text(chr(10).join(lines))}</{tag}>\n"
 
 
+def _listed(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
 def _output(record: Record, is_script: bool) -> str:
-    parts = []
+    parts = remarks_of(record)
     if not is_script:
         parts += [f"{key}: {_json(record[key])}" for key in ("input", "output") if record.get(key) is not None]
     parts += record.get("logs") or []

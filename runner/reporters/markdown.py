@@ -8,9 +8,10 @@ from collections import Counter
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import agents_of, connectors_of
 from runner.reporters.json_report import pass_rate
-from runner.reporters.markdown_parts import block, duration, inline, table
+from runner.reporters.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.markdown_result import MARKS, body, heading
 from runner.reporters.plain import utf8
+from runner.reporters.records import remarks
 from runner.reporters.saved import counts_of
 
 LIMIT = 1_000_000
@@ -63,6 +64,7 @@ def _head(report: Report, limit: int) -> str:
     """Everything above the results, in about `limit` bytes at the most."""
     text = f"# {_title(report)}\n\n## Summary\n\n"
     text += table(("Metric", "Value"), _metrics(report))
+    text += "".join(f"{inline(said, LINE_LIMIT)}\n\n" for said in remarks(report.summary))
     who = report.start["environment"]
     rows = [(title, inline(who.get(key, ""))) for title, key in _SETTINGS if who.get(key)]
     text += f"## Environment\n\n{table(('Setting', 'Value'), rows)}" if rows else ""
@@ -104,6 +106,8 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Skipped", str(counts["skipped"]))] if counts["skipped"] else []
     rows += [("Errors", str(counts["errors"]))] if counts.get("errors") else []
     rows += [("Warnings", str(counts["warnings"]))] if counts.get("warnings") else []
+    rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
+    rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
     rows += [("Pass Rate", f"{pass_rate(counts)}%"), ("Duration", duration(counts["duration_ms"]))]
     if counts["status"] in ("error", "interrupted"):
         rows.append(("Status", counts["status"]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runner.reporters.document import Record
-from runner.reporters.facts import errors_of, name_of, warnings_of
+from runner.reporters.facts import errors_of, name_of, remarks_of, warnings_of
 from runner.reporters.markdown_parts import block, code, details, duration, inline, table, text_of
 
 MARKS = {"passed": "✅", "failed": "❌", "skipped": "⏭️"}
@@ -37,6 +37,7 @@ def body(record: Record, suite: Record, names_suite: bool) -> str:
     for message, place in warnings_of(record):
         text += f"⚠️ {inline(message)}\n\n"
         text += f"at {code(f'{place.file}:{place.line}:{place.column}')}\n\n" if place.file else ""
+    text += "".join(f"{inline(said)}\n\n" for said in remarks_of(record))
     text += _runs(record)
     content = "".join(_content(record))
     return text + (details("Details", content) if content else "")
@@ -102,21 +103,27 @@ def _cell(value: Any) -> str:
     return "" if value is None else inline(text_of(value))
 
 
-def _mark(passed: Any) -> str:
-    return MARKS["passed" if passed else "failed"]
+def _mark(item: Record) -> str:
+    """The sign of a check; one that was not judged is neither passed nor failed."""
+    return MARKS["failed" if not item.get("passed") else "passed" if item.get("judged", True) else "skipped"]
+
+
+def _why(item: Record) -> str:
+    said = str(item.get("message") or item.get("reason") or "")
+    return said if item.get("judged", True) else f"not judged: {said}" if said else "not judged"
 
 
 def _assertions(title: str, items: Any) -> str:
     if not items:
         return ""
-    held = sum(bool(item.get("passed")) for item in items)
+    held = sum(bool(item.get("passed") and item.get("judged", True)) for item in items)
     rows = [
         (
-            _mark(item.get("passed")),
+            _mark(item),
             inline(" ".join(filter(None, (item.get("type"), item.get("path"), item.get("name"))))),
             _cell(item.get("expected")),
             _cell(item.get("actual")) if not item.get("passed") else "",
-            _cell(item.get("message") or None),
+            _cell(_why(item) or None),
         )
         for item in _some(items)
     ]
@@ -160,10 +167,10 @@ def _checkpoints(items: Any) -> str:
         return ""
     rows = [
         (
-            _mark(item.get("passed")) if item.get("passed") or item.get("required", True) else MARKS["skipped"],
+            _mark(item) if item.get("passed") or item.get("required", True) else MARKS["skipped"],
             _cell(item.get("id")) + ("" if item.get("required", True) else " (optional)"),
             _cell(item.get("reached_at_turn")),
-            _cell(item.get("message") or item.get("description")),
+            _cell(_why(item) or item.get("description")),
         )
         for item in _some(items)
     ]
@@ -171,15 +178,18 @@ def _checkpoints(items: Any) -> str:
 
 
 def _scores(record: Record) -> str:
-    if record.get("score") is None:
+    if record.get("score") is None and not record.get("scores"):
         return ""
     threshold = f" (threshold {record['threshold']:g})" if record.get("threshold") is not None else ""
     rows = [
         (_cell(item.get("name")), _cell(item.get("score")), _cell(item.get("verdict")))
         for item in _some(record.get("scores"))
     ]
-    text = f"**Score**: {record['score']:.2f}{threshold}\n\n"
-    return text + (table(("Part", "Score", "Verdict"), rows) if rows else "")
+    score = "none" if record.get("score") is None else f"{record['score']:.2f}{threshold}"
+    text = f"**Score**: {score}\n\n" + (table(("Part", "Score", "Verdict"), rows) if rows else "")
+    criteria = [criterion for item in _some(record.get("scores")) for criterion in _some(item.get("assertions"))]
+    unjudged = [(_mark(item), _cell(item.get("text")), _cell(_why(item))) for item in criteria if "judged" in item]
+    return text + (table(("", "Criterion", "Message"), unjudged) if unjudged else "")
 
 
 def _step(step: Record, depth: int) -> str:

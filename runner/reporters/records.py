@@ -10,8 +10,8 @@ from scripttest import Failure, Outcome, ResultWarning, StackFrame
 
 
 def result_record(result: TestResult) -> dict[str, Any]:
-    """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, steps?, warnings?,
-    logs}`; the optional keys are there when they have something to say."""
+    """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, not_judged?, steps?,
+    warnings?, logs}`; the optional keys are there when they have something to say."""
     record = _outcome_record(result.outcome)
     if result.outcome.warnings:
         record["warnings"] = warning_records(result.outcome)
@@ -44,6 +44,8 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
             record["errors"] = [error_text(failure) for failure in outcome.failures]
     if outcome.skip_reason is not None:
         record["skip_reason"] = outcome.skip_reason
+    if outcome.not_judged:
+        record["not_judged"] = outcome.not_judged
     if outcome.steps:
         record["steps"] = [_outcome_record(step) for step in outcome.steps]
     return record
@@ -88,8 +90,10 @@ def place(of: Failure | ResultWarning) -> str | None:
 
 
 def summary_record(counts: Counts, milliseconds: float) -> dict[str, int]:
-    """`{total, passed, failed, skipped, errors?, warnings?, duration_ms}`; `errors` counts results of which the cause
-    is `infrastructure`, which are in none of the others, and `warnings` those that results have."""
+    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?,
+    duration_ms}`; `errors` counts results of which the cause is `infrastructure`, which are in none of the others, and
+    `warnings` those that results have. `not_judged` counts criteria, `checks_nothing` cases, the first of which
+    `checks_nothing_first` names."""
     return {
         "total": counts.total,
         "passed": counts.passed,
@@ -97,5 +101,29 @@ def summary_record(counts: Counts, milliseconds: float) -> dict[str, int]:
         "skipped": counts.skipped,
         **({"errors": counts.errors} if counts.errors else {}),
         **({"warnings": counts.warnings} if counts.warnings else {}),
+        **marks_record(counts.not_judged, counts.checks_nothing, counts.checks_nothing_first),
         "duration_ms": round(milliseconds),
     }
+
+
+def marks_record(not_judged: int, checks_nothing: int, first: list[str]) -> dict[str, Any]:
+    """`{not_judged?, checks_nothing?, checks_nothing_first?}` of a summary."""
+    record: dict[str, Any] = {"not_judged": not_judged} if not_judged else {}
+    return {**record, "checks_nothing": checks_nothing, "checks_nothing_first": first} if checks_nothing else record
+
+
+def remarks(summary: dict[str, Any]) -> list[str]:
+    """What a summary has to say beside its counts: criteria that were not judged, and cases that check nothing."""
+    said = []
+    if number := summary.get("not_judged"):
+        said.append(unjudged(number))
+    if number := summary.get("checks_nothing"):
+        first = summary["checks_nothing_first"]
+        more = f" and {number - len(first)} more" if number > len(first) else ""
+        said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {', '.join(first)}{more}")
+    return said
+
+
+def unjudged(number: int) -> str:
+    """`2 criteria were not judged`."""
+    return f"{number} {'criterion was' if number == 1 else 'criteria were'} not judged"

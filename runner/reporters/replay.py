@@ -84,8 +84,15 @@ def result_of(suite: Suite, position: int, record: Record) -> TestResult:
         return TestResult(suite.id, outcome.name, position, outcome, logs, None, 0, *_stability(record))
     failures = tuple(_case_failures(record)) if record["status"] == "failed" else ()
     name = name_of(record)
-    outcome = Outcome(name, record["status"], record["duration_ms"], failures, skip_reason=record.get("skip_reason"))
-    outcome = outcome._replace(warnings=_warnings(record))
+    outcome = Outcome(
+        name,
+        record["status"],
+        record["duration_ms"],
+        failures,
+        skip_reason=record.get("skip_reason"),
+        warnings=_warnings(record),
+        not_judged=record.get("not_judged", 0),
+    )
     return TestResult(suite.id, name, position, outcome, logs, _case(record), 0, *_stability(record))
 
 
@@ -118,6 +125,8 @@ def _stability(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
             run.get("score"),
             run.get("tokens", 0),
             run.get("cost"),
+            not_judged=run.get("not_judged", 0),
+            judged=run.get("judged", True),
         )
         for run in runs["attempts"]
     )
@@ -136,6 +145,7 @@ def _outcome(record: Record) -> Outcome:
         failures,
         skip_reason=record.get("skip_reason"),
         steps=steps,
+        not_judged=record.get("not_judged", 0),
     )
 
 
@@ -219,6 +229,7 @@ def _case(record: Record) -> CaseResult:
         scores=tuple(_score(score) for score in record.get("scores") or []),
         threshold=record.get("threshold"),
         trials=tuple(_trial(trial) for trial in record.get("trials") or []),
+        checks_nothing=bool(record.get("checks_nothing")),
     )
 
 
@@ -232,8 +243,10 @@ def _assertions(items: list[Record] | None) -> tuple[AssertionResult, ...]:
             item.get("message") or "",
             bool(item.get("error")),
             item.get("score"),
+            _assertions(item.get("details")),
             path=item.get("path"),
             name=item.get("name"),
+            judged=item.get("judged", True),
         )
         for item in items or []
     )
@@ -271,6 +284,7 @@ def _checkpoint(item: Record) -> CheckpointResult:
         item.get("required", True),
         item.get("reached_at_turn"),
         item.get("message") or "",
+        item.get("judged", True),
     )
 
 
@@ -279,12 +293,13 @@ def _score(item: Record) -> ScoreResult:
         CriterionResult(
             part["text"],
             part["passed"],
-            part["score"],
+            part.get("score"),
             part.get("weight", 1),
             bool(part.get("required")),
             part.get("reason") or "",
             bool(part.get("error")),
             part.get("id"),
+            judged=part.get("judged", True),
         )
         for part in item.get("assertions") or []
     )

@@ -4,7 +4,7 @@
 | where | shape |
 | --- | --- |
 | `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, attempts}` |
-| `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?}]` |
+| `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?}]` |
 | a result of seed 004 | the keys of `runs` beside those of the result, `count` as `runs` and `attempts` as `run_details` |
 """  # noqa: E501
 
@@ -53,7 +53,18 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
         usage.get("input_tokens", 0) + usage.get("output_tokens", 0),
         usage.get("cost"),
         record.get("cause") == "infrastructure",
+        record.get("not_judged", 0),
+        _is_judged(record),
     )
+
+
+def _is_judged(record: Record) -> bool:
+    """Whether anything that could fail was judged, in a case that passed although something was not."""
+    if not record.get("not_judged") or record["status"] != "passed" or "input" not in record:
+        return True
+    parts = [record, *(record.get("turns") or []), *(record.get("scores") or [])]
+    lists = [part.get(key) for part in parts for key in ("assertions", "final_assertions", "checkpoints")]
+    return any(check.get("judged", True) for checks in lists for check in checks or [])
 
 
 def runs_record(stability: Stability, attempts: Sequence[Attempt]) -> Record:
@@ -79,6 +90,8 @@ def _attempt_record(attempt: Attempt) -> Record:
         "score": attempt.score,
         "tokens": attempt.tokens or None,
         "cost": attempt.cost,
+        "not_judged": attempt.not_judged or None,
+        "judged": None if attempt.judged else False,
     }
     return record | {key: value for key, value in more.items() if value is not None}
 
@@ -95,6 +108,8 @@ def together(records: Sequence[Record], min_pass_rate: float) -> Record:
     warnings = [warning for record in records for warning in record.get("warnings") or ()]
     if warnings:
         record["warnings"] = [warning for at, warning in enumerate(warnings) if warning not in warnings[:at]]
+    if not_judged := max(attempt.not_judged for attempt in attempts):
+        record["not_judged"] = not_judged
     usages = [record["usage"] for record in records if record.get("usage")]
     if usages:
         record["model_calls"] = sum(record.get("model_calls", 0) for record in records)

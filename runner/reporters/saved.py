@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
+from runner.execution import NAMED
 from runner.reporters.document import Record, Report, in_order
 from runner.reporters.plain import plain
+from runner.reporters.records import marks_record
 from runner.reporters.run_records import from_seed, together
 
 STATUSES = ("passed", "failed", "skipped")
@@ -29,6 +31,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "turns": list,
     "model_calls": int,
     "score": (int, float),
+    "not_judged": int,
     "skip_reason": str,
     "warnings": list,
 }
@@ -262,7 +265,8 @@ def result_problem(record: Record) -> str | None:
 
 
 def counts_of(results: list[Record]) -> Record:
-    """`{total, passed, failed, skipped, errors?, warnings?}`; see `runner.reporters.records.summary_record`."""
+    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?}`; see
+    `runner.reporters.records.summary_record`."""
     found = Counter(
         "errors" if record["status"] == "failed" and record.get("cause") == "infrastructure" else record["status"]
         for record in results
@@ -270,7 +274,11 @@ def counts_of(results: list[Record]) -> Record:
     errors = {"errors": found["errors"]} if found["errors"] else {}
     said = sum(len(record.get("warnings") or ()) for record in results)
     warnings = {"warnings": said} if said else {}
-    return {"total": len(results), **{status: found[status] for status in STATUSES}, **errors, **warnings}
+    empty = [str(record["id"]) for record in results if record.get("checks_nothing") and record["status"] == "passed"]
+    not_judged = sum(record.get("not_judged") or 0 for record in results)
+    marks = marks_record(not_judged, len(empty), empty[:NAMED])
+    counts = {status: found[status] for status in STATUSES}
+    return {"total": len(results), **counts, **errors, **warnings, **marks}
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:

@@ -56,6 +56,8 @@ class StabilityLines:
             return f"Runs: {marks}\n"
         rate = f"{found.passed} of {found.judged} passed ({_percent(found.pass_rate)})"
         errors = f", {found.errors} broke" if found.errors else ""
+        if unjudged := sum(not attempt.judged for attempt in result.attempts):
+            errors += f", {unjudged} not judged"
         return f"Runs: {marks} {rate}{errors}, {self._class(found.classification)}\n"
 
     def table(self, runs: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import warnings_of
 from runner.reporters.markdown_parts import LINE_LIMIT, cut, visible
+from runner.reporters.records import remarks
 from runner.reporters.text import count
 
 
@@ -37,6 +38,7 @@ class SummaryReporter(DocumentReporter):
             for record in report.results
             for message, _ in warnings_of(record)
         ]
+        lines += [_line(said) for said in remarks(summary)]
         return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
 
 

@@ -32,6 +32,11 @@ _SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Hum
 _COLORS = {"passed": "green", "failed": "red", "skipped": "yellow", "pass": "green", "fail": "red", "skip": "yellow"}
 
 
+def status_of(check: AssertionResult | CriterionResult) -> str:
+    """The status whose sign stands before a check; one that was not judged has no tick."""
+    return "failed" if not check.passed else "passed" if check.judged else "skipped"
+
+
 class _Branch(NamedTuple):
     head: str
     details: list[str]
@@ -128,6 +133,8 @@ class TurnLines:
             if not result.passed:
                 why = f"\n{result.message}" if result.message else ""
                 lines.append(f"{self._style.mark('failed')} {written(result)}{why}")
+            elif not result.judged:
+                lines.append(f"{self._style.mark(status_of(result))} {written(result)} (not judged)")
             elif shows_all:
                 lines.append(f"{self._style.mark('passed')} {written(result)}")
         return lines
@@ -139,8 +146,11 @@ class TurnLines:
             optional = "" if checkpoint.required else " (optional)"
             about = f" - {checkpoint.description}" if checkpoint.description else ""
             if checkpoint.reached_at_turn is not None:
-                said = f"reached at turn {checkpoint.reached_at_turn}{optional}{about}"
-                lines.append(f"{self._style.mark('passed')} {checkpoint.id}: {said}")
+                judged = "" if checkpoint.judged else ", not judged"
+                said = f"reached at turn {checkpoint.reached_at_turn}{judged}{optional}{about}"
+                lines.append(
+                    f"{self._style.mark('passed' if checkpoint.judged else 'skipped')} {checkpoint.id}: {said}"
+                )
                 continue
             mark = self._style.mark("failed" if checkpoint.required else "skipped")
             why = f"\n{checkpoint.message}" if checkpoint.message else ""
@@ -152,13 +162,15 @@ class TurnLines:
         return _Branch(f"{head}: {self._graded(score)}", [*map(self._criterion, score.assertions)])
 
     def _graded(self, score: ScoreResult) -> str:
-        return f"Score: {score.score:.2f} → {self._style.paint(score.verdict.upper(), _COLORS[score.verdict])}"
+        number = "not judged" if score.score is None else f"{score.score:.2f}"
+        return f"Score: {number} → {self._style.paint(score.verdict.upper(), _COLORS[score.verdict])}"
 
     def _criterion(self, criterion: CriterionResult) -> str:
         facts = [f"weight {criterion.weight:g}"] if criterion.weight != 1 else []
         facts += ["required"] if criterion.required else []
-        facts += [f"score {criterion.score:.2f}"] if criterion.score not in (0, 1) else []
-        text = f"{self._style.mark('passed' if criterion.passed else 'failed')} {one_line(criterion.text)}"
+        facts += [f"score {criterion.score:.2f}"] if criterion.score not in (0, 1, None) else []
+        facts += [] if criterion.judged else ["not judged"]
+        text = f"{self._style.mark(status_of(criterion))} {one_line(criterion.text)}"
         text += f" ({', '.join(facts)})" if facts else ""
         shows_why = criterion.reason and (self._verbose or not criterion.passed)
         return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")

@@ -44,7 +44,6 @@ def test_a_shipped_agent_leaves_the_connector_to_the_application(id: str) -> Non
 
 
 VERDICTS: dict[str, tuple[dict[str, Any], bool, str]] = {
-    "an answer": ({"output": "Hi", "input": "Hello", "criteria": "Is polite"}, True, "There is an answer; what it says was not judged"),
     "nothing": ({"output": None, "input": "Hello"}, False, "There is no answer"),
     "an empty text": ({"output": "", "criteria": 'Mentions "tea"'}, False, "There is no answer"),
     "an error": ({"output": "Error: no database", "criteria": "Is polite"}, False, "The answer is an error"),
@@ -60,6 +59,13 @@ VERDICTS: dict[str, tuple[dict[str, Any], bool, str]] = {
 def test_the_validator_passes_and_fails(payload: dict[str, Any], passed: bool, reason: str) -> None:
     verdict = answer("workers.test.validator", payload)
     assert (verdict["passed"], verdict["score"], verdict["reason"]) == (passed, int(passed), reason)
+
+
+@pytest.mark.parametrize("criteria", ["Is polite", None, ["Is polite", "Is short"]])
+def test_the_validator_says_when_it_cannot_judge(criteria: Any) -> None:
+    verdict = answer("workers.test.validator", {"output": "Hi", "input": "Hello", "criteria": criteria})
+    reason = "There is an answer; what it says was not judged"
+    assert verdict == {"passed": True, "judged": False, "reason": reason, "suggestions": []}
 
 
 def test_the_simulator_walks_to_its_goal() -> None:

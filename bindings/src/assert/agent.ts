@@ -3,7 +3,8 @@ import { explain, isObject, refuse } from "./support";
 
 /**
  * `Agent(response, agentId, {criteria, metadata, connector})`: the validator agent finds that the response passes.
- * Fails with the agent's reason, and when it cannot be asked or answers something else than a judgement.
+ * Fails with the agent's reason, and when it cannot be asked or answers something else than a judgement. When it could
+ * not judge (`judged: false`), the check holds unjudged, or fails where a judge is required.
  */
 export const agent: Check = {
   params: ["response", "agentId", "options?"],
@@ -25,8 +26,13 @@ export const agent: Check = {
     if (!isObject(answer) || !std.hasOwn(answer, "passed") || typeof answer.passed !== "boolean") {
       return { reason: validator + " did not answer whether the response passes", actual: answer };
     }
-    if (answer.passed) return undefined;
     const reason = typeof answer.reason === "string" && answer.reason;
+    if (answer.passed && std.hasOwn(answer, "judged") && answer.judged === false) {
+      const required = kernel.host("agent.JudgeRequired", []);
+      const why = "Not judged, which --require-judge does not accept" + (reason ? ": " + reason : "");
+      return { reason: why, actual: output, unjudged: required ? "fails" : "holds" };
+    }
+    if (answer.passed) return undefined;
     return { reason: reason || validator + " did not accept the response", actual: output };
   },
 };

@@ -11,6 +11,8 @@ export interface Checked {
   /** The message that the script gave, when the assertion failed. */
   message?: string;
   outcome: Explained | undefined;
+  /** Whether no judge could judge. */
+  unjudged?: boolean;
 }
 
 export interface Assertions {
@@ -32,8 +34,11 @@ export default function (kernel: Kernel): Assertions {
         outcome,
       };
     };
-    const finish = (mismatch: Mismatch | undefined): Checked =>
-      mismatch ? fail(explain(kernel).mismatch(mismatch)) : { outcome: undefined };
+    const finish = (mismatch: Mismatch | undefined): Checked => {
+      const unjudged = mismatch?.unjudged !== undefined;
+      if (!mismatch || mismatch.unjudged === "holds") return { outcome: undefined, unjudged };
+      return { ...fail(explain(kernel).mismatch(mismatch)), unjudged };
+    };
     const broken = (error: unknown): Checked =>
       fail({ reason: name + " could not be evaluated: " + explain(kernel).thrown(error) });
 

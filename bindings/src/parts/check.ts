@@ -9,7 +9,8 @@ export default function (core: Core) {
 
   return (t: T, name: string, args: unknown[], required: boolean): boolean | Promise<unknown> => {
     let stack: string | undefined;
-    const settle = ({ message, outcome }: Checked): boolean => {
+    const settle = ({ message, outcome, unjudged }: Checked): boolean => {
+      if (unjudged) core.outcomeOf(t).notJudged++;
       if (!outcome) return true;
       const { expected, actual } = outcome;
       const { fail, raw } = core.part<Recorder>("record");

@@ -64,6 +64,7 @@ export default function (core: Core): Recorder {
       duration_ms: milliseconds,
       assertions: outcome.assertions,
       skip_reason: outcome.skipReason,
+      not_judged: outcome.notJudged || undefined,
       failures: outcome.failures,
       steps,
       warnings,

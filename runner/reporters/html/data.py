@@ -6,9 +6,8 @@ blocks, which it reads when somebody looks at them or searches.
 | `index` | `{start, summary, errors, warnings, rows, blocks}`; `blocks` are the positions of the rows they begin with |
 | `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?}` |
 
-A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, score?, tokens?, cost?, runs?,
-warnings?,
-digest?}`, and `suite` a position in `start.suites`.
+A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
+tokens?, cost?, runs?, warnings?, digest?}`, and `suite` a position in `start.suites`.
 """
 
 from __future__ import annotations
@@ -116,6 +115,10 @@ def _row(record: Record) -> Record:
     for key in ("name", "cause", "tags"):
         if value := record.get(key):
             row[key] = value
+    if number := record.get("not_judged"):
+        row["not_judged"] = number
+    if record.get("checks_nothing"):
+        row["checks_nothing"] = True
     if (score := record.get("score")) is not None:
         row["score"] = score
     if error := record.get("error") or record.get("skip_reason"):

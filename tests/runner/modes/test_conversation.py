@@ -44,9 +44,9 @@ def turn(input: str, *assertions: Any, **more: Any) -> Record:
     return {"input": input, "assertions": list(assertions), **more}
 
 
-def verdicts(case: CaseResult) -> list[tuple[str, float, str]]:
+def verdicts(case: CaseResult) -> list[tuple[str, float | None, str]]:
     """Name, score and verdict of each entry."""
-    return [(entry.name, round(entry.score, 2), entry.verdict) for entry in case.scores]
+    return [(entry.name, entry.score and round(entry.score, 2), entry.verdict) for entry in case.scores]
 
 
 def failures(result: events.TestResult) -> list[tuple[str, str]]:
@@ -84,7 +84,12 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
         return CriterionResult(text, passed, float(passed), reason=reason)
 
     reference = CriterionResult(
-        "Means the same as expected_output", True, 1.0, reason="There is an answer; what it says was not judged"
+        "Means the same as expected_output",
+        True,
+        None,
+        reason="There is an answer; what it says was not judged",
+        judged=False,
+        not_judged=1,
     )
     assert case.scores == (
         ScoreResult(
@@ -101,7 +106,7 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
         ScoreResult(
             "turn-2",
             "rubrics",
-            0.75,
+            pytest.approx(2 / 3),
             "fail",
             (
                 judged('Recommends "Koya"', "Koya"),
@@ -136,11 +141,11 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
             (judged('Remembers "Kyoto" to the end', "Kyoto"), judged('Knows "the user" by name', "the user", False)),
         ),
     )
-    assert case.score == pytest.approx((1 + 0.75 + 1 + 2 / 3 + 0.5) / 5)
+    assert case.score == pytest.approx((1 + 2 / 3 + 1 + 2 / 3 + 0.5) / 5)
     assert failures(result) == [
         (
             "assertion",
-            'score 0.78 is below the threshold 0.8 (turn-2: "Does not lead with "Tokyo"": The answer does not contain '
+            'score 0.77 is below the threshold 0.8 (turn-2: "Does not lead with "Tokyo"": The answer does not contain '
             '"Tokyo"; turn-4: "Is feasible for "3000"": The answer does not contain "3000"; assertions: "Knows "the '
             'user" by name": The answer does not contain "the user")',
         )
@@ -340,7 +345,7 @@ CRITERIA: dict[str, tuple[Record, list[tuple[str, float, str]], str]] = {
     ),
     "beside an expected output": (
         {"criteria": 'Says "milk"', "turns": [{"input": "Tea", "expected_output": "Tea"}]},
-        [("turn-1", 1, "pass")],
+        [("turn-1", None, "pass")],
         "passed",
     ),
 }
@@ -348,7 +353,7 @@ CRITERIA: dict[str, tuple[Record, list[tuple[str, float, str]], str]] = {
 
 @pytest.mark.parametrize(("more", "entries", "status"), CRITERIA.values(), ids=CRITERIA)
 def test_criteria_are_graded_when_nothing_else_is(
-    app: MakeApplication, more: Record, entries: list[tuple[str, float, str]], status: str
+    app: MakeApplication, more: Record, entries: list[tuple[str, float | None, str]], status: str
 ) -> None:
     result, case = one_result(demo(app), {**conversation("Tea", criteria='Says "tea"'), **more})
 

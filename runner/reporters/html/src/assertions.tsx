@@ -13,7 +13,7 @@ const COMPARABLE = new Set(["equals", "json_path", "snapshot", "Equal", "NotEqua
 
 function OneAssertion({ assertion }: { assertion: Assertion }) {
   const { type, path, name, passed, expected, actual, message, score, details, error } = assertion;
-  const status = passed ? "passed" : "failed";
+  const status = statusOf(assertion);
   return (
     <li>
       <details class={`assertion ${status}`} open={!passed}>
@@ -25,6 +25,7 @@ function OneAssertion({ assertion }: { assertion: Assertion }) {
           {expected != null && <code class="expected">{brief(expected, 80)}</code>}
           {score != null && <Badge>score {score}</Badge>}
           {error && <Badge kind="warning">could not be evaluated</Badge>}
+          {assertion.judged === false && <Badge kind="warning">not judged</Badge>}
         </summary>
         <div class="assertion-body">
           {message && <p class={passed ? "" : "problem"}>{visible(message)}</p>}
@@ -35,6 +36,10 @@ function OneAssertion({ assertion }: { assertion: Assertion }) {
     </li>
   );
 }
+
+/** What was not judged has no tick. */
+const statusOf = ({ passed, judged }: { passed: boolean; judged?: boolean }): "passed" | "failed" | "skipped" =>
+  !passed ? "failed" : judged === false ? "skipped" : "passed";
 
 export function Values({ assertion }: { assertion: Assertion }) {
   const { type, passed, expected, actual } = assertion;
@@ -57,10 +62,11 @@ export function Checkpoints({ checkpoints }: { checkpoints: Checkpoint[] }) {
     <Section title="Checkpoints" count={`${reached} of ${checkpoints.length} reached`}>
       <ol class="timeline">
         {checkpoints.map((checkpoint) => (
-          <li class={checkpoint.passed ? "passed" : checkpoint.required ? "failed" : "skipped"}>
+          <li class={checkpoint.passed || checkpoint.required ? statusOf(checkpoint) : "skipped"}>
             <div class="timeline-when">{checkpoint.reached_at_turn != null ? `Turn ${checkpoint.reached_at_turn}` : "Not reached"}</div>
             <div>
               <strong>{visible(checkpoint.id)}</strong> {!checkpoint.required && <Badge>optional</Badge>}
+              {checkpoint.judged === false && <Badge kind="warning">not judged</Badge>}
               {checkpoint.description && <p>{visible(checkpoint.description)}</p>}
               {checkpoint.message && !checkpoint.passed && <p class="problem">{visible(checkpoint.message)}</p>}
             </div>
@@ -71,7 +77,7 @@ export function Checkpoints({ checkpoints }: { checkpoints: Checkpoint[] }) {
   );
 }
 
-export function Scores({ scores, total, threshold }: { scores: Score[]; total?: number; threshold?: number }) {
+export function Scores({ scores, total, threshold }: { scores: Score[]; total?: number | null; threshold?: number }) {
   const limit = threshold == null ? "" : `, ${percent(threshold, 1)} needed`;
   return (
     <Section title="Scores" count={total == null ? "" : `${percent(total, 1)}${limit}`}>
@@ -81,23 +87,24 @@ export function Scores({ scores, total, threshold }: { scores: Score[]; total?: 
             <div class="score-head">
               <Sign status={{ pass: "passed", fail: "failed" }[score.verdict] ?? "skipped"} />
               <strong>{visible(capital(score.name.replace("-", " ")))}</strong>
-              <Bar share={score.score} />
-              <span class="figure">{percent(score.score, 1)}</span>
+              <Bar share={score.score ?? 0} />
+              <span class="figure">{score.score == null ? "not judged" : percent(score.score, 1)}</span>
               <span class="faint">{visible(score.type)}</span>
             </div>
             {score.assertions.length > 0 && (
               <ul class="criteria">
                 {score.assertions.map((criterion) => (
                   <li>
-                    <Sign status={criterion.passed ? "passed" : "failed"} />
+                    <Sign status={statusOf(criterion)} />
                     <div>
                       {visible(criterion.text)}{" "}
                       {criterion.required && <Badge>required</Badge>}
                       {criterion.weight !== 1 && <Badge>weight {criterion.weight}</Badge>}
                       {criterion.error && <Badge kind="warning">could not be graded</Badge>}
+                      {criterion.judged === false && <Badge kind="warning">not judged</Badge>}
                       {criterion.reason && <p class="faint">{visible(criterion.reason)}</p>}
                     </div>
-                    <span class="figure">{percent(criterion.score, 1)}</span>
+                    <span class="figure">{criterion.score == null ? "" : percent(criterion.score, 1)}</span>
                   </li>
                 ))}
               </ul>

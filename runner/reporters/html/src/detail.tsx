@@ -69,6 +69,7 @@ function Everything({ row, suite, entry, was }: { row: Row; suite: Suite; entry:
       {result.status === "failed" && <Why result={result} extra={extra} />}
       {result.warnings?.map((warning) => <Warning warning={warning} extra={extra} />)}
       {result.skip_reason && <p class="note">Skipped: {visible(result.skip_reason)}</p>}
+      {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertion.</p>}
       {was && <Earlier now={result} was={was[0]} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
       {result.trials && <Trials trials={result.trials} />}
@@ -78,7 +79,7 @@ function Everything({ row, suite, entry, was }: { row: Row; suite: Suite; entry:
         <Scores scores={result.scores} total={result.score} threshold={result.threshold} />
       )}
       {assertions.length > 0 && (
-        <Section title="Assertions" count={`${assertions.filter((one) => one.passed).length} of ${assertions.length} hold`}>
+        <Section title="Assertions" count={`${assertions.filter((one) => one.passed && one.judged !== false).length} of ${assertions.length} hold`}>
           <Assertions assertions={assertions} />
         </Section>
       )}

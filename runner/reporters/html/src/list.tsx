@@ -151,6 +151,8 @@ function Head({ row, suite, kinds }: { row: Row; suite: string; kinds: Set<strin
         {row.warnings && <Badge kind="warning">{plural(row.warnings, "warning")}</Badge>}
         {MODES[row.mode] && <Badge>{MODES[row.mode]}</Badge>}
         {row.tags?.slice(0, 3).map((tag) => <Badge kind="tag">{visible(tag)}</Badge>)}
+        {row.not_judged && <Badge kind="warning">{row.not_judged} not judged</Badge>}
+        {row.checks_nothing && <Badge kind="warning">checks nothing</Badge>}
         {row.runs && row.runs.count > 1 && <Marks runs={row.runs} />}
         {row.score != null && <span class="row-score" title="Score">{percent(row.score, 1)}</span>}
         <span class="row-time">{duration(row.ms)}</span>

@@ -30,6 +30,11 @@ export interface Summary {
   errors?: number;
   /** Warnings that results have, whatever their status. */
   warnings?: number;
+  /** Criteria that no judge could judge. */
+  not_judged?: number;
+  /** Cases that passed and check nothing; the first of them are named. */
+  checks_nothing?: number;
+  checks_nothing_first?: string[];
   completed_at?: string | null;
 }
 
@@ -63,6 +68,8 @@ export interface Row {
   tags?: string[];
   error?: string;
   input?: string;
+  not_judged?: number;
+  checks_nothing?: boolean;
   score?: number;
   tokens?: number;
   cost?: number;
@@ -92,6 +99,7 @@ export interface Assertion {
   actual?: Json;
   message?: string;
   error?: boolean;
+  judged?: boolean;
   score?: number;
   details?: Assertion[];
 }
@@ -129,6 +137,7 @@ export interface Checkpoint {
   reached_at_turn: number | null;
   passed: boolean;
   required: boolean;
+  judged?: boolean;
   description?: string;
   message?: string;
 }
@@ -137,7 +146,9 @@ export interface Criterion {
   id?: string;
   text: string;
   passed: boolean;
-  score: number;
+  /** Not there when it was not judged. */
+  score?: number;
+  judged?: boolean;
   weight: number;
   required?: boolean;
   reason?: string;
@@ -147,7 +158,8 @@ export interface Criterion {
 export interface Score {
   name: string;
   type: string;
-  score: number;
+  /** null: nothing of it was judged. */
+  score: number | null;
   verdict: string;
   assertions: Criterion[];
 }
@@ -209,7 +221,9 @@ export interface Result extends Omit<Step, "name"> {
   turns?: Turn[];
   checkpoints?: Checkpoint[];
   scores?: Score[];
-  score?: number;
+  score?: number | null;
+  not_judged?: number;
+  checks_nothing?: boolean;
   threshold?: number;
   trials?: Trial[];
   runs?: RunFigures & { attempts?: Attempt[] };

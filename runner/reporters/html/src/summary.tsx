@@ -23,6 +23,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
           {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)} · {when(start.timestamp)}
         </p>
         <Split summary={summary} />
+        {remarks(summary).map((said) => <p class="note">{visible(said)}</p>)}
         <div class="tiles" role="group" aria-label="Show results by status">
           {tiles.map(([key, name, count]) => (
             <button type="button" class={`tile ${key}`} aria-pressed={status === key} onClick={() => onStatus(key)}
@@ -44,6 +45,18 @@ function verdict({ summary }: Index): string {
   if (summary.errors) return `${plural(summary.errors, "test")} could not be judged`;
   if (summary.status === "error") return "The run broke";
   return summary.total === 0 ? "Nothing was run" : summary.passed === summary.total ? "Everything passed" : "Nothing failed";
+}
+
+/** What passed without being judged; as on the console. */
+function remarks({ not_judged = 0, checks_nothing = 0, checks_nothing_first = [] }: Index["summary"]): string[] {
+  const said: string[] = [];
+  if (not_judged) said.push(`${number(not_judged)} ${not_judged === 1 ? "criterion was" : "criteria were"} not judged`);
+  if (checks_nothing) {
+    const rest = checks_nothing - checks_nothing_first.length;
+    const more = rest > 0 ? ` and ${number(rest)} more` : "";
+    said.push(`${number(checks_nothing)} ${checks_nothing === 1 ? "case checks" : "cases check"} nothing: ${checks_nothing_first.join(", ")}${more}`);
+  }
+  return said;
 }
 
 function Ring({ passed, judged }: { passed: number; judged: number }) {
