@@ -84,6 +84,14 @@ class Answer(NamedTuple):
             return self.content
         return _said_by_tools(self.tools) or None
 
+    @property
+    def text(self) -> str:
+        """What the agent said, as text: the completion, else its output."""
+        if self.content:
+            return self.content
+        output = self.output
+        return output if isinstance(output, str) else "" if output is None else json.dumps(output, ensure_ascii=False)
+
     def response(self) -> dict[str, Any]:
         """`{request_id, context_id, trace_id, chat_id, assistant_id, create?, next?, completion?, tools?}`."""
         record: dict[str, Any] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import NotEvaluated, Verdict
+from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import score_of, show
 
 if TYPE_CHECKING:
@@ -15,12 +16,12 @@ PREFIX = "agents:"
 
 
 async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The validator, asked with `{output, input, criteria?, ...metadata}`, answers `{passed: true}`, or
-    `{judged: false}` when it cannot judge."""
+    """The validator, asked with `{output, input, criteria?, messages, tools, turns, ...metadata}`, answers
+    `{passed: true}`, or `{judged: false}` when it cannot judge."""
     name = (assertion.use or "").removeprefix(PREFIX)
     metadata = assertion.options.metadata
     criteria = assertion.value or assertion.criteria or metadata.get("criteria")
-    payload: dict[str, Any] = {"output": evidence.output, "input": evidence.input, **metadata}
+    payload: dict[str, Any] = {"output": evidence.output, "input": evidence.input, **seen_of(evidence), **metadata}
     if criteria is not None:
         payload["criteria"] = criteria
     options = {"connector": assertion.options.connector} if assertion.options.connector else {}

@@ -29,6 +29,20 @@ class ToolUse(NamedTuple):
     error: str | None = None
 
 
+class Said(NamedTuple):
+    """One turn of a conversation: what the user said, and what the agent answered, which is the last message of it."""
+
+    turn: int
+    """From 1."""
+    start: int
+    """Place of the user's message in the messages of the evidence, from 0."""
+    input: Any
+    """Content of the user's message."""
+    output: Any
+    """The output of the agent."""
+    tools: tuple[ToolUse, ...] = ()
+
+
 class Evidence(NamedTuple):
     """Everything an assertion may look at."""
 
@@ -53,6 +67,8 @@ class Evidence(NamedTuple):
     """Id of the case."""
     state: Mapping[str, Any] = {}
     """Conversation state, for final assertions: session id, variables."""
+    turns: tuple[Said, ...] = ()
+    """Those that `messages` are of."""
 
     @property
     def text(self) -> str:

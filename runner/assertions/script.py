@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import NotEvaluated, Verdict
+from runner.assertions.transcript import transcript_of
 from runner.assertions.verdicts import score_of, show
 
 if TYPE_CHECKING:
@@ -16,11 +17,11 @@ ROLES = ("Validate", "Assert")
 
 
 async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The function, called with `(output, input, expected, metadata)`, returns true or `{pass: true}`; one that has
-    asked a validator may return its answer."""
+    """The function, called with `(output, input, expected, metadata, transcript)`, returns true or `{pass: true}`; one
+    that has asked a validator may return its answer."""
     reference = assertion.script or assertion.use or ""
     expected = evidence.expected if assertion.value is None else assertion.value
-    arguments = [evidence.output, evidence.input, expected, assertion.options.metadata]
+    arguments = [evidence.output, evidence.input, expected, assertion.options.metadata, transcript_of(evidence)]
     answer = await judges.call_script(reference, ROLES, arguments)
     if isinstance(answer, dict) and answer.get("judged") is False and _passed(answer) is not False:
         return Verdict(True, expected, evidence.output, _said(answer), judged=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat, Origin
 from runner.agents.judges import CaseJudges, MatchSnapshot
-from runner.assertions.base import AssertionResult, Evidence
+from runner.assertions.base import AssertionResult, Evidence, Said
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
 from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
@@ -91,6 +91,8 @@ class Trial:
         """Why the case is skipped; a failure outranks it."""
         self.transcript: list[dict[str, Any]] = []
         """What was said so far, in a case of several turns."""
+        self.said: list[Said] = []
+        """The turns of it that the agent has answered."""
         self.turns: list[TurnResult] = []
         self.checkpoints: list[CheckpointResult] = []
         self.final_assertions: tuple[AssertionResult, ...] | None = None
@@ -169,21 +171,26 @@ class Trial:
         return options
 
     def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
-        """What assertions on the answer look at."""
+        """What assertions on the answer look at; `messages` is what the agent was told."""
         answer, case, usage = self.answer, self.case, self.usage
         assert answer is not None
+        users = [place for place, message in enumerate(messages) if message["role"] == "user"]
+        start = users[-1] if users else len(messages)
+        said = messages[start].get("content") if users else None
+        uses = tuple(self.chat.uses)
         return Evidence(
             answer.output,
             answer.content,
             input_of(case),
             case.expected,
-            tuple(self.chat.uses),
+            uses,
             milliseconds,
             usage.input_tokens + usage.output_tokens,
             usage.cost,
-            (*messages, {"role": "assistant", "content": answer.content}),
+            (*messages, {"role": "assistant", "content": answer.text}),
             case.metadata,
             case.id,
+            turns=(Said(1, start, said, answer.output, uses),),
         )
 
     @property

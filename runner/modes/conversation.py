@@ -11,7 +11,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from runner.agents.answer import AgentError
-from runner.assertions.base import Evidence
+from runner.assertions.base import Evidence, Said
+from runner.assertions.transcript import without_files
 from runner.cases.conversations import ConversationCase, ConversationTurn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
@@ -146,21 +147,23 @@ class _Conversation:
 
     def _evidence_of(self, number: int) -> Evidence:
         """Of the newest turn. Graders look at it while the conversation goes on, so it is a copy."""
-        messages = self._window(number)
+        messages, turns = self._window(number)
         return self._said[-1]._replace(
             input=[_for_graders(message) for message in messages[:-1]],
             expected=self._case.turns[number - 1].expected_output,
             messages=tuple(messages),
+            turns=tuple(turns),
         )
 
-    def _window(self, number: int) -> list[dict[str, Any]]:
+    def _window(self, number: int) -> tuple[list[dict[str, Any]], list[Said]]:
         """What graders of the newest turn see: system messages, and the last turns."""
-        transcript, size = self._trial.transcript, self._case.window_size
+        transcript, said, size = self._trial.transcript, self._trial.said, self._case.window_size
         if size is None or size >= number:
-            return list(transcript)
+            return list(transcript), list(said)
         start = self._starts[number - size]
         system = [message for message in transcript[:start] if message["role"] in ("system", "developer")]
-        return system + transcript[start:]
+        turns = [turn._replace(start=turn.start - start + len(system)) for turn in said[number - size :]]
+        return system + transcript[start:], turns
 
     def _evidence_of_all(self) -> Evidence:
         """Of the whole conversation."""
@@ -194,7 +197,4 @@ def _written(turn: ConversationTurn) -> Any:
 def _for_graders(message: dict[str, Any]) -> dict[str, Any]:
     """A message without the content of its files, which would be sent to every grader."""
     content = message.get("content")
-    if not isinstance(content, list):
-        return message
-    parts = [part if part.get("type") == "text" else {"type": part.get("type")} for part in content]
-    return {**message, "content": parts}
+    return {**message, "content": without_files(content)} if isinstance(content, list) else message

@@ -10,6 +10,7 @@ from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
 from runner.assertions import check, unjudged
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
+from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import score_of, shorten
 from runner.events import CriterionResult, ScoreResult
 from runner.modes.base import Trial
@@ -81,6 +82,7 @@ class Grading:
         payload: dict[str, Any] = {
             "output": evidence.output,
             "input": evidence.input,
+            **seen_of(evidence),
             "criteria": criterion.text,
             "test_id": self._trial.case.id,
         }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.assertions import check_all
-from runner.assertions.base import Evidence, ToolUse
+from runner.assertions.base import Evidence, Said, ToolUse
 from runner.errors import RunnerError
 from runner.events import TurnResult
 from runner.modes.awaiting import Awaiting, detect
@@ -53,14 +52,16 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
     answer = await trial.setting.runtime.call(trial.assistant.id, list(trial.transcript), dict(options), trial.chat)
     milliseconds = (time.monotonic() - started) * 1000
     trial.answer = answer
-    trial.transcript.append({"role": "assistant", "content": text_of(answer)})
+    trial.transcript.append({"role": "assistant", "content": answer.text})
     tools = tuple(trial.chat.uses[before:])
+    content = message.get("content")
+    trial.said.append(Said(len(trial.said) + 1, len(trial.transcript) - 2, content, answer.output, tools))
     made = trial.chat.model_calls[calls:]
     costs = [call.usage.cost for call in made if call.usage.cost is not None]
     evidence = Evidence(
         output=answer.output,
         content=answer.content,
-        input=message.get("content"),
+        input=content,
         tools=tools,
         milliseconds=milliseconds,
         tokens=sum(call.usage.input_tokens + call.usage.output_tokens for call in made),
@@ -68,6 +69,7 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
         messages=tuple(trial.transcript),
         metadata=trial.case.metadata,
         case=trial.case.id,
+        turns=tuple(trial.said),
     )
     return Exchange(answer, tools, milliseconds, evidence)
 
@@ -124,11 +126,3 @@ async def take_turn(trial: Trial, said: Spoken, input_tools: Sequence[str] | Non
     held = all(result.passed for result in results)
     trial.end(status="passed" if held else "failed", assertions=results, milliseconds=done.milliseconds)
     return TakenTurn(done, awaiting)
-
-
-def text_of(answer: Answer) -> str:
-    """What the agent said, as text: the completion, else its output."""
-    if answer.content:
-        return answer.content
-    output = answer.output
-    return output if isinstance(output, str) else "" if output is None else json.dumps(output, ensure_ascii=False)

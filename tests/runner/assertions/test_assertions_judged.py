@@ -84,13 +84,15 @@ def test_a_script_that_gives_no_verdict_is_an_error(answer: Any, why: str, negat
     ],
     ids=["script", "value", "use"],
 )
-def test_a_script_is_told_output_input_expected_and_metadata(
+def test_a_script_is_told_output_input_expected_metadata_and_transcript(
     fields: dict[str, Any], reference: str, expected: Any, metadata: dict[str, Any]
 ) -> None:
     judges = Judges(True)
     judge({"type": "script", **fields}, EVIDENCE, judges)
 
-    assert judges.asked == [(reference, ("Validate", "Assert"), [{"total": 7}, "How much?", expected, metadata])]
+    transcript = {"messages": [], "output": {"total": 7}, "tools": [], "turns": []}
+    arguments = [{"total": 7}, "How much?", expected, metadata, transcript]
+    assert judges.asked == [(reference, ("Validate", "Assert"), arguments)]
 
 
 @pytest.mark.parametrize(
@@ -167,9 +169,8 @@ def test_an_agent_is_told_output_input_criteria_and_metadata(
     judges = Judges({"passed": True})
     judge({**VALIDATOR, **fields}, EVIDENCE, judges)
 
-    assert judges.asked == [
-        ("workers.test.validator", {"output": {"total": 7}, "input": "How much?", **payload}, options)
-    ]
+    told = {"output": {"total": 7}, "input": "How much?", "messages": [], "tools": [], "turns": [], **payload}
+    assert judges.asked == [("workers.test.validator", told, options)]
 
 
 def test_a_snapshot_is_that_of_the_case_and_the_name() -> None:

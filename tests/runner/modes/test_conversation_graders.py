@@ -105,6 +105,16 @@ def assistant(text: str) -> Record:
 SYSTEM = {"role": "system", "content": "Be kind."}
 
 
+def transcript(*said: str, before: tuple[Record, ...] = ()) -> Record:
+    """What graders see when the user has said this, without any tool."""
+    messages = [{**message, "turn": 0} for message in before]
+    turns = []
+    for number, text in enumerate(said, 1):
+        messages += [{**user(text), "turn": number}, {**assistant(f"About {text}."), "turn": number}]
+        turns.append({"turn": number, "input": text, "output": f"About {text}."})
+    return {"messages": messages, "tools": [], "turns": turns}
+
+
 def test_a_validator_gets_the_answer_the_conversation_and_one_criterion(app: MakeApplication, models: Models) -> None:
     case = conversation(
         turn("One", "A"),
@@ -119,17 +129,19 @@ def test_a_validator_gets_the_answer_the_conversation_and_one_criterion(app: Mak
     first = [SYSTEM, user("One")]
     second = [*first, assistant("About One."), user("Two")]
     shared = {"test_id": "talk", "background": "Counts"}
+    whole = {**shared, **transcript("One", "Two", before=(SYSTEM,))}
+    shared |= transcript("One", before=(SYSTEM,))
     assert models.payloads() == {
         "A": {"output": "About One.", "input": first, "criteria": "A", **shared},
-        "B": {"output": "About Two.", "input": second, "criteria": "B", **shared},
+        "B": {"output": "About Two.", "input": second, "criteria": "B", **whole},
         "Means the same as expected_output": {
             "output": "About Two.",
             "input": second,
             "criteria": "Means the same as expected_output",
             "expected_output": "Second",
-            **shared,
+            **whole,
         },
-        "C": {"output": "About Two.", "input": [*second, assistant("About Two.")], "criteria": "C", **shared},
+        "C": {"output": "About Two.", "input": [*second, assistant("About Two.")], "criteria": "C", **whole},
     }
 
 
@@ -167,6 +179,11 @@ def test_a_window_bounds_what_graders_of_a_turn_see(
 
     assert models.payloads()["A"]["input"] == [*before, user("Three")]
     assert models.payloads()["All"]["input"] == list(result.transcript)
+    seen = [(message["role"], message["content"]) for message in models.payloads()["A"]["messages"]]
+    said = [*before, user("Three"), assistant("About Three.")]
+    assert seen == [(message["role"], message["content"]) for message in said]
+    assert len(models.payloads()["A"]["turns"]) == min(size or 3, 3)
+    assert [message["turn"] for message in models.payloads()["All"]["messages"]] == [0, 0, 1, 1, 2, 2, 3, 3]
     assert len(result.transcript) == 8
 
 
@@ -192,6 +209,7 @@ def test_a_rubric_may_say_more_to_its_validator(app: MakeApplication, models: Mo
         "criteria": "A",
         "test_id": "talk",
         "tone": "formal",
+        **transcript("One"),
     }
 
 
