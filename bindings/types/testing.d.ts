@@ -748,6 +748,7 @@ declare namespace testing {
   type AgentReply =
     | string
     | { passed: boolean; reason?: string; score?: number }
+    | { judged: false; passed?: true; reason?: string }
     | {
         /** Text of the answer. */
         content?: string;

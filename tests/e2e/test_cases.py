@@ -520,6 +520,8 @@ def test_a_mixed_run_has_one_report_and_one_exit_code(app: MakeApplication) -> N
         "passed": 3,
         "failed": 1,
         "skipped": 0,
+        "checks_nothing": 2,
+        "checks_nothing_first": ["a", "b"],
         "duration_ms": 0,
     }
     run = application.run("-i", "scripts.demo.sum", "-i", case_file(), "-q", "-o", str(application.home / "r.jsonl"))
@@ -689,6 +691,8 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
         "passed": 2,
         "failed": 0,
         "skipped": 0,
+        "checks_nothing": 2,
+        "checks_nothing_first": ["a", "b"],
         "duration_ms": 0,
         "status": "passed",
     }

@@ -195,6 +195,10 @@ export function TestMocked(t: testing.T) {
   t.mock.agent("judge", { passed: true, judged: false, reason: "No idea" });
   t.assert.Agent("Hi", "judge", { criteria: "Is polite" });
 }
+export function TestMockedWithoutVerdict(t: testing.T) {
+  t.mock.agent("judge", { judged: false });
+  t.assert.True(t.assert.Agent("Hi", "judge", { criteria: "Is polite" }));
+}
 export function TestMockedVerdict(t: testing.T) {
   t.mock.agent("judge", { passed: false, judged: false, reason: "Rude" });
   t.assert.False(t.assert.Agent("Hi", "judge", { criteria: "Is polite" }));
@@ -210,6 +214,7 @@ def test_script_tests_mark_what_was_not_judged(app: MakeApplication) -> None:
         "TestPolite": ("passed", 2),
         "TestQuoted": ("passed", None),
         "TestMocked": ("passed", 1),
+        "TestMockedWithoutVerdict": ("passed", 1),
         "TestMockedVerdict": ("failed", None),
     }
     assert found["TestPolite"]["steps"][0]["not_judged"] == 1
@@ -218,6 +223,9 @@ def test_script_tests_mark_what_was_not_judged(app: MakeApplication) -> None:
     found = demo.results("-i", "scripts.demo.judging", "--require-judge", code=1)
     assert found["TestMocked"]["error"] == (
         "assertion failed: Not judged, which --require-judge does not accept: No idea"
+    )
+    assert found["TestMockedWithoutVerdict"]["error"] == (
+        "assertion failed: Not judged, which --require-judge does not accept"
     )
     assert found["TestPolite"]["errors"][0] == f"assertion failed: {REFUSED}"
     assert found["TestPolite"]["location"].endswith("judging_test.ts:3:26")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from html_reports import CASES, NASTY, SCRIPT, TALKS, everything, report, result, suite
+from html_reports import CASES, NASTY, SCRIPT, TALKS, assertion, everything, report, result, suite
 from playwright.sync_api import Page, expect
 
 from runner.reporters.document import Report, load
@@ -260,6 +260,41 @@ def test_a_graded_conversation_shows_its_scores_and_trials(page: Page) -> None:
         ["1", "passed", "passed", "80", "%", "800", "ms"],
         ["2", "failed", "failed", "–", "910", "ms", "no", "answer"],
     ]
+
+
+def test_what_was_not_judged_is_counted_and_marked(open_report: Any) -> None:
+    judge = {**assertion("agent", True, "Is polite", message="No model judged"), "judged": False}
+    criterion = {"text": "Is short", "passed": True, "judged": False, "weight": 1, "reason": "No model judged"}
+    score = {"name": "turn-1", "type": "rubrics", "score": None, "verdict": "pass", "assertions": [criterion]}
+    checkpoint = {"id": "polite", "reached_at_turn": 1, "passed": True, "required": True, "judged": False}
+    talk = {"mode": "conversation", "turns": [], "score": None, "scores": [score], "checkpoints": [checkpoint]}
+    page = open_report(
+        report(
+            [suite(CASES)],
+            [
+                result(CASES, "one", input="Hi", assertions=[judge], not_judged=1),
+                result(CASES, "talk", input="Hi", not_judged=2, **talk),
+                result(CASES, "empty", input="Hi", assertions=[], checks_nothing=True),
+            ],
+        )
+    )
+
+    said = page.locator(".verdict .note").all_inner_texts()
+    assert said == ["3 criteria were not judged", "1 case checks nothing: empty"]
+    assert page.locator(".row-facts .badge.warning").all_inner_texts() == [
+        "1 not judged",
+        "2 not judged",
+        "checks nothing",
+    ]
+    one = expand(page, "one")
+    assert "not judged" in one.locator(".assertion.skipped > summary").inner_text()
+    talked = expand(page, "talk")
+    assert talked.locator(".score-head .figure").all_inner_texts() == ["not judged"]
+    assert [lines(item)[1:] for item in talked.locator(".criteria > li").all()] == [
+        ["Is short not judged", "No model judged"]
+    ]
+    assert "not judged" in talked.locator(".timeline > li.skipped").inner_text()
+    assert "without checking anything" in expand(page, "empty").inner_text()
 
 
 def test_a_link_leads_to_a_result_and_to_the_same_filters(open_report: Any, tmp_path: Path) -> None:

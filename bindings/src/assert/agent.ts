@@ -23,16 +23,19 @@ export const agent: Check = {
     } catch (error) {
       return { reason: validator + " could not be asked: " + explain(kernel).thrown(error), bare: true };
     }
-    if (!isObject(answer) || !std.hasOwn(answer, "passed") || typeof answer.passed !== "boolean") {
-      return { reason: validator + " did not answer whether the response passes", actual: answer };
-    }
-    const reason = typeof answer.reason === "string" && answer.reason;
-    if (answer.passed && std.hasOwn(answer, "judged") && answer.judged === false) {
+    const said = (key: string): unknown => (isObject(answer) && std.hasOwn(answer, key) ? answer[key] : undefined);
+    const passed = said("passed");
+    const given = said("reason");
+    const reason = typeof given === "string" && given;
+    if (passed !== false && said("judged") === false) {
       const required = kernel.host("agent.JudgeRequired", []);
       const why = "Not judged, which --require-judge does not accept" + (reason ? ": " + reason : "");
       return { reason: why, actual: output, unjudged: required ? "fails" : "holds" };
     }
-    if (answer.passed) return undefined;
+    if (typeof passed !== "boolean") {
+      return { reason: validator + " did not answer whether the response passes", actual: answer };
+    }
+    if (passed) return undefined;
     return { reason: reason || validator + " did not accept the response", actual: output };
   },
 };

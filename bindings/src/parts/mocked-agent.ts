@@ -12,7 +12,7 @@ const isObject = (value: unknown): value is Fields =>
 export default function (kernel: Kernel): Finder {
   /** A response as callers of an agent see it. */
   function agentResponse(id: string, reply: unknown): unknown {
-    if (isObject(reply) && typeof reply.passed === "boolean") return reply;
+    if (isObject(reply) && (typeof reply.passed === "boolean" || reply.judged === false)) return reply;
     if (isObject(reply) && typeof reply.error === "string" && !("content" in reply))
       return { agent_id: id, error: reply.error };
     const known =
