@@ -69,6 +69,8 @@ class Evidence(NamedTuple):
     """Conversation state, for final assertions: session id, variables."""
     turns: tuple[Said, ...] = ()
     """Those that `messages` are of."""
+    criteria: str | None = None
+    """Those of a whole conversation, as its case has them."""
 
     @property
     def text(self) -> str:

@@ -6,6 +6,7 @@
 | output | the answer that is judged |
 | tools | `{name, server, arguments, result or error, turn}` of each tool call, in order |
 | turns | `{turn, input, output}` of each turn; `output` as assertions see it |
+| criteria | those of the case, in conversation mode, if it has some; validators are told them as `background` |
 
 Turns count from 1; what was said before the first has turn 0. The content of files is left out: a part says its type.
 """
@@ -22,22 +23,25 @@ if TYPE_CHECKING:
 
 
 def transcript_of(evidence: Evidence) -> dict[str, Any]:
-    """`{messages, output, tools, turns}`: JSON values, new at each call."""
-    turns = evidence.turns
-    return {
-        "messages": _messages(evidence.messages, turns),
-        "output": evidence.output,
-        "tools": [{**_tool(use), "turn": said.turn} for said in turns for use in said.tools],
-        "turns": [{"turn": said.turn, "input": without_files(said.input), "output": said.output} for said in turns],
-    }
+    """`{messages, output, tools, turns, criteria?}`: JSON values, new at each call."""
+    criteria = {"criteria": evidence.criteria} if evidence.criteria else {}
+    return {**_seen(evidence), "output": evidence.output, **criteria}
 
 
 def seen_of(evidence: Evidence) -> dict[str, Any]:
-    """The same without the output, as validators get it beside the keys of their own; what the case tells them under
-    one of these names wins."""
-    transcript = transcript_of(evidence)
-    del transcript["output"]
-    return transcript
+    """`{messages, tools, turns, background?}`, as validators get it beside the keys of their own; what the case tells
+    them under one of these names wins."""
+    background = {"background": evidence.criteria} if evidence.criteria else {}
+    return {**_seen(evidence), **background}
+
+
+def _seen(evidence: Evidence) -> dict[str, Any]:
+    turns = evidence.turns
+    return {
+        "messages": _messages(evidence.messages, turns),
+        "tools": [{**_tool(use), "turn": said.turn} for said in turns for use in said.tools],
+        "turns": [{"turn": said.turn, "input": without_files(said.input), "output": said.output} for said in turns],
+    }
 
 
 def without_files(content: Any) -> Any:

@@ -61,7 +61,9 @@ class _Conversation:
             self._whole = [Criterion(case.criteria, required=True)]
         self._threshold = trial.setting.threshold if case.threshold is None else case.threshold
         trial.threshold = self._threshold
-        self._grading = Grading(trial, case.grader, None if alone else case.criteria, self._threshold)
+        self._background = None if alone else case.criteria
+        """What graders are told beside their criteria."""
+        self._grading = Grading(trial, case.grader, self._threshold)
         self._tasks: dict[str, asyncio.Task[Grade]] = {}
         self._starts: list[int] = []
         """Where each turn begins in the transcript."""
@@ -153,6 +155,7 @@ class _Conversation:
             expected=self._case.turns[number - 1].expected_output,
             messages=tuple(messages),
             turns=tuple(turns),
+            criteria=self._background,
         )
 
     def _window(self, number: int) -> tuple[list[dict[str, Any]], list[Said]]:
@@ -177,6 +180,7 @@ class _Conversation:
             tokens=sum(evidence.tokens for evidence in said),
             cost=sum(costs) if costs else None,
             messages=tuple(trial.transcript),
+            criteria=self._background,
         )
 
     def _score(self, name: str, begun: bool) -> ScoreResult:

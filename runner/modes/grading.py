@@ -35,11 +35,9 @@ class Grade(NamedTuple):
 class Grading:
     """Grades one conversation. What graders ask models counts for the case, and for no turn of it."""
 
-    def __init__(self, trial: Trial, grader: str | None, background: str | None, threshold: float) -> None:
-        """`background` is told to every validator beside its criterion."""
+    def __init__(self, trial: Trial, grader: str | None, threshold: float) -> None:
         self._trial = trial
         self._grader = grader or VALIDATOR
-        self._background = background
         self._threshold = threshold
         self._chats: list[tuple[Chat, int]] = []
         """Of the graders, and how many model calls were in each when it began."""
@@ -88,8 +86,6 @@ class Grading:
         }
         if criterion.reference:
             payload["expected_output"] = reference
-        if self._background:
-            payload["background"] = self._background
         options: dict[str, Any] = {}
         if criterion.grader is not None:
             options = criterion.grader.options.model_dump(exclude_defaults=True)

@@ -122,7 +122,7 @@ def test_conversations_are_graded_by_all_that_was_said_within_the_window(app: Ma
     graded = [{**turn, "assertions": ["Criterion", SHOW, JUDGED]} for turn in WINDOW]
     talk = {"mode": "conversation", "grader": "judge", "turns": graded, "assertions": ["Whole", SHOW, JUDGED]}
     before = [{"role": "system", "content": "Sell."}, {"role": "user", "content": "Hi"}]
-    demo = shop(app, {"id": "talk", **talk, "window_size": 1, "input": before})
+    demo = shop(app, {"id": "talk", **talk, "window_size": 1, "input": before, "criteria": "Sells well"})
     *_, third, whole = run_cases(demo, code=0)["talk"]["scores"]
     for criterion in third["assertions"]:
         told = seen(criterion)

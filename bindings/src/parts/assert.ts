@@ -35,9 +35,11 @@ export default function (kernel: Kernel): Assertions {
       };
     };
     const finish = (mismatch: Mismatch | undefined): Checked => {
-      const unjudged = mismatch?.unjudged !== undefined;
-      if (!mismatch || mismatch.unjudged === "holds") return { outcome: undefined, unjudged };
-      return { ...fail(explain(kernel).mismatch(mismatch)), unjudged };
+      if (!mismatch) return { outcome: undefined };
+      const checked: Checked =
+        mismatch.unjudged === "holds" ? { outcome: undefined } : fail(explain(kernel).mismatch(mismatch));
+      if (mismatch.unjudged) checked.unjudged = true;
+      return checked;
     };
     const broken = (error: unknown): Checked =>
       fail({ reason: name + " could not be evaluated: " + explain(kernel).thrown(error) });

@@ -85,7 +85,7 @@ export function Scores({ scores, total, threshold }: { scores: Score[]; total?: 
         {scores.map((score) => (
           <li>
             <div class="score-head">
-              <Sign status={{ pass: "passed", fail: "failed" }[score.verdict] ?? "skipped"} />
+              <Sign status={score.verdict === "fail" ? "failed" : score.verdict === "pass" && score.score != null ? "passed" : "skipped"} />
               <strong>{visible(capital(score.name.replace("-", " ")))}</strong>
               <Bar share={score.score ?? 0} />
               <span class="figure">{score.score == null ? "not judged" : percent(score.score, 1)}</span>
