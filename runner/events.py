@@ -105,6 +105,8 @@ class CheckpointResult(NamedTuple):
     """Why its assertion last did not hold."""
     judged: bool = True
     """False: it counts as reached, but nothing of it was judged."""
+    not_judged: int = 0
+    """How many judges could not judge when it was last tried, while it is not reached."""
 
 
 class CriterionResult(NamedTuple):

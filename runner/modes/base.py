@@ -214,7 +214,8 @@ class Trial:
     def not_judged(self) -> int:
         """How many judges could not judge."""
         criteria = sum(criterion.not_judged for entry in self.scores for criterion in entry.assertions)
-        return criteria + sum(result.not_judged for result in self.assertions)
+        checkpoints = sum(checkpoint.not_judged for checkpoint in self.checkpoints)
+        return criteria + checkpoints + sum(result.not_judged for result in self.assertions)
 
     @property
     def _checks_nothing(self) -> bool:

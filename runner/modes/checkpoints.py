@@ -34,6 +34,8 @@ class Checkpoints:
         """Id → why it was not reached when it was last tried."""
         self._judged: dict[str, bool] = {}
         """Id → whether anything was judged when it was last tried."""
+        self._not_judged: dict[str, int] = {}
+        """Id → how many judges could not judge when it was last tried; of those that are not reached."""
         self.broken: list[tuple[Cause, str]] = []
         """What is wrong with required ones that no judge could try on the last answer, by cause."""
 
@@ -71,11 +73,11 @@ class Checkpoints:
                 failed = [result for result in results if not result.passed]
                 self._messages[checkpoint.id] = "; ".join(result.message for result in failed)
                 self._judged[checkpoint.id] = any(result.judged for result in results)
+                self._not_judged[checkpoint.id] = sum(result.not_judged for result in results) if failed else 0
                 if not failed:
                     self._reached[checkpoint.id] = turn
                     held += results
                 elif checkpoint.required and not all(result.judged for result in failed):
-                    held += results
                     self.broken.append(("assertion", f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
                 elif checkpoint.required and any(map(_is_unjudged, failed)):
                     is_broken = all(result.infrastructure for result in failed if result.error)
@@ -93,6 +95,7 @@ class Checkpoints:
                 self._reached.get(checkpoint.id),
                 self._why_not(checkpoint),
                 self._judged.get(checkpoint.id, True),
+                self._not_judged.get(checkpoint.id, 0),
             )
             for checkpoint in self._checkpoints
         ]

@@ -77,7 +77,8 @@ class JsonlReporter:
     def _stability(self, result: TestResult, suite: Suite) -> None:
         if result.stability is not None:
             head = {"type": "stability", "suite": suite_id(suite), "position": result.position, "id": result.name}
-            self._write({**head, "status": result.outcome.status, **figures(result.stability)})
+            not_judged = {"not_judged": result.outcome.not_judged} if result.outcome.not_judged else {}
+            self._write({**head, "status": result.outcome.status, **figures(result.stability), **not_judged})
 
     def _write(self, record: Record) -> None:
         self._file.write(json_line(record))

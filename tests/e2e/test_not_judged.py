@@ -155,6 +155,19 @@ def test_turns_final_assertions_and_checkpoints_are_marked_too(app: MakeApplicat
     assert "judged" not in found["decided"]["checkpoints"][0]
 
 
+def test_checkpoints_that_are_not_reached_are_counted_once(app: MakeApplication) -> None:
+    optional = {"id": "polite", "required": False, "assert": POLITE}
+    open_ = {"id": "open", "required": False, "assert": [POLITE, BYE]}
+    late = {"id": "late", "assert": {"type": "contains", "value": "go on"}}
+    cases = [dynamic("optional", optional, open_, late)]
+    demo = application(app, *cases)
+    for arguments in ([], ["--require-judge"]):
+        record = run_cases(demo, *arguments, code=0)["optional"]
+        assert record["total_turns"] > 1 and record["not_judged"] == 2
+        reached = {item["id"]: item["passed"] for item in record["checkpoints"]}
+        assert reached == {"polite": not arguments, "open": False, "late": True}
+
+
 def test_with_require_judge_it_fails(app: MakeApplication) -> None:
     demo = application(
         app,
