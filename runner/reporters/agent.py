@@ -31,7 +31,7 @@ WHOLE = 0.8
 """Share of the report from which on results have no details."""
 RESERVE = 200
 """Characters for the counts of what is left out."""
-BRIEF = "suite id name status cause duration_ms error skip_reason not_judged checks_nothing".split()
+BRIEF = "suite id name status cause duration_ms error skip_reason not_judged".split()
 """What such results say."""
 
 Ask = Callable[[Record], Any]
