@@ -104,9 +104,9 @@ def test_a_conversation_in_yaml_is_graded_turn_by_turn_and_as_a_whole(app: MakeA
         (
             "turn-2",
             "rubrics",
-            0.33,
+            0.5,
             "fail",
-            [('Recommends "ferns"', True), ('Does not suggest "roses"', False), ('Refers to the "balcony"', False)],
+            [('Recommends "ferns"', True), ('Does not suggest "roses"', True), ('Refers to the "balcony"', False)],
         ),
         (
             "turn-3",
@@ -118,7 +118,8 @@ def test_a_conversation_in_yaml_is_graded_turn_by_turn_and_as_a_whole(app: MakeA
         ("assertions", "rubrics", 1, "pass", [('Remembers the "balcony"', True), ('Builds on "ferns"', True)]),
     ]
     assert (record["test_id"], record["execution_status"], record["status"]) == ("garden", "ok", "passed")
-    assert record["score"] == pytest.approx((1 + 1 / 3 + 1 + 1) / 4)
+    assert record["score"] == pytest.approx((1 + 1 / 2 + 1 + 1) / 4)
+    assert [item.get("judged", True) for item in record["scores"][1]["assertions"]] == [True, False, True]
     assert [message["role"] for message in record["output"] if message["role"] != "system"] == ["user", "assistant"] * 3
     assert record["response"] == "Three ferns for the balcony take 40 euros, and no shovel."
     assert record["scores"][2]["assertions"][2]["id"] == "no-tools"
@@ -140,7 +141,7 @@ def test_a_threshold_of_the_command_line_decides(app: MakeApplication) -> None:
 
     (record,) = run_cases(application, "-i", FILE, "--threshold", "0.9", code=1).values()
 
-    assert record["error"].startswith("score 0.83 is below the threshold 0.9 (turn-2: ")
+    assert record["error"].startswith("score 0.88 is below the threshold 0.9 (turn-2: ")
     assert record["execution_status"] == "ok"
 
 

@@ -61,7 +61,20 @@ def test_the_validator_passes_and_fails(payload: dict[str, Any], passed: bool, r
     assert (verdict["passed"], verdict["score"], verdict["reason"]) == (passed, int(passed), reason)
 
 
-@pytest.mark.parametrize("criteria", ["Is polite", None, ["Is polite", "Is short"]])
+@pytest.mark.parametrize(
+    "criteria",
+    [
+        "Is polite",
+        None,
+        ["Is polite", "Is short"],
+        'Does not suggest "Hi"',
+        'Never says "Hi"',
+        'Doesn’t say "bye"',
+        'Answers without "bye"',
+        'Says "Hi" and "bye"',
+        'Says “Hi”\nand then “there”',
+    ],
+)
 def test_the_validator_says_when_it_cannot_judge(criteria: Any) -> None:
     verdict = answer("workers.test.validator", {"output": "Hi", "input": "Hello", "criteria": criteria})
     reason = "There is an answer; what it says was not judged"
