@@ -61,23 +61,27 @@ def test_the_validator_passes_and_fails(payload: dict[str, Any], passed: bool, r
     assert (verdict["passed"], verdict["score"], verdict["reason"]) == (passed, int(passed), reason)
 
 
+UNJUDGED = "There is an answer; what it says was not judged"
+DENIES = "The criteria deny something; that was not judged"
+SEVERAL = "The criteria quote several texts; that was not judged"
+
+
 @pytest.mark.parametrize(
-    "criteria",
+    ("criteria", "reason"),
     [
-        "Is polite",
-        None,
-        ["Is polite", "Is short"],
-        'Does not suggest "Hi"',
-        'Never says "Hi"',
-        'Doesn’t say "bye"',
-        'Answers without "bye"',
-        'Says "Hi" and "bye"',
-        'Says “Hi”\nand then “there”',
+        ("Is polite", UNJUDGED),
+        (None, UNJUDGED),
+        (["Is polite", "Is short"], UNJUDGED),
+        ('Does not suggest "Hi"', DENIES),
+        ('Never says "Hi"', DENIES),
+        ('Doesn’t say "bye"', DENIES),
+        ('Answers without "bye"', DENIES),
+        ('Says "Hi" and "bye"', SEVERAL),
+        ("Says “Hi”\nand then “there”", SEVERAL),
     ],
 )
-def test_the_validator_says_when_it_cannot_judge(criteria: Any) -> None:
+def test_the_validator_says_when_it_cannot_judge(criteria: Any, reason: str) -> None:
     verdict = answer("workers.test.validator", {"output": "Hi", "input": "Hello", "criteria": criteria})
-    reason = "There is an answer; what it says was not judged"
     assert verdict == {"passed": True, "judged": False, "reason": reason, "suggestions": []}
 
 
