@@ -64,7 +64,7 @@ TRAVEL = conversation(
     turn(
         "I prefer quiet places to cities.",
         'Recommends "Koya"',
-        'Does not lead with "Tokyo"',
+        'Compares with "Tokyo"',
         'Refers to "Kyoto" again',
         expected_output="A temple in Koya.",
     ),
@@ -110,7 +110,7 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
             "fail",
             (
                 judged('Recommends "Koya"', "Koya"),
-                judged('Does not lead with "Tokyo"', "Tokyo", False),
+                judged('Compares with "Tokyo"', "Tokyo", False),
                 judged('Refers to "Kyoto" again', "Kyoto"),
                 reference,
             ),
@@ -145,7 +145,7 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
     assert failures(result) == [
         (
             "assertion",
-            'score 0.77 is below the threshold 0.8 (turn-2: "Does not lead with "Tokyo"": The answer does not contain '
+            'score 0.77 is below the threshold 0.8 (turn-2: "Compares with "Tokyo"": The answer does not contain '
             '"Tokyo"; turn-4: "Is feasible for "3000"": The answer does not contain "3000"; assertions: "Knows "the '
             'user" by name": The answer does not contain "the user")',
         )
