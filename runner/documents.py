@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
+from runner.json_parts import KEEP_ONE, MERGE_ONCE, repeated_keys
+from scripttest.tuples import NamedTuple
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
+
+_MERGE = "tag:yaml.org,2002:merge"
 
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that can begin nothing, is here; "
@@ -29,8 +33,9 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is not UTF-8 text") from error
+    text = re.sub(_SKIP, _blank, text, flags=re.DOTALL)
     try:
-        return json.loads(re.sub(_SKIP, _blank, text, flags=re.DOTALL))
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         message = f"Cannot read {purpose} {path}:{error.lineno}:{error.colno}: {error.msg}"
         raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error
@@ -38,6 +43,10 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
     except ValueError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it holds a number with too many digits") from error
+    for key, first, again in repeated_keys(text):
+        where, before = (f"{path}:{_place(text, offset)}" for offset in (again, first))
+        raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(key, before)}", KEEP_ONE)
+    return value
 
 
 def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> Any:
@@ -45,8 +54,14 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     position."""
     import yaml
 
+    loader: Any = None
     try:
-        return yaml.load(prepare(path.read_text("utf-8-sig")), _strict_loader())
+        loader = yaml_loader()(prepare(path.read_text("utf-8-sig")))
+        node = loader.get_single_node()
+        for again in repeated_yaml_keys(loader, node, lambda key: (type(key) is str, key)):
+            where, before = (f"{path}:{line}:{column}" for line, column in (again.place, again.first))
+            raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(again.key, before)}", again.hint)
+        return None if node is None else loader.construct_document(node)
     except OSError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -108,25 +123,64 @@ def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, A
     return checked
 
 
-@cache
-def _strict_loader() -> Any:
-    """The loader that refuses keys that stand twice in a mapping, of which others take the last."""
+class RepeatedKey(NamedTuple):
+    """A key that a mapping of a YAML document has already."""
+
+    key: str
+    place: tuple[int, int]
+    """Line and column, each from 1."""
+    first: tuple[int, int]
+    """Where the key stands first."""
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return MERGE_ONCE if self.key == "<<" else KEEP_ONE
+
+
+def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -> Iterator[RepeatedKey]:
+    """The keys that stand twice in a mapping of a composed document. Those that `<<` merges in do not count.
+
+    Args:
+        same: What of the value of a key decides whether it is the same as another; it raises TypeError or ValueError
+            for values that are no keys.
+    """
     import yaml
 
-    base: Any = yaml_loader()
+    seen: set[int] = set()
+    nodes = [document]
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            nodes += reversed(node.value)
+            continue
+        nodes += [value for _, value in reversed(node.value)]
+        first: dict[Any, Any] = {}
+        for key, _ in node.value:
+            try:
+                value = "<<" if key.tag == _MERGE else same(loader.construct_object(key))
+                before = first.setdefault((key.tag == _MERGE, value), key)
+            except (yaml.YAMLError, TypeError, ValueError):
+                continue  # said when its mapping is made
+            if before is not key:
+                yield RepeatedKey(str(key.value), place_of(key), place_of(before))
 
-    class Loader(base):  # type: ignore[misc]
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            seen = set()
-            for key, _ in node.value:
-                if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                    if key.value in seen:
-                        twice = f'"{key.value}" stands there twice'
-                        raise yaml.MarkedYAMLError(problem=twice, problem_mark=key.start_mark)
-                    seen.add(key.value)
-            return dict(super().construct_mapping(node, deep))
 
-    return Loader
+def place_of(node: Any) -> tuple[int, int]:
+    """Line and column of a YAML node, each from 1."""
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def given_twice(key: str, before: str) -> str:
+    """What is said of a key that stands twice in one object; `before` is where it stands first."""
+    return f'"{key}" is given twice, first at {before}'
+
+
+def _place(text: str, offset: int) -> str:
+    return f"{text.count(chr(10), 0, offset) + 1}:{offset - text.rfind(chr(10), 0, offset)}"
 
 
 def _blank(match: re.Match[str]) -> str:

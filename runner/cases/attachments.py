@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.cases.entries import Path as Place
 from runner.cases.model import Case, Message, Part
 from runner.errors import ConfigurationError
+from runner.json_parts import Path as Place
 from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import Reference, parts_of, problem_of
-from runner.cases.entries import Path as Place
 from runner.cases.model import Assertion, Case
 from runner.cases.problems import Finding
 from runner.errors import ConfigurationError
+from runner.json_parts import Path as Place
 from runner.options import duration
 
 

@@ -18,10 +18,10 @@ from runner.cases.conversations import (
     Simulator,
     Turn,
 )
-from runner.cases.entries import Path as Place
 from runner.cases.graph import faults
 from runner.cases.model import Case, Message
 from runner.cases.problems import Finding
+from runner.json_parts import Path as Place
 
 RUBRICS = "rubrics"
 _RUBRICS_TAKE = ("criteria", "options", "weight", "required", "message", "type")

@@ -12,10 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from runner.cases.problems import Problem, Problems
+from runner.json_parts import Path, parts_of
 from scripttest.tuples import NamedTuple
 
-Path = tuple[str | int, ...]
-"""Keys and indexes, from the entry inwards."""
 Places = dict[Path, tuple[int, int]]
 """Line and column, each from 1, of each key and element."""
 
@@ -175,36 +174,4 @@ def _is_whole(text: str) -> bool:
 
 def _places(entry: Entry) -> Places:
     """Places of the keys and elements of valid JSON."""
-    text = without_noise(entry.text)
-    tokens = _TOKEN.finditer(text)
-    places: Places = {}
-
-    def value(token: str, path: Path) -> None:
-        if token == "{":
-            for match in tokens:
-                if match[0] == "}":
-                    return
-                if match[0] == ",":
-                    continue
-                inner = (*path, _unquoted(match[0]))
-                places[inner] = entry.at(match.start())
-                next(tokens)
-                value(next(tokens)[0], inner)
-        elif token == "[":
-            index = 0
-            for match in tokens:
-                if match[0] == "]":
-                    return
-                if match[0] != ",":
-                    places[(*path, index)] = entry.at(match.start())
-                    value(match[0], (*path, index))
-                    index += 1
-
-    value(next(tokens)[0], ())
-    return places
-
-
-def _unquoted(token: str) -> str:
-    import json
-
-    return str(json.loads(token))
+    return {part.path: entry.at(part.start) for part in parts_of(without_noise(entry.text)) if part.path}

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
-from runner.cases.entries import Path
+from runner.json_parts import Path
 from scripttest.tuples import NamedTuple
 
 FREE = "x-"

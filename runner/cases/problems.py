@@ -8,7 +8,7 @@ from runner.errors import ConfigurationError
 from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from runner.cases.entries import Path
+    from runner.json_parts import Path
 
 SHOWN = 20
 """Problems that are told in full; of the others, how many there are."""

@@ -11,12 +11,14 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from runner.cases.entries import Entry, Path, Splitter, without_noise
+from runner.cases.entries import Entry, Splitter, without_noise
 from runner.cases.explain import at, explain
 from runner.cases.fields import FREE, without_free
 from runner.cases.kinds import model_of, unknown_mode
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
+from runner.documents import given_twice
+from runner.json_parts import KEEP_ONE, Path, repeated_keys, repeats_keys
 from scripttest.tuples import NamedTuple
 
 _AT_ONCE = 500
@@ -117,8 +119,13 @@ class Validator:
             else:
                 self._problems.add(_broken(entry, str(error)))
             return
+        repeated = repeated_keys(text) if entry.places is None else []
+        for key, first, again in repeated:
+            line, column = entry.at(first)
+            said = given_twice(key, f"{self._problems.name}:{line}:{column}")
+            self._problems.add(Problem(*entry.at(again), said, KEEP_ONE))
         case = self.case(entry, value)
-        if case:
+        if case and not repeated:
             yield entry, case
 
     def _several(self, entry: Entry) -> Iterator[tuple[Entry, Case]]:
@@ -142,12 +149,15 @@ def _line(lines: list[str], first: int, index: int) -> Entry:
 def _all(elements: str) -> list[Case] | None:
     """The cases of a JSON array; None when one of them is wrong."""
     text = f"[{elements}]"
+    cases: list[Case] | None
     try:
         if f'"{FREE}' in text or "NaN" in text or "Infinity" in text:
-            return list(map(_checked, from_json(text, allow_inf_nan=False)))
-        return _CASES.validate_json(text)
+            cases = list(map(_checked, from_json(text, allow_inf_nan=False)))
+        else:
+            cases = _CASES.validate_json(text)
     except ValueError:
-        return _of_all_modes(text) if any(mark in text for mark in _OTHER_MODES) else None
+        cases = _of_all_modes(text) if any(mark in text for mark in _OTHER_MODES) else None
+    return None if cases is None or repeats_keys(text) else cases
 
 
 def _of_all_modes(text: str) -> list[Case] | None:

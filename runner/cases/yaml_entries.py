@@ -12,9 +12,10 @@ from typing import Any, TextIO
 
 import yaml
 
-from runner.cases.entries import Entry, Path, Places
+from runner.cases.entries import Entry, Places
 from runner.cases.problems import Problem, Problems
-from runner.documents import in_words, yaml_loader
+from runner.documents import given_twice, in_words, place_of, repeated_yaml_keys, yaml_loader
+from runner.json_parts import Path
 
 LISTS = ("tests", "cases")
 _TAG = "tag:yaml.org,2002:"
@@ -25,7 +26,12 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
     loader = yaml_loader()(file)
     try:
         while loader.check_node():
-            nodes = _cases(loader.get_node(), problems)
+            document = loader.get_node()
+            for again in repeated_yaml_keys(loader, document, _as_json):
+                line, column = again.first
+                said = given_twice(again.key, f"{problems.name}:{line}:{column}")
+                problems.add(Problem(*again.place, said, again.hint))
+            nodes = _cases(document, problems)
             yield [entry for node in nodes if (entry := _entry(loader, node, problems))]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -51,7 +57,7 @@ def _cases(document: yaml.Node | None, problems: Problems) -> Iterator[yaml.Node
                 yield from _cases(value, problems)
             elif not str(key.value).startswith("x-"):
                 hint = f'Beside "{listed}" there is nothing but fields that start with x-'
-                problems.add(Problem(*_place(key), f'unknown field "{key.value}"', hint))
+                problems.add(Problem(*place_of(key), f'unknown field "{key.value}"', hint))
     elif isinstance(document, yaml.SequenceNode):
         yield from document.value
     elif document is not None and document.tag != f"{_TAG}null":
@@ -59,7 +65,7 @@ def _cases(document: yaml.Node | None, problems: Problems) -> Iterator[yaml.Node
 
 
 def _entry(loader: Any, node: yaml.Node, problems: Problems) -> Entry | None:
-    line, column = _place(node)
+    line, column = place_of(node)
     if not isinstance(node, yaml.MappingNode):
         hint = "A case is a mapping with id and input"
         problems.add(Problem(line, column, f"{_shown(node)} is no case", hint))
@@ -84,17 +90,18 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems) -> Entry | None:
 def _collect(node: yaml.Node, path: Path, places: Places) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            places[(*path, str(key.value))] = _place(key)
+            places[(*path, str(key.value))] = place_of(key)
             _collect(value, (*path, str(key.value)), places)
     elif isinstance(node, yaml.SequenceNode):
         for index, element in enumerate(node.value):
-            places[(*path, index)] = _place(element)
+            places[(*path, index)] = place_of(element)
             _collect(element, (*path, index), places)
+
+
+def _as_json(key: Any) -> str:
+    """A key as it is in JSON, where all keys are texts."""
+    return json.dumps({key: None})
 
 
 def _shown(node: yaml.Node) -> str:
     return repr(node.value[:40]) if isinstance(node, yaml.ScalarNode) else "a list"
-
-
-def _place(node: yaml.Node) -> tuple[int, int]:
-    return node.start_mark.line + 1, node.start_mark.column + 1

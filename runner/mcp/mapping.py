@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from runner.documents import read_json
+from runner.documents import given_twice, read_json
 from runner.errors import ConfigurationError
+from runner.json_parts import KEEP_ONE, repeated_keys
 
 SUFFIXES = (".yao", ".json", ".jsonc")
 
@@ -57,6 +58,9 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
             raise ConfigurationError(f"Cannot read samples {path}:{number}:{error.colno}: {error.msg}") from error
         if not isinstance(value, dict):
             raise ConfigurationError(f"Cannot read samples {path}:{number}: it is not an object")
+        for key, first, again in repeated_keys(line):
+            twice = given_twice(key, f"{path}:{number}:{first + 1}")
+            raise ConfigurationError(f"Cannot read samples {path}:{number}:{again + 1}: {twice}", KEEP_ONE)
         samples.append({"name": "", "input": None, **value, "index": len(samples)})
     return samples
 
