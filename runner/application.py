@@ -32,13 +32,16 @@ class TestModule(NamedTuple):
     """The test file below `assistants/`, such as `expense/src/setup_test.ts`."""
 
 
-def find_root(start: Path) -> Path:
-    """The application that a folder or file is part of. Raises ConfigurationError."""
-    for folder in (start, *start.parents):
-        if (folder / "app.yao").is_file() or (folder / "assistants").is_dir():
-            return folder
+def find_root(*starts: Path) -> Path:
+    """The application that a folder or file is part of: the first of them that is part of one. Raises
+    ConfigurationError."""
+    for start in starts:
+        for folder in (start, *start.parents):
+            if (folder / "app.yao").is_file() or (folder / "assistants").is_dir():
+                return folder
+    tried = " or ".join(map(str, dict.fromkeys(starts)))
     raise ConfigurationError(
-        f"Cannot find the application: no folder from {start} upward holds app.yao or assistants/",
+        f"Cannot find the application: no folder from {tried} upward holds app.yao or assistants/",
         "Name it with --app",
     )
 

@@ -130,6 +130,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
 def _click_command() -> click.Command:
     import click
 
+    from runner.commands.flags import Command
     from runner.version import VERSION
 
     parameters: list[click.Parameter] = []
@@ -142,7 +143,7 @@ def _click_command() -> click.Command:
             "count": {"count": True},
         }
         parameters.append(click.Option([*flag.spellings, flag.key], help=flag.help, **kinds[flag.kind]))
-    command = click.Command(
+    command: click.Command = Command(
         "yao-test",
         params=parameters,
         callback=lambda **values: values,

@@ -105,5 +105,7 @@ def read(arguments: list[str]) -> dict[str, Any] | None:
             value = "*"
         elif not equals:
             value = rest.popleft()
+        if found.kind == "text" and values[key] is not None:
+            return None
         values[key] = (*values[key], value) if found.kind in ("repeated", "optional") else value
     return values

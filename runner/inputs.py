@@ -52,17 +52,14 @@ Input = TestModule | CaseInput | GeneratorInput
 
 
 def resolve_application(options: RunOptions, directory: Path) -> Application:
-    """The application of a run: `--app`, or upward from here, or from the first input that is a path."""
+    """The application of a run: `--app`, or upward from an input that is a path, or from here."""
     if options.app is not None:
         root = absolute(options.app, directory)
         if not root.is_dir():
             raise ConfigurationError(f"Cannot use --app {options.app}: it is not a folder")
         return Application(root)
-    for input in options.inputs:
-        path = _path(input, directory)
-        if path is not None and path.exists():
-            return Application(find_root(path))
-    return Application(find_root(directory))
+    paths = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.exists()]
+    return Application(find_root(*paths, directory))
 
 
 def resolve_inputs(options: RunOptions, application: Application, directory: Path) -> list[Input]:
@@ -100,14 +97,14 @@ def _resolve(input: str, options: RunOptions, application: Application, director
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
         if not path.exists():
             raise ConfigurationError(f"Cannot read case file {path}: there is no such file")
-        yield CaseInput(_agent(options, application, path, f"case file {path}"), path)
+        yield CaseInput(_agent(options, application, path, f"case file {path}", directory), path)
     else:
         if re.fullmatch(r"[\w./-]+", input) and ("/" in input or input.endswith(("_test.ts", "_test.js"))):
             raise ConfigurationError(
                 f"Cannot use -i {input}: there is no such file or folder",
                 "A message that looks like a path needs a blank in it",
             )
-        yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"', input), None, input)
+        yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"', message=input), None, input)
 
 
 def _generator(input: str, reference: str, query: str, options: RunOptions, application: Application) -> GeneratorInput:
@@ -149,13 +146,24 @@ def _below(path: Path, options: RunOptions, application: Application) -> Iterato
         yield CaseInput(_agent(options, application, file, f"case file {file}"), file)
 
 
-def _agent(options: RunOptions, application: Application, place: Path, what: str, message: str = "") -> str:
-    """The agent that is tested: `--name`, else the one that a place belongs to."""
+def _agent(
+    options: RunOptions,
+    application: Application,
+    place: Path,
+    what: str,
+    directory: Path | None = None,
+    message: str = "",
+) -> str:
+    """The agent that is tested: `--name`, else the one that a place belongs to, or, when that is outside the
+    application, the working directory."""
     if options.name is not None:
         from runner.agents.assistant import Assistants
 
         return Assistants(application).get(options.name).id
     found = application.agent_of(place)
+    if found is None and directory is not None and not place.is_relative_to(application.root):
+        found, place = application.agent_of(directory), directory
+        what += ", which is outside the application"
     if found is None:
         folder = dict(application.agents()).get(message)
         hint = f"; {message} is an agent, -i {os.path.relpath(folder, place)} runs all its tests" if folder else ""

@@ -1,9 +1,10 @@
 """A person at the terminal who answers in the place of the user.
 
-The question is written to the controlling terminal, whatever standard output is, and the answer is read by a process
-of its own, which has line editing and history where Python has readline. That process can be ended at any time: when
-the person takes too long, and when the run is interrupted. Only this process hears Ctrl-C. Where there is no terminal,
-or the run is in the background, or a job of continuous integration, nobody is asked.
+The question is written to the terminal that standard input is, or else to the controlling one, whatever standard
+output is. The answer is read by a process of its own, which has line editing and history where Python has readline.
+That process can be ended at any time: when the person takes too long, and when the run is interrupted. Only this
+process hears Ctrl-C. Where there is no terminal, or the run is in the background, or a job of continuous integration,
+nobody is asked.
 """
 
 from __future__ import annotations
@@ -30,9 +31,8 @@ import json, os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 request = json.load(sys.stdin)
 answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
-terminal = os.open(request["terminal"], os.O_RDWR)
-os.dup2(terminal, 0)
-os.dup2(terminal, 1)
+os.dup2(request["terminal"], 0)
+os.dup2(request["terminal"], 1)
 try:
     import readline
     for line in request["history"]:
@@ -105,11 +105,12 @@ class Person:
 
         before = termios.tcgetattr(terminal)
         _write(terminal, self._clean(_shown(question._replace(text=self._clean(question.text)), seconds)))
-        request = {"terminal": TERMINAL, "history": self._history[-HISTORY:]}
+        request = {"terminal": terminal, "history": self._history[-HISTORY:]}
         reader = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", "-c", _READER),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            pass_fds=(terminal,),
         )
         said = b""
         try:
@@ -133,18 +134,26 @@ class Person:
 
 
 def _open_terminal() -> int:
-    """The controlling terminal. Raises NoAnswerError."""
+    """The terminal at which a person sits. Raises NoAnswerError."""
     try:
-        terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
+        terminal = _terminal_of_input() if os.isatty(0) else os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY)
     except OSError:
         raise NoAnswerError("no terminal") from None
     try:
-        if os.tcgetpgrp(terminal) == os.getpgrp():
-            return terminal
-    except OSError:
-        pass
-    os.close(terminal)
-    raise NoAnswerError("no terminal: the run is in the background")
+        in_background = os.tcgetpgrp(terminal) != os.getpgrp()
+    except OSError:  # it controls no processes, ours among them: a container's, or one that a program made
+        return terminal
+    if in_background:
+        os.close(terminal)
+        raise NoAnswerError("no terminal: the run is in the background")
+    return terminal
+
+
+def _terminal_of_input() -> int:
+    try:
+        return os.open(os.ttyname(0), os.O_RDWR | os.O_NOCTTY)
+    except OSError:  # in a container its name may be one outside
+        return os.dup(0)
 
 
 def _shown(question: Question, seconds: float) -> str:

@@ -44,8 +44,8 @@ async def find_function(
 
     Args:
         reference: a module with or without its function, with or without `scripts:` or `scripts.` before it; below the
-            application's `scripts/`, below an agent's `src/` (`scripts.expense.tools.Check`), or below the `src/` of
-            the agent that is tested.
+            application's `scripts/`, below an agent's `src/` (`scripts.expense.tools.Check`), or below `src/` or
+            `tests/` of the agent that is tested.
         roles: the functions to take when the reference names none, best first; a module's default export comes last.
         folder: the agent that is tested.
 
@@ -57,8 +57,9 @@ async def find_function(
     missed: ScriptReferenceError | None = None
     for script in _scripts(module, folder, application) if module else ():
         declared = await _declared(functions, script, reference)
-        if function in declared:
-            return Reference(script, function)
+        found = _meant(function, declared, roles)
+        if found is not None:
+            return Reference(script, found)
         missed = missed or ScriptReferenceError(
             f'Cannot find the function of "{reference}": {script} has none named {function}',
             did_you_mean(function, declared - {"default"}) or _listed(declared),
@@ -79,7 +80,8 @@ async def find_function(
         for script in sorted((folder / "src").glob("*_test.*")):
             if script.suffix in SUFFIXES and plain in await _declared(functions, script, reference):
                 return Reference(script, plain)
-    places = f"{application.root / 'scripts'}, the agents' src/ folders" + (f", {folder / 'src'}" if folder else "")
+    own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
+    places = ", ".join(map(str, [application.root / "scripts", "the agents' src/ folders", *own]))
     raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}')
 
 
@@ -88,12 +90,28 @@ def _scripts(module: str, folder: Path | None, application: Application) -> Iter
     if found is not None:
         yield found
     if folder is not None:
-        base = folder.joinpath("src", *module.split("."))
-        for name in (base.name, base.name + "_test"):
-            for suffix in SUFFIXES:
-                script = base.with_name(name + suffix)
-                if script.is_file():
-                    yield script
+        parts = module.split(".")
+        bases = [folder.joinpath("src", *parts)]
+        if parts[0] == "tests" and parts[1:]:
+            bases.append(folder.joinpath(*parts))
+        for base in bases:
+            for name in (base.name, base.name + "_test"):
+                for suffix in SUFFIXES:
+                    script = base.with_name(name + suffix)
+                    if script.is_file():
+                        yield script
+
+
+def _meant(function: str, declared: frozenset[str], roles: tuple[str, ...]) -> str | None:
+    """The function that the last word of a reference means. A word with a hyphen is no name of a function: it means
+    the one of the same letters, `ValidateExpense` for `validate-expense`, or the one of the role that it begins
+    with, `Validate`."""
+    if function in declared or "-" not in function:
+        return function if function in declared else None
+    letters = function.replace("-", "").lower()
+    named = (name for name in sorted(declared) if name.replace("_", "").lower() == letters)
+    of_role = (role for role in roles if role in declared and function.split("-")[0].lower() == role.lower())
+    return next(named, None) or next(of_role, None)
 
 
 def _module_of(script: Path) -> Path | None:

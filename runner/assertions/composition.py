@@ -97,13 +97,14 @@ def _levels(value: Any) -> int:
 
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
+    from runner.cases.fields import as_checked
     from runner.cases.model import Assertion
 
     if isinstance(item, str):
         item = {"type": item}
     if not isinstance(item, dict):
         raise ValueError(f"an assertion is an object with a type, not {show(item, 100)}")
-    fields = {str(key): value for key, value in item.items() if not str(key).startswith("x-")}
+    fields = as_checked(item, Assertion)
     _known("assertion type", fields.get("type", "equals"), TYPES)
     for field in fields:
         _known("field", field, Assertion.model_fields)

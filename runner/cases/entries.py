@@ -34,9 +34,13 @@ class Entry(NamedTuple):
     """JSON; it may hold comments and trailing commas."""
     places: Places | None = None
     """Where its parts are, if that is not to be read off the text."""
+    sources: tuple[Entry, Entry] | None = None
+    """Its own text and that of its defaults, when it was put together of the two."""
 
     def place(self, path: Path) -> tuple[int, int]:
         """Line and column of a part, or of the closest one around it."""
+        if self.sources is not None:
+            return self.sources[self.inherits(path)].place(path)
         places = self.places or _places(self)
         while path not in places and path:
             path = path[:-1]
@@ -44,7 +48,20 @@ class Entry(NamedTuple):
 
     def holds(self, path: Path) -> bool:
         """Whether there is such a part."""
+        if self.sources is not None:
+            return any(source.holds(path) for source in self.sources)
         return path in (self.places or _places(self))
+
+    def inherits(self, path: Path) -> bool:
+        """Whether a part, or the closest one around it, comes from the defaults."""
+        if self.sources is None:
+            return False
+        own, defaults = self.sources
+        while path and not own.holds(path):
+            if defaults.holds(path):
+                return True
+            path = path[:-1]
+        return False
 
     def at(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset in the text."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import AliasChoices, BaseModel
@@ -24,6 +24,8 @@ class Inside(NamedTuple):
     """The model of an object in it."""
     element: type[BaseModel] | None = None
     """The model of an object in a list in it."""
+    null: bool = True
+    """Whether null is a value in it, and does not mean that it is not given."""
 
 
 _FREE_VALUE = Inside()
@@ -41,7 +43,7 @@ def spellings_of(name: str, field: FieldInfo) -> list[str]:
 def parts_of(model: type[BaseModel]) -> dict[str, Inside]:
     """Field names, in every spelling → what is in the field."""
     return {
-        spelling: _inside(field.annotation)
+        spelling: _inside(field.annotation, model.model_config.get("extra") == "allow")
         for name, field in model.model_fields.items()
         for spelling in spellings_of(name, field)
     }
@@ -65,27 +67,30 @@ def model_at(path: Path, model: type[BaseModel]) -> type[BaseModel] | None:
     return inside.object
 
 
-def without_free(value: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
-    """A JSON object of that model without the fields that are the user's own."""
+def as_checked(value: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """A JSON object of that model without the fields that are the user's own, and those that are null because they are
+    not given."""
     parts = parts_of(model)
-    return {
-        key: _without_free(inner, parts.get(key, _FREE_VALUE))
-        for key, inner in value.items()
-        if not key.startswith(FREE)
-    }
+    found = {}
+    for key, inner in value.items():
+        inside = parts.get(key, _FREE_VALUE)
+        if not key.startswith(FREE) and (inner is not None or inside.null):
+            found[key] = _as_checked(inner, inside)
+    return found
 
 
-def _without_free(value: Any, inside: Inside) -> Any:
+def _as_checked(value: Any, inside: Inside) -> Any:
     if isinstance(value, list) and inside.element:
-        return [_without_free(element, Inside(inside.element)) for element in value]
-    return without_free(value, inside.object) if isinstance(value, dict) and inside.object else value
+        return [_as_checked(element, Inside(inside.element)) for element in value]
+    return as_checked(value, inside.object) if isinstance(value, dict) and inside.object else value
 
 
-def _inside(annotation: Any) -> Inside:
+def _inside(annotation: Any, is_open: bool) -> Inside:
     shapes = list(_shapes(annotation))
     elements = [element for shape in shapes if get_origin(shape) is list for element in _shapes(get_args(shape)[0])]
     element = next(filter(_is_model, elements), None)
-    return Inside(next(filter(_is_model, shapes), element), element)
+    null = Any in shapes or (is_open and NoneType in shapes)
+    return Inside(next(filter(_is_model, shapes), element), element, null)
 
 
 def _shapes(annotation: Any) -> Iterator[Any]:

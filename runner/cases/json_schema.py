@@ -15,6 +15,7 @@ from pydantic.json_schema import models_json_schema
 from runner.assertions import TYPES
 from runner.cases import conversations, model
 from runner.cases.fields import same_fields, spellings_of
+from runner.cases.listing import LISTS
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
 NEEDED = {
@@ -53,39 +54,66 @@ def case_schema() -> dict[str, Any]:
 
 
 def file_schema() -> dict[str, Any]:
-    """JSON Schema of a YAML or JSON case file: a case, a list of cases, or the list below `tests` or `cases`."""
+    """JSON Schema of a YAML or JSON case file: a case, a list of cases, or an object with the list as `tests` or
+    `cases`."""
+    definitions = _definitions()
     cases = {"type": "array", "items": {"$ref": "#/$defs/Entry"}, "minItems": 1}
+    with_defaults = {**cases, "items": {"$ref": "#/$defs/Fields", "required": ["id"]}}
+    text = {"type": ["string", "null"]}
+    beside = {
+        "name": {**text, "description": "What the cases are about."},
+        "description": {**text, "description": "More about them."},
+        "defaults": {
+            "anyOf": [{"$ref": "#/$defs/Fields", "not": {"required": ["id"]}}, {"type": "null"}],
+            "description": "Fields of the cases that do not give them.",
+        },
+    }
     listed = [
         {
             "type": "object",
-            "properties": {name: cases},
+            "properties": {name: {"type": "array"}, **beside},
             "required": [name],
+            "if": _has("defaults", _GIVEN),
+            "then": {"properties": {name: with_defaults}},
+            "else": {"properties": {name: cases}},
             "patternProperties": _FREE,
             "additionalProperties": False,
         }
-        for name in ("tests", "cases")
+        for name in LISTS
     ]
     return {
         "$schema": _DIALECT,
         "title": "Case file of yao-test",
         "anyOf": [{"$ref": "#/$defs/Entry"}, cases, *listed],
-        "$defs": {**_definitions(), "Entry": _any_mode()},
+        "$defs": {**definitions, "Entry": _any_mode(), "Fields": _fields(definitions)},
     }
+
+
+def _fields(definitions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Fields of cases of any mode, of which none is needed."""
+    shapes: dict[str, list[Any]] = {}
+    for name in _ENTRIES:
+        for field, rules in definitions[name]["properties"].items():
+            known = shapes.setdefault(field, [])
+            if rules not in known:
+                known.append(rules)
+    properties = {field: rules[0] if len(rules) == 1 else {"anyOf": rules} for field, rules in shapes.items()}
+    return {"type": "object", "properties": properties, "patternProperties": _FREE, "additionalProperties": False}
 
 
 def _any_mode() -> dict[str, Any]:
     """An entry, by the rules of `runner.cases.kinds`."""
-    multi_turn = {"anyOf": [_has("turns"), _has("type", {"const": "multi_turn"})]}
+    multi_turn = {"anyOf": [_has("turns", _GIVEN), _has("type", {"const": "multi_turn"})]}
     rules: dict[str, Any] = {"$ref": "#/$defs/Case"}
     for condition, name in (
-        (_has("simulator"), "MultiTurnCase"),
-        (_has("checkpoints"), "DynamicCase"),
+        (_has("simulator", _GIVEN), "MultiTurnCase"),
+        (_has("checkpoints", _GIVEN), "DynamicCase"),
         (multi_turn, "MultiTurnCase"),
         (_has("mode", _GIVEN), "ConversationCase"),
     ):
         rules = {"if": condition, "then": {"$ref": f"#/$defs/{name}"}, "else": rules}
     deciding = {
-        "mode": ("ConversationCase", {"const": "conversation"}),
+        "mode": ("ConversationCase", {"enum": ["conversation", None]}),
         "turns": ("MultiTurnCase", {}),
         "simulator": ("MultiTurnCase", {}),
         "checkpoints": ("DynamicCase", {}),
@@ -129,7 +157,26 @@ def _definitions() -> dict[str, dict[str, Any]]:
         *[_of_type(name, "weight", "required") for name in TYPES],
         _when("rubrics", _RUBRICS),
     ]
+    for part in definitions.values():
+        needed = part.get("required", ())
+        part["properties"] = {
+            field: rules if field in needed else _or_null(rules) for field, rules in part["properties"].items()
+        }
+    every = {field for name in _ENTRIES for field in definitions[name]["properties"]}
+    for name in _ENTRIES:
+        foreign = sorted(every - definitions[name]["properties"].keys())
+        definitions[name]["patternProperties"] = {**_FREE, f"^({'|'.join(foreign)})$": {"type": "null"}}
     return definitions
+
+
+def _or_null(rules: dict[str, Any]) -> dict[str, Any]:
+    """The rules of a field that may be null, which means that it is not given."""
+    if not rules.keys() & {"type", "anyOf", "$ref", "enum", "const"} or {"type": "null"} in rules.get("anyOf", ()):
+        return rules
+    shape = {key: value for key, value in rules.items() if key not in ("description", "default")}
+    said: dict[str, Any] = {key: rules[key] for key in ("description", "default") if key in rules}
+    shapes = shape.get("anyOf", [shape])
+    return {**said, "anyOf": [*shapes, {"type": "null"}]}
 
 
 def _models() -> dict[str, type[BaseModel]]:
@@ -156,7 +203,10 @@ def _spelt(part: dict[str, Any], cls: type[BaseModel]) -> None:
         if others and part.get("additionalProperties") is False:
             every = [{"required": [name]} for name in (field, *others)]
             part["required"] = [name for name in needed if name != field]
-            several = [{"required": list(pair)} for pair in combinations((field, *others), 2)]
+            several = [
+                {"required": list(pair), "properties": dict.fromkeys(pair, _GIVEN)}
+                for pair in combinations((field, *others), 2)
+            ]
             rules = {"not": {"anyOf": several}, **({"anyOf": every} if field in needed else {})}
             part.setdefault("allOf", []).append(rules)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.cases.fields import parts_of
+from runner.cases.fields import as_checked, parts_of
 from runner.cases.model import Case, Model
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
@@ -22,17 +22,28 @@ CONVERSATION_MODE = '"mode": "conversation"'
 
 def model_of(entry: Mapping[str, Any]) -> type[Case]:
     """The model of an entry, by its fields."""
-    if not any(name in entry for name in DECIDING):
+    if all(entry.get(name) is None for name in DECIDING):
         return Case
     from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
 
     if entry.get("mode") is not None:
         return ConversationCase
-    if "turns" in entry or entry.get("type") == "multi_turn":
+    if entry.get("turns") is not None or entry.get("type") == "multi_turn":
         return MultiTurnCase
-    if "checkpoints" in entry:
+    if entry.get("checkpoints") is not None:
         return DynamicCase
-    return MultiTurnCase if "simulator" in entry else Case
+    return MultiTurnCase if entry.get("simulator") is not None else Case
+
+
+def as_case(entry: Mapping[str, Any]) -> tuple[type[Case], dict[str, Any]]:
+    """The model of an entry, and what is checked of it: without the user's own fields, and those that are null."""
+    model = model_of(entry)
+    value = as_checked(entry, model)
+    unknown = [name for name, inner in value.items() if inner is None and name not in parts_of(model)]
+    for name in unknown:
+        if name in known_elsewhere(model):
+            del value[name]
+    return model, value
 
 
 def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:

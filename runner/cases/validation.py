@@ -13,8 +13,9 @@ from pydantic_core import from_json
 
 from runner.cases.entries import Entry, Splitter, without_noise
 from runner.cases.explain import at, explain
-from runner.cases.fields import FREE, without_free
-from runner.cases.kinds import model_of, unknown_mode
+from runner.cases.fields import FREE
+from runner.cases.kinds import as_case, unknown_mode
+from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
 from runner.documents import given_twice
@@ -59,6 +60,7 @@ class Validator:
     def __init__(self, problems: Problems, warnings: Problems | None) -> None:
         self._problems = problems
         self._warnings = warnings
+        self._told: set[Problem] = set()
 
     def of_lines(self, pieces: Iterable[list[str]]) -> Iterator[Batch]:
         """The valid cases of a JSON text that comes in pieces of whole lines."""
@@ -89,13 +91,22 @@ class Validator:
         named = value.get("id")
         text = f'case "{named}": {finding.text}' if isinstance(named, str) and finding.path != ("id",) else finding.text
         target = self._warnings if finding.unknown and self._warnings else self._problems
+        if entry.inherits(finding.path):
+            place = entry.place(_as_written(finding.path, entry))
+            self._tell(target, Problem(*place, f"defaults: {finding.text}", finding.hint))
+            return
         place = entry.place(_as_written(finding.path, entry)) if target.wanting else (entry.line, 1)
         target.add(Problem(*place, text, finding.hint))
 
+    def _tell(self, target: Problems, problem: Problem) -> None:
+        """Adds what may be found more than once: in a list and in its cases, or in the defaults of each case."""
+        if problem not in self._told:
+            self._told.add(problem)
+            target.add(problem)
+
     def case(self, entry: Entry, value: dict[str, Any]) -> Case | None:
         """The case that a JSON value is; None when it is none, which has been reported then."""
-        model = model_of(value)
-        value = without_free(value, model)
+        model, value = as_case(value)
         try:
             return model.model_validate(value)
         except ValidationError as error:
@@ -123,7 +134,11 @@ class Validator:
         for key, first, again in repeated:
             line, column = entry.at(first)
             said = given_twice(key, f"{self._problems.name}:{line}:{column}")
-            self._problems.add(Problem(*entry.at(again), said, KEEP_ONE))
+            self._tell(self._problems, Problem(*entry.at(again), said, KEEP_ONE))
+        if list_of(value):
+            batch = self.of_entries(list(entries_in(entry, value, self._problems)))
+            yield from ((batch.entry(index), case) for index, case in enumerate(batch.cases))
+            return
         case = self.case(entry, value)
         if case and not repeated:
             yield entry, case
@@ -151,7 +166,7 @@ def _all(elements: str) -> list[Case] | None:
     text = f"[{elements}]"
     cases: list[Case] | None
     try:
-        if f'"{FREE}' in text or "NaN" in text or "Infinity" in text:
+        if f'"{FREE}' in text or "null" in text or "NaN" in text or "Infinity" in text:
             cases = list(map(_checked, from_json(text, allow_inf_nan=False)))
         else:
             cases = _CASES.validate_json(text)
@@ -172,8 +187,8 @@ def _of_all_modes(text: str) -> list[Case] | None:
 def _checked(value: Any) -> Case:
     if not isinstance(value, dict):
         raise ValueError
-    model = model_of(value)
-    return model.model_validate(without_free(value, model))
+    model, value = as_case(value)
+    return model.model_validate(value)
 
 
 def _as_written(path: Path, entry: Entry) -> Path:

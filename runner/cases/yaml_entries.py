@@ -13,11 +13,11 @@ from typing import Any, TextIO
 import yaml
 
 from runner.cases.entries import Entry, Places
+from runner.cases.listing import DEFAULTS, check_beside, is_usable, list_of, with_defaults
 from runner.cases.problems import Problem, Problems
 from runner.documents import given_twice, in_words, place_of, repeated_yaml_keys, yaml_loader
 from runner.json_parts import Path
 
-LISTS = ("tests", "cases")
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -31,8 +31,9 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
                 line, column = again.first
                 said = given_twice(again.key, f"{problems.name}:{line}:{column}")
                 problems.add(Problem(*again.place, said, again.hint))
-            nodes = _cases(document, problems)
-            yield [entry for node in nodes if (entry := _entry(loader, node, problems))]
+            nodes, defaults = _cases(loader, document, problems)
+            entries = [entry for node in nodes if (entry := _entry(loader, node, problems))]
+            yield [with_defaults(entry, defaults) for entry in entries]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -45,28 +46,39 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
         loader.dispose()
 
 
-def _cases(document: yaml.Node | None, problems: Problems) -> Iterator[yaml.Node]:
-    if isinstance(document, yaml.MappingNode):
-        names = [key.value for key, _ in document.value]
-        listed = next((name for name in LISTS if name in names), None)
-        if listed is None:
-            yield document
-            return
-        for key, value in document.value:
-            if key.value == listed:
-                yield from _cases(value, problems)
-            elif not str(key.value).startswith("x-"):
-                hint = f'Beside "{listed}" there is nothing but fields that start with x-'
-                problems.add(Problem(*place_of(key), f'unknown field "{key.value}"', hint))
-    elif isinstance(document, yaml.SequenceNode):
-        yield from document.value
-    elif document is not None and document.tag != f"{_TAG}null":
-        yield document
+def _cases(loader: Any, document: yaml.Node | None, problems: Problems) -> tuple[list[yaml.Node], Entry | None]:
+    """The nodes of the cases of a document, and their defaults."""
+    nodes = {str(key.value): (key, value) for key, value in _pairs_of(document)}
+    listed = list_of(nodes)
+    if listed is None:
+        return _listed(document), None
+    for name, (key, value) in nodes.items():
+        if name != listed:
+            is_text = isinstance(value, yaml.ScalarNode) and value.tag in (f"{_TAG}str", f"{_TAG}null")
+            check_beside(name, is_text, place_of(key), listed, problems)
+    entry = None
+    if DEFAULTS in nodes and not _is_null(nodes[DEFAULTS][1]):
+        entry = _entry(loader, nodes[DEFAULTS][1], problems, is_case=False)
+    return _listed(nodes[listed][1]), entry if entry is not None and is_usable(entry, problems) else None
 
 
-def _entry(loader: Any, node: yaml.Node, problems: Problems) -> Entry | None:
+def _listed(node: yaml.Node | None) -> list[yaml.Node]:
+    if isinstance(node, yaml.SequenceNode):
+        return list(node.value)
+    return [] if node is None or _is_null(node) else [node]
+
+
+def _pairs_of(node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
+    return node.value if isinstance(node, yaml.MappingNode) else []
+
+
+def _is_null(node: yaml.Node) -> bool:
+    return bool(node.tag == f"{_TAG}null")
+
+
+def _entry(loader: Any, node: yaml.Node, problems: Problems, is_case: bool = True) -> Entry | None:
     line, column = place_of(node)
-    if not isinstance(node, yaml.MappingNode):
+    if is_case and not isinstance(node, yaml.MappingNode):
         hint = "A case is a mapping with id and input"
         problems.add(Problem(line, column, f"{_shown(node)} is no case", hint))
         return None

@@ -8,6 +8,7 @@ import click
 
 from runner import exit_codes
 from runner.commands.comparison import Change, Comparison, compare
+from runner.commands.flags import Command
 from runner.commands.reports import check_outputs, read_report, understanding, write_text
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -29,7 +30,11 @@ TITLES = {
 """Kind of change → its title and colour."""
 
 
-@click.command("diff", help="Compares two saved .jsonl or .json reports: A is the older one, B the newer one.")
+@click.command(
+    "diff",
+    cls=Command,
+    help="Compares two saved .jsonl or .json reports: A is the older one, B the newer one.",
+)
 @click.argument("a")
 @click.argument("b")
 @click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .md, .json, .html. Repeatable.")

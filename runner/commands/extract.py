@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import click
 
+from runner.commands.flags import Command
 from runner.commands.reports import read_report, understanding, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -23,7 +24,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """Names that Windows keeps for devices, with any extension."""
 
 
-@click.command("extract", help="Writes a file for each result of a saved .jsonl or .json report.")
+@click.command("extract", cls=Command, help="Writes a file for each result of a saved .jsonl or .json report.")
 @click.argument("report", metavar="REPORT")
 @click.option("-d", "--directory", metavar="DIR", help="Where they go. Default: beside the report, named like it.")
 @click.option("--format", "kind", type=click.Choice(["md", "json"]), default="md", help="Markdown or JSON.")

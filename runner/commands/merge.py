@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from runner.commands.flags import Command
 from runner.commands.reports import EXTENSIONS, read_report, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -19,7 +20,11 @@ WORST = ("interrupted", "error")
 """Statuses of a part that the whole takes over, the first one first."""
 
 
-@click.command("merge", help="Joins the .jsonl or .json reports of the parts of one run; a later part wins.")
+@click.command(
+    "merge",
+    cls=Command,
+    help="Joins the .jsonl or .json reports of the parts of one run; a later part wins.",
+)
 @click.argument("parts", metavar="PART...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", multiple=True, required=True, help=f"{EXTENSIONS}. Repeatable.")
 @click.pass_obj

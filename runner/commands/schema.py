@@ -7,12 +7,14 @@ from pathlib import Path
 
 import click
 
+from runner.commands.flags import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 
 
 @click.command(
     "schema",
+    cls=Command,
     help="Prints the JSON Schema of case files, or of a single case as in a line of JSONL: editors complete and check "
     "with them.",
 )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import click
 
+from runner.commands.flags import Command
 from runner.commands.reports import EXTENSIONS, read_report, understanding, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.document import Report
 
 
-@click.command("show", help="Shows a saved .jsonl or .json report on the console, or writes it in another format.")
+@click.command(
+    "show",
+    cls=Command,
+    help="Shows a saved .jsonl or .json report on the console, or writes it in another format.",
+)
 @click.argument("report", metavar="REPORT")
 @click.option("-o", "--output", metavar="FILE", multiple=True, help=f"Write it: {EXTENSIONS}. Repeatable.")
 @click.option("-r", "--reporter", metavar="ID", help="Print it as a built-in reporter does, such as report.markdown.")

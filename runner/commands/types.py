@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from runner.application import find_root
+from runner.commands.flags import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 
@@ -16,7 +17,9 @@ TARGET = "types/yao-test"
 
 
 @click.command(
-    "types", help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here)."
+    "types",
+    cls=Command,
+    help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here).",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.pass_obj

@@ -48,6 +48,65 @@ def test_the_exit_code_says_how_it_went(here: Application, name: str) -> None:
     assert here.run(*arguments, "-q").code == code
 
 
+ONE_VALUE = {
+    "two connectors": (["-c", "scripted", "-c", "other"], "-c"),
+    "two spellings": (["-c", "scripted", "--connector", "other"], "-c"),
+    "an equals sign": (["--connector=scripted", "--connector=scripted"], "-c"),
+    "two filters": (["--run", "Passes", "--run", "Fails"], "-run"),
+    "a filter in the other spelling": (["-run", "Passes", "--run", "Fails"], "-run"),
+    "two agents": (["-n", "demo", "-n", "demo"], "-n"),
+    "two contexts": (["--ctx", "a.json", "--ctx", "b.json"], "--ctx"),
+    "two timeouts": (["--timeout", "1s", "--timeout", "2s"], "--timeout"),
+    "two reporters": (["-r", "report.json", "-r", "report.html"], "-r"),
+    "two users": (["-u", "a", "-u", "b"], "-u"),
+    "two counts": (["--runs", "2", "--runs", "3"], "--runs"),
+    "two shards": (["--shard", "1/2", "--shard", "2/2"], "--shard"),
+    "two hooks": (["--before", "a.B", "--before", "a.C"], "--before"),
+}
+
+
+@pytest.mark.parametrize("name", ONE_VALUE)
+def test_a_flag_that_takes_one_value_is_refused_twice(here: Application, name: str) -> None:
+    flags, spelling = ONE_VALUE[name]
+    run = here.run("-i", "scripts.demo.passes", *flags)
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr == (
+        f"Error: {spelling} is given twice, and takes one value\nHint: yao-test --help lists the flags\n"
+    )
+
+
+def test_flags_that_may_be_repeated_still_may(here: Application) -> None:
+    flags = [
+        "-i",
+        "scripts.demo.passes",
+        "-i",
+        "scripts.demo.skips",
+        "-v",
+        "-v",
+        "--allow-net",
+        "a",
+        "--allow-net",
+        "b",
+    ]
+    assert here.run(*flags, "--no-color", "--no-color").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["schema", "-o", "a.json", "-o", "b.json"],
+        ["show", "report.json", "-r", "report.json", "-r", "report.html"],
+        ["extract", "report.json", "-d", "a", "--directory", "b"],
+        ["diff", "a.json", "b.json", "--slower-by", "1s", "--slower-by", "2s"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_other_commands_refuse_it_too(here: Application, words: list[str]) -> None:
+    run = here.run(*words)
+    assert (run.code, run.stdout) == (2, "")
+    assert "is given twice, and takes one value" in run.stderr
+
+
 @pytest.mark.parametrize("flag", ["--help", "-h", "--version"])
 def test_help_and_version_succeed(here: Application, flag: str) -> None:
     run = here.run(flag)

@@ -270,20 +270,52 @@ def test_without_a_terminal_nobody_is_asked(app: MakeApplication) -> None:
     assert records["T2"]["status"] == "passed"
 
 
-NOBODY = {
-    "in continuous integration": ({"CI": "true"}, True, "no terminal: this is a job of continuous integration"),
-    "on a terminal that is not its own": ({}, False, "no terminal"),
-}
-
-
-@pytest.mark.parametrize(("variables", "controlling", "why"), NOBODY.values(), ids=NOBODY.keys())
-def test_nobody_is_asked_where_nobody_sits(
-    app: MakeApplication, terminal: Session, variables: dict[str, str], controlling: bool, why: str
-) -> None:
-    person = terminal(app(asking()), "--interactive", controlling=controlling, **variables)
+def test_nobody_is_asked_in_continuous_integration(app: MakeApplication, terminal: Session) -> None:
+    person = terminal(app(asking()), "--interactive", CI="true")
     _, records = person.ends()
 
+    why = "no terminal: this is a job of continuous integration"
     assert records["T1"]["skip_reason"] == f"Agent awaiting input, {why}"
+
+
+def test_a_person_sits_at_a_terminal_that_controls_no_processes(app: MakeApplication, terminal: Session) -> None:
+    """As in a container, or below a program that drives the command through a terminal of its own."""
+    person = terminal(app(asking()), "--interactive", controlling=False)
+    person.types("travel\r")
+    person.sees("Which day?")
+    person.types("2026-03-01\r")
+    code, records = person.ends()
+
+    assert (code, records["T1"]["status"]) == (0, "passed")
+    assert records["T1"]["output"] == "Filed for 2026-03-01."
+
+
+@pytest.mark.parametrize("controlling", [True, False])
+def test_the_terminal_of_the_input_is_asked_when_the_output_is_a_file(app: MakeApplication, controlling: bool) -> None:
+    application = app(asking())
+    outer, inner = pty.openpty()
+    process = application.start(
+        *("-i", case_file(), "--interactive"),
+        stdin=inner,
+        preexec_fn=(lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0) and None) if controlling else None,
+    )
+    os.close(inner)
+    shown = b""
+    while b"> " not in shown:
+        shown += os.read(outer, 1000)
+    os.write(outer, b"\x04")
+    run = application.finish(process)
+    os.close(outer)
+
+    assert b"What kind of expense is it?" in shown
+    assert "skipped at the prompt" in run.stdout
+
+
+def test_the_end_of_the_input_skips_the_case_on_such_a_terminal(app: MakeApplication, terminal: Session) -> None:
+    person = terminal(app(asking()), "--interactive", controlling=False)
+    person.types("\x04")
+    _, records = person.ends()
+    assert "skipped at the prompt" in records["T1"]["skip_reason"]
 
 
 def test_a_run_in_the_background_asks_nobody(app: MakeApplication, terminal: Session, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_page_has_examples() -> None:
-    assert len(FILES) == 9
+    assert len(FILES) == 10
 
 
 @pytest.mark.parametrize("name", sorted(FILES.keys() - {BROKEN}))

@@ -295,7 +295,7 @@ BAD_YAML = {
     ),
     "beside the list": (
         "tests: [{id: A, input: Hi}]\ntitle: x\n",
-        'a.yaml:2:1: unknown field "title" [Beside "tests" there is nothing but fields that start with x-]',
+        'a.yaml:2:1: unknown field "title" [Beside "tests" may stand name, description, defaults, and x- fields]',
     ),
     "a scalar": ("- hello\n", "a.yaml:1:3: 'hello' is no case [A case is a mapping with id and input]"),
     "bytes": (
