@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -136,6 +137,7 @@ class _Run:
         taken = self._take_up(modules, sources, suites)
         if taken is not None:
             sources, warnings = taken.sources, [*warnings, *taken.warnings]
+        self._check_references(sources, [])
         going_on = taken and taken.file
         console = Console(options, environment)
         self._progress = console.progress
@@ -234,17 +236,30 @@ class _Run:
             return [], []
         from runner.sources import open_sources
 
-        if self._options.simulator:
-            from runner.agents.simulators import check_reference
-
-            check_reference(self._options.simulator, self._application)
         generate = partial(self._generate, context)
-        found = open_sources(inputs, self._options, self._application, self._environment.directory, generate)
+        directory = self._environment.directory
+        return open_sources(inputs, self._options, self._application, directory, generate, self._check_references)
+
+    def _check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
+        """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of
+        `--connector` cannot be used."""
+        if not sources and not generators:
+            return
+        from runner.agents.assistant import Assistants
+        from runner.resolution import check_references, named_by
+
+        if generators and self._options.shard is not None:
+            _, sources = self._part(self._options.shard, [], sources)
+        folders = {source.assistant.id: source.assistant.folder for source in sources}
+        folders |= dict(Assistants(self._application).find(generator.agent) for generator in generators)
+        named = named_by(sources, generators, self._options, folders)
+        for first in named:
+            service = self._agents()
+            service.run(check_references(chain([first], named), service.runtime, self._application))
         if self._options.connector and not self._options.dry_run:
             connectors = self._agents().runtime.connectors
             find = connectors.get if self._options.replay is None else connectors.model
             find(connectors.resolve(self._options.connector))
-        return found
 
     def _generate(self, context: dict[str, Any], input: GeneratorInput) -> tuple[list[Case], list[str]]:
         """Has cases made; on a terminal a line says so meanwhile."""

@@ -53,7 +53,8 @@ async def attempt(trial: Trial) -> TestResult:
         trial.failures.append(agent_failure(error))
     except (RunnerError, ScriptError) as error:
         hint = f". {error.hint}" if error.hint else ""
-        cause: Cause = "infrastructure" if isinstance(error, HostError) else "error"
+        broken = isinstance(error, HostError) or (isinstance(error, RunnerError) and error.infrastructure)
+        cause: Cause = "infrastructure" if broken else "error"
         trial.failures.append(Failure(cause, f"agent error: {error.message}{hint}"))
     except Exception as error:  # a fault of this tool costs one case, not the run
         trial.failures.append(Failure("infrastructure", f"the case broke the tool: {type(error).__name__}: {error}"))

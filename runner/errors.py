@@ -2,6 +2,7 @@
 
 RunnerError                 base: a message that starts with what was being done, and a hint
 └── ConfigurationError      the user's input cannot be used: exit code 2
+    └── BrokenError         a file of an agent, or of a connector, cannot be used: the cases that need it are broken
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from collections.abc import Iterable
 class RunnerError(Exception):
     """Base of the tree; `hint` says what to do about it."""
 
+    infrastructure = False
+    """Whether a case that meets it is broken, and has no verdict."""
+
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
@@ -20,6 +24,12 @@ class RunnerError(Exception):
 
 class ConfigurationError(RunnerError):
     """A flag, a file or a name that cannot be used."""
+
+
+class BrokenError(ConfigurationError):
+    """A file of the application that is there, and cannot be used. Where a flag asks for it, the run cannot begin."""
+
+    infrastructure = True
 
 
 def did_you_mean(name: str, candidates: Iterable[str], prefix: str = "") -> str | None:

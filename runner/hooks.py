@@ -54,7 +54,8 @@ class Hook(NamedTuple):
             )
             value = (await runtime.function(call, scope, f"{kind} {reference}")).value
         except ScriptReferenceError as error:
-            raise HookError(Failure("setup", error.message + (f". {error.hint}" if error.hint else ""))) from error
+            message = error.message + (f". {error.hint}" if error.hint else "")
+            raise HookError(Failure("infrastructure" if error.infrastructure else "setup", message)) from error
         except AgentError as error:
             cause: Cause = "infrastructure" if error.infrastructure else "setup"
             raise HookError(agent_failure(error)._replace(cause=cause, message=error.message)) from error

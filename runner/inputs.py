@@ -119,10 +119,8 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
         raise ConfigurationError(
             f"Cannot generate cases with {reference}: the agent to test is not named", "Name it with -n"
         )
-    assistants = Assistants(application)
-    if reference.startswith("agents:"):
-        assistants.get(reference)
-    return GeneratorInput(assistants.get(options.name).id, input, reference, parameters(query, f"-i {input}"))
+    target, _ = Assistants(application).find(options.name)
+    return GeneratorInput(target, input, reference, parameters(query, f"-i {input}"))
 
 
 def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
@@ -159,7 +157,7 @@ def _agent(
     if options.name is not None:
         from runner.agents.assistant import Assistants
 
-        return Assistants(application).get(options.name).id
+        return Assistants(application).find(options.name)[0]
     found = application.agent_of(place)
     if found is None and directory is not None and not place.is_relative_to(application.root):
         found, place = application.agent_of(directory), directory

@@ -46,6 +46,10 @@ class CaseSource(NamedTuple):
     """The cases that are to run, with their lines, read anew."""
     waited: frozenset[str] = frozenset()
     """Ids of those that others depend on."""
+    refers: bool = True
+    """Whether its cases may name agents, scripts or connectors."""
+    broken: str = ""
+    """Why none of its cases can run: what is wrong with the files of the agent."""
     done: Mapping[str, Mapping[int, Status]] = {}
     """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
 
@@ -225,7 +229,9 @@ class _Run:
         run = CaseRun(lambda: self._trial(item))
         try:
             obstacle = suite.progress.obstacle(case.depends_on)
-            if obstacle is not None and not case.skip and not item.run:
+            if suite.source.broken and not case.skip:
+                result = run.failed(Failure("infrastructure", suite.source.broken))
+            elif obstacle is not None and not case.skip and not item.run:
                 result = run.skipped(obstacle)
             else:
                 if not case.skip:

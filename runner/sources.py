@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from runner.agents.assistant import Assistant, Assistants
+from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application import Application
 from runner.cases.model import Case
 from runner.cases.reader import CaseFile
 from runner.cases.select import Chosen, chooser
 from runner.dependencies import needs_of
+from runner.errors import BrokenError
 from runner.events import Suite
 from runner.inputs import CaseInput, GeneratorInput
 from runner.options import RunOptions
@@ -19,6 +20,8 @@ from runner.scheduler import CaseSource
 
 Generate = Callable[[GeneratorInput], tuple[list[Case], list[str]]]
 """Has cases made, and answers them with warnings."""
+Check = Callable[[list[CaseSource], list[GeneratorInput]], None]
+"""Raises ConfigurationError for what the cases of sources, and generators, name and what is not there."""
 
 
 def open_sources(
@@ -27,21 +30,28 @@ def open_sources(
     application: Application,
     directory: Path,
     generate: Generate,
+    check: Check,
 ) -> tuple[list[CaseSource], list[str]]:
-    """The cases of inputs, in their order, and warnings about them. Blocks while cases are generated. Raises
-    ConfigurationError with everything that is wrong with a file."""
+    """The cases of inputs, in their order, and warnings about them. Blocks while cases are generated, before which
+    `check` looks at all others. Raises ConfigurationError with everything that is wrong with a file."""
+    generators = [input for input in inputs if isinstance(input, GeneratorInput)]
     assistants = Assistants(application)
     chosen = chooser(options.run) if options.run else None
-    sources, warnings = [], []
+    sources: list[CaseSource] = []
+    warnings: list[str] = []
     for input in sorted(inputs, key=lambda input: isinstance(input, GeneratorInput)):
-        assistant = assistants.get(input.agent)
+        assistant, broken = _assistant(input.agent, assistants)
         if isinstance(input, GeneratorInput):
+            if input is generators[0]:
+                check(sources, generators)
             cases, said = generate(input)
             sources.append(_generated(input, cases, chosen, assistant, options, directory))
             warnings += said
             continue
+        if broken and options.dry_run:
+            warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
         if input.path is None:
-            sources.append(_message(input, options, directory, assistants))
+            sources.append(_message(input, options, directory, assistant)._replace(broken=broken))
             continue
         name = _shown(input.path, directory)
         file = CaseFile.check(input.path, options.lenient, chosen, name)
@@ -49,11 +59,19 @@ def open_sources(
         warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
         connector = options.connector or ""
         suite = Suite(input.id, "agent_test", name, str(input.path), assistant.id, connector, file.several_turns)
-        sources.append(
-            CaseSource(suite, assistant, file.folder, file.count, file.total, partial(_cases, file), file.needs.ids)
-        )
+        again, waited = partial(_cases, file), file.needs.ids
+        source = CaseSource(suite, assistant, file.folder, file.count, file.total, again, waited, file.refers, broken)
+        sources.append(source)
     order = [input.id for input in inputs]
     return sorted(sources, key=lambda source: order.index(source.suite.id)), warnings
+
+
+def _assistant(id: str, assistants: Assistants) -> tuple[Assistant, str]:
+    """An agent, and what is wrong with its files; what stands for it then."""
+    try:
+        return assistants.get(id), ""
+    except BrokenError as error:
+        return stand_in(*assistants.find(id)), error.message + (f". {error.hint}" if error.hint else "")
 
 
 def _generated(
@@ -72,10 +90,10 @@ def _generated(
     return CaseSource(suite, assistant, directory, len(selected), len(cases), lambda: selected, needs.ids)
 
 
-def _message(input: CaseInput, options: RunOptions, directory: Path, assistants: Assistants) -> CaseSource:
+def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: Assistant) -> CaseSource:
     case = Case(id="message", input=input.message)
     suite = Suite(input.id, "agent_test", f'"{input.message}"', "", input.agent, options.connector or "")
-    return CaseSource(suite, assistants.get(input.agent), directory, 1, 1, lambda: [(0, case)])
+    return CaseSource(suite, assistant, directory, 1, 1, lambda: [(0, case)])
 
 
 def _cases(file: CaseFile) -> Iterator[tuple[int, Case]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.application import Application
 from runner.documents import read_json, read_yaml
-from runner.errors import ConfigurationError
+from runner.errors import BrokenError, ConfigurationError, did_you_mean
 from scripttest.tuples import NamedTuple
 
 SHIPPED = Path(__file__).resolve().parent.parent / "shipped"
@@ -58,20 +58,30 @@ class Assistants:
         self._localized: dict[tuple[Path, str], Assistant] = {}
 
     def get(self, id: str) -> Assistant:
-        """An agent by id; `assistants.` or `agents:` before it is fine. Raises ConfigurationError."""
+        """An agent by id; `assistants.` or `agents:` before it is fine. Raises ConfigurationError when there is none,
+        and BrokenError when its files cannot be used."""
         id = id.removeprefix("agents:")
         if id not in self._known:
-            self._known[id] = _read(*self._find(id))
+            place = self.find(id)
+            try:
+                self._known[id] = _read(*place)
+            except ConfigurationError as error:
+                raise BrokenError(error.message, error.hint) from error
         return self._known[id]
 
-    def _find(self, id: str) -> tuple[str, Path]:
+    def find(self, id: str) -> tuple[str, Path]:
+        """Id and folder of an agent, whatever is in its files. Raises ConfigurationError."""
+        id = id.removeprefix("agents:")
         try:
             return self._application.agent(id)
-        except ConfigurationError:
+        except ConfigurationError as error:
             shipped = self._shipped.assistants.joinpath(*id.removeprefix("assistants.").split("."))
             if (shipped / "package.yao").is_file():
                 return self._shipped.agent(id)
-            raise
+            known = sorted({id for id, _ in (*self._application.agents(), *self._shipped.agents())})
+            hint = did_you_mean(id.removeprefix("assistants."), known) or f"There are {', '.join(known[:20])}"
+            wanted = self._application.assistants.joinpath(*id.split("."), "package.yao")
+            raise ConfigurationError(f'Cannot find agent "{id}": there is no {wanted}', hint) from error
 
     def preset(self, assistant: Assistant, name: str) -> tuple[dict[str, Any], ...] | None:
         """The prompts of a preset, `prompts/task.yml` for `task`; None when there is none. Raises
@@ -104,6 +114,13 @@ class Assistants:
             path = folder / "prompts.yml"
             self._presets[key] = _prompts(path) if path.is_file() else ()
         return self._presets[key] or ()
+
+
+def stand_in(id: str, folder: Path) -> Assistant:
+    """What stands for an agent whose files cannot be used."""
+    return Assistant(
+        id, folder, id, "", "assistant", "", {}, (), True, _DEFAULT_TURNS, True, prompts=(), script=None, uses={}
+    )
 
 
 def _read(id: str, folder: Path) -> Assistant:
@@ -140,7 +157,7 @@ def _read(id: str, folder: Path) -> Assistant:
         loops=bool(options.get("tool_loop", True)),
         turns=turns,
         global_prompts=not package.get("disable_global_prompts"),
-        prompts=_prompts(prompts) if prompts.is_file() else (),
+        prompts=_own_prompts(prompts) if prompts.is_file() else (),
         script=script,
         uses=package.get("uses") or {},
     )
@@ -154,6 +171,14 @@ def _preset(folder: Path, name: str) -> tuple[dict[str, Any], ...] | None:
             if file.is_file() and file.resolve().is_relative_to(folder.resolve()):
                 return _prompts(file)
     return None
+
+
+def _own_prompts(path: Path) -> tuple[dict[str, Any], ...]:
+    found = _prompts(path)
+    if not any(prompt["content"].strip() for prompt in found):
+        hint = "Say there what the agent is to do, or delete the file: an agent without prompts asks no model"
+        raise ConfigurationError(f"Cannot use prompts {path}: there is nothing in it", hint)
+    return found
 
 
 def _prompts(path: Path) -> tuple[dict[str, Any], ...]:

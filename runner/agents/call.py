@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
@@ -21,7 +22,7 @@ from runner.agents.chat import Messages, read_messages
 from runner.agents.mocked import mocked_agent
 from runner.agents.prompts import fill
 from runner.connectors.base import Completion, ModelRequest
-from runner.errors import ConfigurationError
+from runner.errors import BrokenError, ConfigurationError
 from scripttest import FunctionCall
 
 if TYPE_CHECKING:
@@ -142,7 +143,9 @@ class Call:
             )
         except ConfigurationError as error:
             raise AgentError(
-                f"{hook} of {self._assistant.id} delegates to {order['agent_id']}: {error.message}", hint=error.hint
+                f"{hook} of {self._assistant.id} delegates to {order['agent_id']}: {error.message}",
+                hint=error.hint,
+                infrastructure=error.infrastructure,
             ) from error
 
     async def _hook(self, name: str, arguments: list[Any]) -> Any:
@@ -168,14 +171,16 @@ class Call:
     ) -> tuple[Completion, tuple[UsedTool, ...], str]:
         assistant = self._assistant
         where = f"{assistant.folder / 'package.yao'}" if servers == assistant.servers else f"Create of {assistant.id}"
-        box = await self._runtime.toolbox(servers, where) if servers else None
+        with _own_files(not settings.get("mcp_servers")):
+            box = await self._runtime.toolbox(servers, where) if servers else None
         self._scope.chat.logs += [("warn", warning) for warning in box.warnings] if box else []
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         messages = self._opening(settings, box) + said
         connectors = self._runtime.connectors
-        connector = connectors.resolve(
-            self._options.get("connector") or settings.get("connector") or assistant.connector
-        )
+        chosen = self._options.get("connector") or settings.get("connector")
+        with _own_files(not chosen):
+            connector = connectors.resolve(chosen or assistant.connector)
+            connectors.find(connector)
         parameters = dict(assistant.parameters)
         for key in CREATE_PARAMETERS:
             if settings.get(key) is not None:
@@ -263,3 +268,15 @@ def _tool_text(tool: UsedTool) -> str:
     if tool.use.error is not None:
         return f"Error: {tool.use.error}"
     return json.dumps(tool.use.result, ensure_ascii=False)
+
+
+@contextmanager
+def _own_files(own: bool) -> Iterator[None]:
+    """Takes what cannot be used for a fault of files of the agent, rather than of who asks it; unless they are not
+    its `own`. Raises BrokenError."""
+    try:
+        yield
+    except ConfigurationError as error:
+        if not own:
+            raise
+        raise BrokenError(error.message, error.hint) from error

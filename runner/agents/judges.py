@@ -52,7 +52,8 @@ class CaseJudges:
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message
             hint = f". {error.hint}" if error.hint else ""
-            raise NotEvaluated(message + hint, infrastructure=isinstance(error, AgentError)) from error
+            broken = isinstance(error, AgentError) or error.infrastructure
+            raise NotEvaluated(message + hint, infrastructure=broken) from error
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function; see `Judges`."""
@@ -72,7 +73,8 @@ class CaseJudges:
             )
             return (await self._runtime.function(call, scope, reference)).value
         except ScriptReferenceError as error:
-            raise NotEvaluated(error.message + (f". {error.hint}" if error.hint else "")) from error
+            message = error.message + (f". {error.hint}" if error.hint else "")
+            raise NotEvaluated(message, infrastructure=error.infrastructure) from error
         except AgentError as error:
             raise NotEvaluated(error.placed, infrastructure=error.infrastructure) from error
         except HostError as error:

@@ -31,10 +31,12 @@ class Reference(NamedTuple):
 class ScriptReferenceError(Exception):
     """A reference fits nothing; the message says what was tried, the hint what there is."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, infrastructure: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.infrastructure = infrastructure
+        """Whether the script is there and cannot be loaded."""
 
 
 async def find_function(
@@ -82,7 +84,9 @@ async def find_function(
                 return Reference(script, plain)
     own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
     places = ", ".join(map(str, [application.root / "scripts", "the agents' src/ folders", *own]))
-    raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}')
+    known = sorted(_known(folder, application))
+    hint = did_you_mean(plain, known) or did_you_mean(module, known)
+    raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}', hint)
 
 
 def _scripts(module: str, folder: Path | None, application: Application) -> Iterator[Path]:
@@ -100,6 +104,14 @@ def _scripts(module: str, folder: Path | None, application: Application) -> Iter
                     script = base.with_name(name + suffix)
                     if script.is_file():
                         yield script
+
+
+def _known(folder: Path | None, application: Application) -> Iterator[str]:
+    """The scripts of the application and of an agent, as references name them."""
+    for place in (application.root / "scripts", *([folder / "src"] if folder else [])):
+        for path in place.rglob("*"):
+            if path.suffix in SUFFIXES and "node_modules" not in path.parts:
+                yield path.relative_to(place).with_suffix("").as_posix().replace("/", ".")
 
 
 def _meant(function: str, declared: frozenset[str], roles: tuple[str, ...]) -> str | None:
@@ -127,7 +139,7 @@ async def _declared(functions: FunctionPool, script: Path, reference: str) -> fr
     except (FunctionError, ScriptError) as error:
         at = f"{error.location.file}:{error.location.line}:{error.location.column}: " if error.location else ""
         raise ScriptReferenceError(
-            f'Cannot load the script of "{reference}": {at}{error.message}', error.hint
+            f'Cannot load the script of "{reference}": {at}{error.message}', error.hint, infrastructure=True
         ) from error
 
 

@@ -104,7 +104,9 @@ class Runtime:
         try:
             return await self.functions.declared(assistant.script)
         except FunctionError as error:
-            raise _script_error(f"the script of {assistant.id} cannot be loaded", error) from error
+            broken = _script_error(f"the script of {assistant.id} cannot be loaded", error)
+            broken.infrastructure = True
+            raise broken from error
 
     async def function(self, call: FunctionCall, scope: Scope, what: str = "") -> Returned:
         """Calls a function of a script on behalf of a chat. Raises AgentError, which starts with `what`."""

@@ -26,13 +26,12 @@ from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.answers import read_simulation
 from runner.assertions.base import NotEvaluated
-from runner.errors import ConfigurationError, RunnerError
+from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
 from scripttest import ScriptError
 from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from runner.application import Application
     from runner.cases.conversations import Simulator
     from runner.modes.base import Trial
 
@@ -181,18 +180,6 @@ class SimulatedUser:
             raise SimulatorError(str(error), infrastructure=error.infrastructure) from error
         except (AgentError, RunnerError, ScriptError) as error:
             raise SimulatorError(error.message, error.hint, getattr(error, "infrastructure", False)) from error
-
-
-def check_reference(reference: str, application: Application) -> None:
-    """Raises ConfigurationError when `--simulator` names an agent that there is not."""
-    if reference.startswith(_SCRIPTS):
-        return
-    from runner.agents.assistant import Assistants
-
-    try:
-        Assistants(application).get(reference)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"Cannot use --simulator {reference}: {error.message}", error.hint) from error
 
 
 def tool_results(trial: Trial) -> dict[str, Any]:

@@ -51,9 +51,14 @@ def problem(assertion: Assertion) -> str | None:
     return None
 
 
+def parts_of(assertion: Assertion) -> list[Assertion]:
+    """The assertions in a valid one of these types."""
+    return [_part(item) for item in assertion.value]
+
+
 async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *, decides: bool) -> Verdict:
     """`decides`: the outcome of a part which is that of the whole."""
-    details = await check_all([_part(item) for item in assertion.value], evidence, judges)
+    details = await check_all(parts_of(assertion), evidence, judges)
     held = not decides
     judged = [part for part in details if part.judged]
     if any(part.passed is decides and not part.error for part in judged):
@@ -104,7 +109,7 @@ def _part(item: Any) -> Assertion:
         item = {"type": item}
     if not isinstance(item, dict):
         raise ValueError(f"an assertion is an object with a type, not {show(item, 100)}")
-    fields = as_checked(item, Assertion)
+    fields = as_checked({str(key): value for key, value in item.items()}, Assertion)
     _known("assertion type", fields.get("type", "equals"), TYPES)
     for field in fields:
         _known("field", field, Assertion.model_fields)

@@ -15,6 +15,7 @@ from runner.cases.graph import Fault, faults
 from runner.cases.halves import Second, middle_of, part_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problems
+from runner.cases.references import references_of
 from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
 from runner.dependencies import Needs, needs_of
@@ -50,6 +51,7 @@ class _Found(NamedTuple):
     """Ids and what the cases depend on."""
     left_out: set[str]
     several_turns: bool
+    refers: bool
 
 
 class CaseFile:
@@ -69,6 +71,8 @@ class CaseFile:
         """What they depend on."""
         self.several_turns = False
         """Whether a case of it is anything but a standard one."""
+        self.refers = False
+        """Whether a case of it names agents, scripts or connectors."""
         self.warnings: list[str] = []
         """Unknown fields that were dropped, each with its place."""
         self._lenient = lenient
@@ -120,7 +124,7 @@ class CaseFile:
         problems.raise_any()
         if found.waits:
             self.needs = needs_of(found.waits, frozenset(found.left_out))
-        self.several_turns = found.several_turns
+        self.several_turns, self.refers = found.several_turns, found.refers
         self.total = len(found.lines)
         self.count = self.total - len(found.left_out) + len(self.needs.added)
         if not self.total:
@@ -131,7 +135,7 @@ class CaseFile:
         lines: dict[str, int] = {}
         waits: dict[str, list[str]] = {}
         left_out: set[str] = set()
-        several_turns = False
+        several_turns = refers = False
         chosen = self._chosen
         for batch in batches:
             begins = dict(zip([case.id for case in batch.cases], batch.lines, strict=True))
@@ -145,9 +149,10 @@ class CaseFile:
                     waits[case.id] = case.depends_on
                 if type(case) is not Case:
                     several_turns = True
+                refers = refers or any(references_of(case, simulator="any"))
             if chosen is not None:
                 left_out.update([case.id for case in batch.cases if not chosen(case)])
-        return _Found(lines, waits, left_out, several_turns)
+        return _Found(lines, waits, left_out, several_turns, refers)
 
     def _report_repeated(self, batch: Batch, lines: dict[str, int], validator: Validator) -> None:
         known = dict(lines)
@@ -171,9 +176,12 @@ class CaseFile:
         rest = _Found(*answer)
         if first.lines.keys() & rest.lines.keys():
             return None
-        several_turns = first.several_turns or rest.several_turns
         found = _Found(
-            first.lines | rest.lines, first.waits | rest.waits, first.left_out | rest.left_out, several_turns
+            first.lines | rest.lines,
+            first.waits | rest.waits,
+            first.left_out | rest.left_out,
+            first.several_turns or rest.several_turns,
+            first.refers or rest.refers,
         )
         return None if any(faults(found.waits, found.lines, "case")) else found
 

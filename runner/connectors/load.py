@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runner.connectors.base import Connector
 from runner.connectors.definition import Definition, read_definition, read_type
 from runner.documents import read_yaml
-from runner.errors import ConfigurationError, did_you_mean
+from runner.errors import BrokenError, ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from runner.connectors.timing import Timing
@@ -82,18 +82,37 @@ class Connectors:
         return isinstance(value, str) and bool(value.strip())
 
     def get(self, id: str) -> Connector:
-        """The connector of that id. Raises ConfigurationError."""
+        """The connector of that id. Raises ConfigurationError when there is none, and BrokenError when it cannot be
+        used, because its key is missing for instance."""
         if id not in self._made:
-            self._made[id] = self._make(id)
+            path = self.find(id)
+            try:
+                self._made[id] = self._scripted(id) if path is None else self._make(id, path)
+            except ConfigurationError as error:
+                raise BrokenError(error.message, error.hint) from error
         return self._made[id]
+
+    def find(self, id: str) -> Path | None:
+        """The file of a connector; None for the one that needs none. Raises ConfigurationError when there is no such
+        connector."""
+        path = self._files().get(id)
+        if path is not None or id == SCRIPTED:
+            return path
+        known = self.ids()
+        if id in self._named:  # whoever named the variable need not know its value
+            raise ConfigurationError(
+                f"Cannot find connector $ENV.{self._named[id]}: its value is no id of a connector below "
+                f"{self._root}/connectors",
+                f"There are: {', '.join(known)}",
+            )
+        hint = did_you_mean(id, known) or f"There are: {', '.join(known)}"
+        raise ConfigurationError(f'Cannot find connector "{id}": no such file below {self._root}/connectors', hint)
 
     def model(self, id: str) -> str:
         """The name of the model that a connector asks, for which no key is needed; empty when its file does not say it,
         or names a variable that is not set. Raises ConfigurationError."""
         if id not in self._models:
-            path = self._files().get(id)
-            if path is None:
-                self.get(id)  # says what is wrong, or is the one that needs no file
+            path = self.find(id)
             definition = path and read_definition(id, path, self._root, self._variables, replayed=True)
             if definition and definition.type not in TYPES:
                 raise self._unusable(definition)
@@ -114,20 +133,7 @@ class Connectors:
         self._made = {}
         self._client = None
 
-    def _make(self, id: str) -> Connector:
-        path = self._files().get(id)
-        if path is None:
-            if id == SCRIPTED:
-                return self._scripted(id)
-            known = self.ids()
-            if id in self._named:  # whoever named the variable need not know its value
-                raise ConfigurationError(
-                    f"Cannot find connector $ENV.{self._named[id]}: its value is no id of a connector below "
-                    f"{self._root}/connectors",
-                    f"There are: {', '.join(known)}",
-                )
-            hint = did_you_mean(id, known) or f"There are: {', '.join(known)}"
-            raise ConfigurationError(f'Cannot find connector "{id}": no such file below {self._root}/connectors', hint)
+    def _make(self, id: str, path: Path) -> Connector:
         definition = read_definition(id, path, self._root, self._variables)
         if definition.type not in TYPES:
             raise self._unusable(definition)

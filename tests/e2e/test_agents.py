@@ -527,7 +527,8 @@ def test_a_fault_of_a_hook_fails_the_case_with_its_place(faults: dict[str, Recor
     _, error, place = HOOK_FAULTS[id]
     record = faults[id]
 
-    assert (record["status"], record["cause"]) == ("failed", "error")
+    cause = "infrastructure" if id == "broken" else "error"
+    assert (record["status"], record["cause"]) == ("failed", cause)
     assert record["error"].startswith(error)
     assert record.get("location") == (place and f"<app>/assistants/{id}/src/{place}")
 
@@ -858,7 +859,7 @@ def test_hooks_call_agents_models_and_servers(app: MakeApplication) -> None:
 
     found = record["output"]
     (missing,) = [error for _, _, error in found["all"] if error]
-    assert missing.startswith("Cannot resolve missing: no agent missing")
+    assert missing.startswith('Cannot find agent "missing": there is no ')
     assert found.pop("bad").startswith('Cannot find connector "nowhere"')
     unknown = found["many"][1].pop("error")
     assert "nowhere" in unknown

@@ -111,7 +111,8 @@ REFUSED = {
     "quiet and verbose": ((*S, "-q", "-v"), "Error: --quiet and --verbose exclude each other"),
     "reporter agent that is unknown": (
         (*S, "-r", "my.reporter", "-o", "out.html"),
-        "Error: Cannot resolve my.reporter: no agent my (no <app>/assistants/my/package.yao); there are bare, demo",
+        'Error: Cannot find agent "my.reporter": there is no <app>/assistants/my/reporter/package.yao\n'
+        "Hint: There are bare, demo, workers.test.generator, workers.test.user-simulator, workers.test.validator",
     ),
     "timeout that is no duration": (
         (*S, "--timeout", "abc"),

@@ -67,7 +67,7 @@ def clerk(*cases: Record, hooks: str | None = None, **files: str) -> dict[str, s
             cases=[{**defaults, **case} for case in cases],
         ),
         **server("office", {"book": "scripts.office.Book"}),
-        "/scripts/office.ts": BOOK,
+        "/scripts/office.ts": BOOK + 'export function Breaks() { throw new Error("no idea"); }\n',
         "/scripts/play.ts": PLAY,
         **files,
     }
@@ -221,11 +221,6 @@ FAILED: dict[str, tuple[Record, str, int]] = {
         'simulator error: scripts:play answered nothing that the user could say: " "',
         0,
     ),
-    "the simulator is not there": (
-        {"simulator": {"use": "plaier"}},
-        "simulator error: Cannot resolve plaier: no agent plaier",
-        0,
-    ),
     "no simulator": ({"simulator": {"goal": "x"}}, "simulator error: no simulator is named", 0),
     "the agent cannot answer": (
         {"simulator": plays("broken")},
@@ -236,11 +231,11 @@ FAILED: dict[str, tuple[Record, str, int]] = {
     "a judge breaks": (
         {
             "checkpoints": [
-                {"id": "x", "required": False, "assertion": {"type": "script", "script": "scripts.office.None"}},
-                {"id": "judged", "assertion": {"type": "script", "script": "scripts.office.None"}},
+                {"id": "x", "required": False, "assertion": {"type": "script", "script": "scripts.office.Breaks"}},
+                {"id": "judged", "assertion": {"type": "script", "script": "scripts.office.Breaks"}},
             ]
         },
-        'checkpoint judged failed: Cannot evaluate "script": Cannot find the function of "scripts.office.None"',
+        'checkpoint judged failed: Cannot evaluate "script": scripts.office.Breaks: no idea',
         1,
     ),
     "the simulator is content at once": (

@@ -272,13 +272,13 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "an unknown script": (
         {},
         ("-i", "scripts:tests.none", "-n", "demo"),
-        'Error: Cannot generate cases with scripts:tests.none: Cannot find the script of "scripts:tests.none": '
-        "looked in <app>/scripts, the agents' src/ folders, <app>/assistants/demo/src\n",
+        'Error: Cannot use -i scripts:tests.none: Cannot find the script of "scripts:tests.none": '
+        "looked in <app>/scripts, the agents' src/ folders, <app>/assistants/demo/src, <app>/assistants/demo/tests\n",
     ),
     "a script without the function": (
         {"/scripts/tests.ts": "function Other() {}"},
         ("-i", "scripts:tests", "-n", "demo"),
-        'Error: Cannot generate cases with scripts:tests: Cannot find the function of "scripts:tests": '
+        'Error: Cannot use -i scripts:tests: Cannot find the function of "scripts:tests": '
         "<app>/scripts/tests.ts has no Generate, and no default export\nHint: It has Other\n",
     ),
     "a script that throws": (
@@ -318,7 +318,7 @@ def test_an_unknown_generator_is_an_error_before_anything_runs(app: MakeApplicat
     run = app(agent(replies=SAID)).run("-i", "agents:makr", "-n", "demo")
 
     assert (run.code, run.stdout) == (2, "")
-    assert run.stderr.startswith("Error: Cannot resolve makr: no agent makr ")
+    assert run.stderr.startswith('Error: Cannot use -i agents:makr: Cannot find agent "makr"')
 
 
 def test_a_text_with_a_blank_after_the_colon_is_a_message(app: MakeApplication) -> None:

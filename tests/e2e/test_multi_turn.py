@@ -481,8 +481,7 @@ def test_a_simulator_that_says_the_same_over_and_over_comes_to_the_most_turns(ap
 UNKNOWN: dict[str, tuple[Record, str]] = {
     "agent": (
         {"use": "agents:plaier"},
-        "Cannot resolve plaier: no agent plaier (no <app>/assistants/plaier/package.yao); there are demo, player. "
-        'Did you mean "player"?',
+        'Cannot find agent "plaier": there is no <app>/assistants/plaier/package.yao\nHint: Did you mean "player"?',
     ),
     "script": (
         {"use": "scripts:plaier"},
@@ -491,26 +490,27 @@ UNKNOWN: dict[str, tuple[Record, str]] = {
     ),
     "function": (
         {"use": "scripts:office"},
-        'Cannot find the function of "scripts:office": <app>/scripts/office.ts has no Simulate, and no default export. '
-        "It has Ask, Book",
-    ),
-    "no name": (
-        {"goal": "x"},
-        "no simulator is named. Name an agent or a script in simulator.use, or with --simulator",
+        'Cannot find the function of "scripts:office": <app>/scripts/office.ts has no Simulate, and no default export\n'
+        "Hint: It has Ask, Book",
     ),
 }
 
 
 @pytest.mark.parametrize(("simulator", "said"), UNKNOWN.values(), ids=UNKNOWN.keys())
-def test_a_simulator_that_is_not_there_fails_the_case_before_anything_is_said(
+def test_a_simulator_that_is_not_there_is_an_error_before_anything_runs(
     app: MakeApplication, simulator: Record, said: str
 ) -> None:
-    record = ran(app(clerk({"id": "a", "turns": [{"input": "Hi"}], "simulator": simulator})), code=1)
+    run = app(clerk({"id": "a", "turns": [{"input": "Hi"}], "simulator": simulator})).run("-i", case_file())
 
-    assert (record["error"], record["turns"]) == (
-        f"simulator error: {said}",
-        [],
-    )
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr == f'Error: Cannot use {case_file()}:1: case "a": {said}\n'
+
+
+def test_without_a_simulator_the_case_fails_before_anything_is_said(app: MakeApplication) -> None:
+    record = ran(app(clerk({"id": "a", "turns": [{"input": "Hi"}], "simulator": {"goal": "x"}})), code=1)
+
+    said = "no simulator is named. Name an agent or a script in simulator.use, or with --simulator"
+    assert (record["error"], record["turns"]) == (f"simulator error: {said}", [])
 
 
 # What a turn has of its own

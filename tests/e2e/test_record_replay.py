@@ -348,7 +348,7 @@ def test_the_connector_of_the_flag_needs_no_key_in_a_replay(recorded: Recorded) 
     run = recorded.run("-i", case_file(), "-c", "n", "--replay", "rec", key=None)
     assert (run.code, run.stderr.splitlines()[0]) == (
         2,
-        'Error: Cannot find connector "n": no such file below <app>/connectors',
+        'Error: Cannot use -c n: Cannot find connector "n": no such file below <app>/connectors',
     )
 
 

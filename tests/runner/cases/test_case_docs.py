@@ -49,7 +49,7 @@ def test_the_error_message_is_what_is_printed(folder: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         CaseFile.check(folder / BROKEN, name=BROKEN)
     printed = f"Error: {caught.value.message}\nHint: {caught.value.hint}\n".replace(str(folder), "/srv/travel")
-    (shown,) = re.findall(r"```text\n(Error: .*?)```", PAGE, re.DOTALL)
+    (shown,) = re.findall(r"```text\n(Error: Cannot read .*?)```", PAGE, re.DOTALL)
     assert shown == printed
 
 

@@ -1,0 +1,88 @@
+"""What a case names that has to be somewhere else: agents, functions of scripts, connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from runner.cases.model import Assertion, Case
+from scripttest.tuples import NamedTuple
+
+if TYPE_CHECKING:
+    from runner.cases.conversations import Simulator
+
+
+class Reference(NamedTuple):
+    """Something that a case, or a flag, names."""
+
+    kind: Literal["agent", "connector", "generator", "hook", "judge", "simulator"]
+    """An agent, a connector, or a function of a script, for the part that it has."""
+    text: str
+    """As it is written."""
+
+
+def references_of(case: Case, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+    """What a case refers to, as far as a run needs it.
+
+    Args:
+        connector: The one of `--connector`, in the place of all that the case names for the agent.
+        simulator: The one of `--simulator`, for a case that names none.
+    """
+    for hook in (case.before, case.after):
+        if hook:
+            yield Reference("hook", hook)
+    if case.options.connector and not connector:
+        yield Reference("connector", case.options.connector)
+    yield from _of_assertions(case.assertions)
+    if type(case) is not Case:
+        yield from _of_turns(case, connector, simulator)
+
+
+def _of_turns(case: Any, connector: str, simulator: str) -> Iterator[Reference]:
+    from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
+
+    if isinstance(case, ConversationCase):
+        if case.grader:
+            yield Reference("agent", case.grader)
+        for graded in case.turns:
+            yield from _of_assertions(graded.assertions)
+    elif isinstance(case, MultiTurnCase):
+        for turn in case.turns:
+            yield from _of_assertions(turn.assertions)
+            if turn.options is not None and turn.options.connector and not connector:
+                yield Reference("connector", turn.options.connector)
+        yield from _of_assertions(case.final_assertions)
+        yield from _of_simulator(case.simulator, simulator)
+    elif isinstance(case, DynamicCase):
+        for checkpoint in case.checkpoints:
+            yield from _of_assertions(checkpoint.assertions)
+        yield from _of_simulator(case.simulator, simulator)
+
+
+def _of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Reference]:
+    use = (simulator.use if simulator else None) or fallback
+    if use:
+        yield simulator_reference(use)
+    if simulator is not None and simulator.options.connector:
+        yield Reference("connector", simulator.options.connector)
+
+
+def simulator_reference(use: str) -> Reference:
+    """What plays the user: an agent, or a function of a script."""
+    return Reference("simulator" if use.startswith(("scripts:", "scripts.")) else "agent", use)
+
+
+def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Reference]:
+    for assertion in assertions or ():
+        if isinstance(assertion, str):
+            continue
+        if assertion.type == "agent" and assertion.use:
+            yield Reference("agent", assertion.use)
+        elif assertion.type == "script":
+            yield Reference("judge", assertion.script or assertion.use or "")
+        elif assertion.type in ("any_of", "all_of"):
+            from runner.assertions.composition import parts_of
+
+            yield from _of_assertions(parts_of(assertion))
+        if assertion.options.connector:
+            yield Reference("connector", assertion.options.connector)
