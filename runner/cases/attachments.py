@@ -23,6 +23,7 @@ _TEXTS = frozenset(
 )
 """Extensions of texts that the table of MIME types has not, or takes for something else."""
 _SCHEME = "file://"
+_WITH_FILES = ("image", "audio", "file", "input_audio")
 
 
 class Reference(NamedTuple):
@@ -57,8 +58,8 @@ def parts_of_turn(turn: Turn | ConversationTurn, place: Place) -> Iterator[Refer
 
 
 def problem_of(part: Part, folder: Path) -> str | None:
-    """Why a part cannot be sent; None when it can. Looks at the disk, but reads no content."""
-    if part.type not in ("image", "audio", "file", "input_audio"):
+    """Why a part cannot be sent, whatever is on the disk; None when it can, if its file is there."""
+    if part.type not in _WITH_FILES:
         return '"text" is missing in the text part' if part.type == "text" and part.text is None else None
     source = source_of(part)
     if source is None:
@@ -72,6 +73,16 @@ def problem_of(part: Part, folder: Path) -> str | None:
     kinds = {"image": IMAGES, "audio": AUDIO, "input_audio": AUDIO}.get(part.type)
     if kinds is not None and _extension(path) not in kinds:
         return f'"{source}" is no {part.type} that models take: {", ".join(kinds)}'
+    return None
+
+
+def absence_of(part: Part, folder: Path) -> str | None:
+    """Why the file of a part without other problems cannot be read; None when it can. Looks at the disk, but reads no
+    content."""
+    source = source_of(part)
+    if part.type not in _WITH_FILES or source is None or not source.startswith(_SCHEME):
+        return None
+    path = file_of(source, folder)
     if not path.exists():
         return f'the file "{source}" does not exist: {path}'
     if not path.is_file():

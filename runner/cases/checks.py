@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.assertions import problem as assertion_problem
-from runner.cases.attachments import Reference, parts_of, problem_of
+from runner.cases.attachments import Reference, absence_of, parts_of, problem_of
 from runner.cases.model import Assertion, Case
 from runner.cases.problems import Finding
 from runner.errors import ConfigurationError
@@ -33,9 +33,10 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
 def findings_of_parts(references: Iterable[Reference], folder: Path) -> Iterator[Finding]:
     """What is wrong with parts of messages."""
     for place, part in references:
-        problem = problem_of(part, folder)
-        if problem:
+        if problem := problem_of(part, folder):
             yield Finding(place, problem)
+        elif problem := absence_of(part, folder):
+            yield Finding(place, problem, absent=True)
 
 
 def findings_of_assertions(

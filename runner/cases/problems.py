@@ -26,6 +26,8 @@ class Finding(NamedTuple):
     hint: str | None = None
     unknown: bool = False
     """It is a field that does not exist."""
+    absent: bool = False
+    """It is a file that is not there, which matters when the case runs."""
 
 
 class Problem(NamedTuple):

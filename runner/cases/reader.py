@@ -52,6 +52,8 @@ class _Found(NamedTuple):
     left_out: set[str]
     several_turns: bool
     refers: bool
+    lacking: set[str]
+    """Ids of cases that are left out, and whose files are not there."""
 
 
 class CaseFile:
@@ -124,6 +126,7 @@ class CaseFile:
         problems.raise_any()
         if found.waits:
             self.needs = needs_of(found.waits, frozenset(found.left_out))
+            self._check_files(found.lacking.intersection(self.needs.added))
         self.several_turns, self.refers = found.several_turns, found.refers
         self.total = len(found.lines)
         self.count = self.total - len(found.left_out) + len(self.needs.added)
@@ -135,6 +138,7 @@ class CaseFile:
         lines: dict[str, int] = {}
         waits: dict[str, list[str]] = {}
         left_out: set[str] = set()
+        lacking: set[str] = set()
         several_turns = refers = False
         chosen = self._chosen
         for batch in batches:
@@ -144,7 +148,10 @@ class CaseFile:
             lines |= begins
             for index, case in enumerate(batch.cases):
                 for finding in findings_of(case, self.folder):
-                    validator.report(batch.entry(index), {"id": case.id}, finding)
+                    if finding.absent and (case.skip or not (chosen is None or chosen(case))):
+                        lacking.add(case.id)
+                    else:
+                        validator.report(batch.entry(index), {"id": case.id}, finding)
                 if case.depends_on:
                     waits[case.id] = case.depends_on
                 if type(case) is not Case:
@@ -152,7 +159,7 @@ class CaseFile:
                 refers = refers or any(references_of(case, simulator="any"))
             if chosen is not None:
                 left_out.update([case.id for case in batch.cases if not chosen(case)])
-        return _Found(lines, waits, left_out, several_turns, refers)
+        return _Found(lines, waits, left_out, several_turns, refers, lacking)
 
     def _report_repeated(self, batch: Batch, lines: dict[str, int], validator: Validator) -> None:
         known = dict(lines)
@@ -182,6 +189,7 @@ class CaseFile:
             first.left_out | rest.left_out,
             first.several_turns or rest.several_turns,
             first.refers or rest.refers,
+            first.lacking | rest.lacking,
         )
         return None if any(faults(found.waits, found.lines, "case")) else found
 
@@ -209,6 +217,18 @@ class CaseFile:
                 for fault in wrong.pop(case.id, ()):
                     finding = Finding(("depends_on", fault.which), fault.text, fault.hint)
                     validator.report(batch.entry(index), {"id": case.id}, finding)
+
+    def _check_files(self, lacking: set[str]) -> None:
+        """Raises ConfigurationError for files that are not there of cases that others need."""
+        if not lacking:
+            return
+        problems = Problems(self.name)
+        validator = Validator(problems, None)
+        for batch in self._batches(Problems(self.name), Problems(self.name), CHECKED_AT_ONCE):
+            for index, case in enumerate(batch.cases):
+                for finding in findings_of(case, self.folder) if case.id in lacking and not case.skip else ():
+                    validator.report(batch.entry(index), {"id": case.id}, finding)
+        problems.raise_any()
 
     def _batches(self, problems: Problems, warnings: Problems, letters: int) -> Iterator[Batch]:
         validator = Validator(problems, warnings if self._lenient else None)

@@ -137,8 +137,29 @@ def test_flags_of_a_message_are_looked_at(app: MakeApplication) -> None:
     assert run.stderr.startswith("Error: Cannot use --before env_test.Befor")
 
 
+FILE = {"id": "a", "input": "Look", "attachments": [{"type": "image", "source": "file://./none.png"}]}
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)], ids=["run", "dry run"])
+@pytest.mark.parametrize(
+    "cases",
+    [
+        [{**FILE, "id": "fine"}],
+        [{"id": "fine", "input": "x", "depends_on": ["a"]}, FILE],
+        [{"id": "fine", "turns": [{"input": "x", "attachments": FILE["attachments"]}]}],
+    ],
+    ids=["its own", "of a case that it needs", "of a turn"],
+)
+def test_a_file_that_is_not_there_is_an_error(app: MakeApplication, cases: list[Record], dry: tuple[str, ...]) -> None:
+    run = with_cases(app, *cases).run("-i", case_file(), "--run", "^fine$", *dry)
+    assert (run.code, run.stdout) == (2, "")
+    assert 'the file "file://./none.png" does not exist: <app>/assistants/demo/tests/./none.png' in run.stderr
+
+
 LEFT_OUT: dict[str, tuple[Record, tuple[str, ...]]] = {
     "skipped": ({**judged(**VALIDATOR), "skip": "not yet"}, ()),
+    "skipped, without its file": ({**FILE, "skip": True}, ()),
+    "not chosen, without its file": (FILE, ("--run", "^fine$")),
     "not chosen": (judged(**VALIDATOR), ("--run", "^fine$")),
     "another shard": (judged(**VALIDATOR), ("--shard", "1/2")),
 }
