@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.json_parts import KEEP_ONE, MERGE_ONCE, repeated_keys
-from scripttest.tuples import NamedTuple
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
-
-_MERGE = "tag:yaml.org,2002:merge"
 
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that can begin nothing, is here; "
@@ -43,6 +39,8 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
     except ValueError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it holds a number with too many digits") from error
+    from runner.json_parts import KEEP_ONE, given_twice, repeated_keys
+
     for key, first, again in repeated_keys(text):
         where, before = (f"{path}:{_place(text, offset)}" for offset in (again, first))
         raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(key, before)}", KEEP_ONE)
@@ -54,7 +52,9 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     position."""
     import yaml
 
-    loader: Any = None
+    from runner.json_parts import given_twice
+    from runner.yaml_keys import repeated_yaml_keys
+
     try:
         loader = yaml_loader()(prepare(path.read_text("utf-8-sig")))
         node = loader.get_single_node()
@@ -121,62 +121,6 @@ def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, A
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
 
     return checked
-
-
-class RepeatedKey(NamedTuple):
-    """A key that a mapping of a YAML document has already."""
-
-    key: str
-    place: tuple[int, int]
-    """Line and column, each from 1."""
-    first: tuple[int, int]
-    """Where the key stands first."""
-
-    @property
-    def hint(self) -> str:
-        """What to do about it."""
-        return MERGE_ONCE if self.key == "<<" else KEEP_ONE
-
-
-def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -> Iterator[RepeatedKey]:
-    """The keys that stand twice in a mapping of a composed document. Those that `<<` merges in do not count.
-
-    Args:
-        same: What of the value of a key decides whether it is the same as another; it raises TypeError or ValueError
-            for values that are no keys.
-    """
-    import yaml
-
-    seen: set[int] = set()
-    nodes = [document]
-    while nodes:
-        node = nodes.pop()
-        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
-            nodes += reversed(node.value)
-            continue
-        nodes += [value for _, value in reversed(node.value)]
-        first: dict[Any, Any] = {}
-        for key, _ in node.value:
-            try:
-                value = "<<" if key.tag == _MERGE else same(loader.construct_object(key))
-                before = first.setdefault((key.tag == _MERGE, value), key)
-            except (yaml.YAMLError, TypeError, ValueError):
-                continue  # said when its mapping is made
-            if before is not key:
-                yield RepeatedKey(str(key.value), place_of(key), place_of(before))
-
-
-def place_of(node: Any) -> tuple[int, int]:
-    """Line and column of a YAML node, each from 1."""
-    return node.start_mark.line + 1, node.start_mark.column + 1
-
-
-def given_twice(key: str, before: str) -> str:
-    """What is said of a key that stands twice in one object; `before` is where it stands first."""
-    return f'"{key}" is given twice, first at {before}'
 
 
 def _place(text: str, offset: int) -> str:

@@ -111,6 +111,11 @@ def repeated_keys(text: str) -> list[Repeated]:
     return found
 
 
+def given_twice(key: str, before: str) -> str:
+    """What is said of a key that stands twice in one object; `before` is where it stands first."""
+    return f'"{key}" is given twice, first at {before}'
+
+
 def _check(pairs: list[tuple[str, Any]]) -> None:
     if len(dict(pairs)) != len(pairs):
         raise _RepeatedError

@@ -30,7 +30,12 @@ LIBRARIES = {
     "anyio": {"runner/mcp/remote.py"},
     "pydantic": {"runner/cases/", "runner/mcp/remote.py"},
     "pydantic_core": {"runner/cases/"},
-    "yaml": {"bindings/processes/formats.py", "runner/documents.py", "runner/cases/yaml_entries.py"},
+    "yaml": {
+        "bindings/processes/formats.py",
+        "runner/documents.py",
+        "runner/yaml_keys.py",
+        "runner/cases/yaml_entries.py",
+    },
     "json_repair": {"bindings/processes/formats.py"},
     "jsonschema": {"bindings/processes/formats.py"},
     "referencing": {"bindings/processes/formats.py"},

@@ -18,8 +18,7 @@ from runner.cases.kinds import as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
-from runner.documents import given_twice
-from runner.json_parts import KEEP_ONE, Path, repeated_keys, repeats_keys
+from runner.json_parts import KEEP_ONE, Path, given_twice, repeated_keys, repeats_keys
 from scripttest.tuples import NamedTuple
 
 _AT_ONCE = 500

@@ -15,8 +15,9 @@ import yaml
 from runner.cases.entries import Entry, Places
 from runner.cases.listing import DEFAULTS, check_beside, is_usable, list_of, with_defaults
 from runner.cases.problems import Problem, Problems
-from runner.documents import given_twice, in_words, place_of, repeated_yaml_keys, yaml_loader
-from runner.json_parts import Path
+from runner.documents import in_words, yaml_loader
+from runner.json_parts import Path, given_twice
+from runner.yaml_keys import place_of, repeated_yaml_keys
 
 _TAG = "tag:yaml.org,2002:"
 

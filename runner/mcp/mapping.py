@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from runner.documents import given_twice, read_json
+from runner.documents import read_json
 from runner.errors import ConfigurationError
-from runner.json_parts import KEEP_ONE, repeated_keys
+from runner.json_parts import KEEP_ONE, given_twice, repeated_keys
 
 SUFFIXES = (".yao", ".json", ".jsonc")
 

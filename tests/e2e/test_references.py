@@ -153,7 +153,7 @@ FILE = {"id": "a", "input": "Look", "attachments": [{"type": "image", "source": 
 def test_a_file_that_is_not_there_is_an_error(app: MakeApplication, cases: list[Record], dry: tuple[str, ...]) -> None:
     run = with_cases(app, *cases).run("-i", case_file(), "--run", "^fine$", *dry)
     assert (run.code, run.stdout) == (2, "")
-    assert 'the file "file://./none.png" does not exist: <app>/assistants/demo/tests/./none.png' in run.stderr
+    assert 'the file "file://./none.png" does not exist: <app>/assistants/demo/tests/none.png' in run.stderr
 
 
 LEFT_OUT: dict[str, tuple[Record, tuple[str, ...]]] = {
