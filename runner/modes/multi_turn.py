@@ -3,9 +3,12 @@
 | who speaks next | when |
 | --- | --- |
 | the next of `turns` | there is one, whatever the agent answered |
-| the simulator | the agent waits, or nothing was said yet, or the simulator has a goal that is not achieved |
+| the simulator | the agent waits, or nothing was said yet; in a case without `turns` until its goal is achieved |
 | a person | the agent waits, there is no simulator, and people may be asked |
 | nobody | the agent waits: `on_missing_input` decides; else the conversation is complete |
+
+When the agent is done in a case with `turns`, the simulator is asked once whether its goal is achieved: what it would
+say is not sent, and the last turn tells what it thinks.
 
 A failed assertion fails the case and not the conversation; an agent that cannot answer ends it. `max_turns` bounds what
 simulators and people say. When it is reached, the simulator is asked once more whether its goal is achieved.
@@ -30,6 +33,8 @@ from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
 from runner.options import duration
 
 NOBODY = "no next turn defined"
+NOT_REACHED = "agent completed, goal not reached"
+UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 
 
 async def run(trial: Trial) -> None:
@@ -131,9 +136,12 @@ class _Conversation:
         if self._case.type == "single_turn":
             return None
         awaiting = self._last is None or self._last.awaiting.awaiting
-        if self._user is not None and (awaiting or self._user.goal is not None):
-            text = await self._simulated(self._user)
+        user = self._user
+        if user is not None and (awaiting or (user.goal is not None and not self._case.turns)):
+            text = await self._simulated(user)
             return None if text is None else self._typed(text, "simulated")
+        if user is not None and user.goal is not None:
+            await self._look_back(user)
         if self._last is None or not awaiting:
             return None
         if self._person is None:
@@ -197,19 +205,32 @@ class _Conversation:
 
     # how it ends
 
-    def _achieved(self, said: Simulation) -> None:
-        trial = self._trial
-        if not trial.turns:
-            trial.fail("setup", "no initial input: the simulator takes its goal for achieved at once")
+    def _note(self, note: str) -> None:
+        turns = self._trial.turns
+        turns[-1] = turns[-1]._replace(note=note)
+
+    async def _look_back(self, user: SimulatedUser) -> None:
+        """Notes whether an agent that is done has reached the goal. A simulator that cannot say fails nothing."""
+        try:
+            said = await user.speak(self._limit)
+        except SimulatorError as error:
+            self._note(f"{UNKNOWN}: {error}")
             return
-        note = f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved"
-        trial.turns[-1] = trial.turns[-1]._replace(note=note)
+        if said.achieved:
+            self._achieved(said)
+        else:
+            self._note(NOT_REACHED)
+
+    def _achieved(self, said: Simulation) -> None:
+        if self._trial.turns:
+            self._note(f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved")
+        else:
+            self._trial.fail("setup", "no initial input: the simulator takes its goal for achieved at once")
 
     def _exceeded(self) -> None:
-        trial = self._trial
-        trial.fail("assertion", f"max turns ({self._limit}) exceeded")
+        self._trial.fail("assertion", f"max turns ({self._limit}) exceeded")
         if self._user is not None and self._user.remark:
-            trial.turns[-1] = trial.turns[-1]._replace(note=self._user.remark)
+            self._note(self._user.remark)
 
     def _without_simulator(self, error: SimulatorError) -> None:
         trial, why = self._trial, str(error)

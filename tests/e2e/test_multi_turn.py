@@ -513,6 +513,129 @@ def test_without_a_simulator_the_case_fails_before_anything_is_said(app: MakeApp
     assert (record["error"], record["turns"]) == (f"simulator error: {said}", [])
 
 
+# Once the written turns are sent, the simulator speaks only to an agent that waits
+
+COMPLETED = "agent completed, goal not reached"
+LOOPS = {**PLAYER, "metadata": {"does": "loop"}}
+WAITED = ("Help me", "static", "passed")
+DONE = ("thanks", "static", "passed")
+SETTLED: dict[str, tuple[Record, list[tuple[Any, str, str]], str | None]] = {
+    "the agent is done": ({"turns": [{"input": "thanks"}], "simulator": LOOPS}, [DONE], COMPLETED),
+    "the agent waited before": (
+        {"turns": [{"input": "Help me"}, {"input": "thanks"}], "simulator": LOOPS},
+        [WAITED, DONE],
+        COMPLETED,
+    ),
+    "the agent is done with what the simulator says": (
+        {"turns": [{"input": "Help me"}], "simulator": {"use": "scripts:play.Polite", "goal": "a trip"}},
+        [WAITED, ("thanks", "simulated", "passed")],
+        COMPLETED,
+    ),
+    "more written turns than there may be": (
+        {"turns": [{"input": "Help me"}, {"input": "thanks"}], "simulator": LOOPS, "max_turns": 1},
+        [WAITED, DONE],
+        COMPLETED,
+    ),
+    "nobody has to answer": (
+        {"turns": [{"input": "thanks"}], "simulator": LOOPS, "on_missing_input": "fail"},
+        [DONE],
+        COMPLETED,
+    ),
+    "the goal is reached": (
+        {"turns": [{"input": "go ahead"}], "simulator": PLAYER},
+        [("go ahead", "static", "passed")],
+        "Goal achieved: The trip is submitted",
+    ),
+    "the goal stands in the metadata": (
+        {"turns": [{"input": "thanks"}], "simulator": {"use": "player", "metadata": {"goal": "x", "does": "loop"}}},
+        [DONE],
+        COMPLETED,
+    ),
+    "there is no goal": (
+        {"turns": [{"input": "thanks"}], "simulator": {"use": "player", "metadata": {"does": "loop"}}},
+        [DONE],
+        None,
+    ),
+    "the simulator cannot say whether its goal is reached": (
+        {"turns": [{"input": "thanks"}], "simulator": {**PLAYER, "metadata": {"does": "fail"}}},
+        [DONE],
+        "agent completed, and whether the goal is reached is unknown: "
+        "The model scripted failed: 400 Bad Request: no players left. Rule 3 of assistants/player/replies.yml says so",
+    ),
+    "a single turn": (
+        {"type": "single_turn", "turns": [{"input": "thanks"}], "simulator": LOOPS},
+        [DONE],
+        None,
+    ),
+}
+POLITE = "export function Polite() { return { input: 'thanks', goal_achieved: false }; }"
+
+
+@pytest.mark.parametrize(("fields", "expected", "note"), SETTLED.values(), ids=SETTLED.keys())
+def test_an_agent_that_is_done_ends_a_case_with_written_turns(
+    app: MakeApplication, fields: Record, expected: list[tuple[Any, str, str]], note: str | None
+) -> None:
+    record = ran(app(clerk({"id": "a", **fields}, **{"/scripts/play.ts": POLITE})), code=0)
+
+    assert (record["status"], told(record), record["turns"][-1].get("note")) == ("passed", expected, note)
+
+
+def test_final_assertions_decide_about_an_agent_that_is_done_too_early(app: MakeApplication) -> None:
+    case = {"id": "a", "turns": [{"input": "thanks"}], "simulator": LOOPS, "final_assertions": [contains("submitted")]}
+    application = app(clerk(case))
+    record = ran(application, code=1)
+
+    assert (told(record), record["turns"][-1]["note"], record["cause"]) == ([DONE], COMPLETED, "assertion")
+    assert f"\n  │          {COMPLETED}\n" in application.run("-i", case_file()).stdout
+
+
+def test_a_simulator_of_the_flag_answers_only_an_agent_that_waits(app: MakeApplication) -> None:
+    case = {"id": "a", "turns": [{"input": "Help me"}]}
+    record = ran(app(clerk(case, **{"/scripts/play.ts": POLITE})), "--simulator", "scripts:play.Polite", code=0)
+
+    assert told(record) == [WAITED, ("thanks", "simulated", "passed")]
+    assert "note" not in record["turns"][-1]
+
+
+DRIVEN: dict[str, tuple[Record, str]] = {
+    "its input is first": ({"input": "thanks"}, "initial"),
+    "the simulator is first": ({}, "simulated"),
+    "the list of turns is empty": ({"turns": [], "input": "thanks"}, "initial"),
+    "messages are first": (
+        {"messages": [{"content": "Hi"}, {"role": "assistant", "content": "Hm."}, {"content": "thanks"}]},
+        "initial",
+    ),
+}
+STUBBORN = """\
+export function Simulate(asked) {
+  if (/submitted/.test(asked.last_response)) return { goal_achieved: true };
+  if (/confirm/.test(asked.last_response)) return { input: "I confirm" };
+  return { input: asked.turn_number < 3 ? "thanks" : `${asked.goal} euros` };
+}
+"""
+
+
+@pytest.mark.parametrize(("fields", "first"), DRIVEN.values(), ids=DRIVEN.keys())
+def test_a_case_without_written_turns_goes_on_until_its_goal_is_reached(
+    app: MakeApplication, fields: Record, first: str
+) -> None:
+    case = {"id": "a", "simulator": {"use": "scripts:play", "goal": "3500"}, **fields}
+    record = ran(app(clerk(case, **{"/scripts/play.ts": STUBBORN})), code=0)
+
+    said = [turn["input"]["content"] if isinstance(turn["input"], dict) else turn["input"] for turn in record["turns"]]
+    assert said == ["thanks", "thanks", "3500 euros", "I confirm"]
+    assert [turn["input_source"] for turn in record["turns"]] == [first, "simulated", "simulated", "simulated"]
+    assert [turn["awaiting_input"] for turn in record["turns"]] == [False, False, True, False]
+    assert record["turns"][-1]["note"] == "Goal achieved"
+
+
+def test_a_goal_that_is_never_reached_fails_a_case_without_written_turns(app: MakeApplication) -> None:
+    case = {"id": "a", "input": "thanks", "simulator": {"use": "scripts:play.Polite", "goal": "x"}, "max_turns": 3}
+    record = ran(app(clerk(case, **{"/scripts/play.ts": POLITE})), code=1)
+
+    assert (record["error"], record["total_turns"]) == ("max turns (3) exceeded", 3)
+
+
 # What a turn has of its own
 
 
