@@ -2,6 +2,8 @@
 
 Turns are asked one after another; a turn is graded while the next one is under way, unless a failed turn ends the
 conversation (`on_turn_failure: stop`). So T turns take T calls of the agent and the slowest grader of the last one.
+
+An error of the agent fails its turn, which scores 0 and has no answer in the transcript, and the case, whatever its score.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
 from runner.events import ScoreResult, TurnResult
+from runner.hooks import agent_failure
 from runner.modes.base import Trial
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
@@ -78,10 +81,13 @@ class _Conversation:
             if stopped:
                 trial.turns.append(TurnResult(number, _written(turn), "static", "skipped", skip_reason=STOPPED))
                 continue
-            await self._ask(number, turn)
+            stops = case.on_turn_failure == "stop"
+            if not await self._ask(number, turn):
+                stopped = stops
+                continue
             task = self._start(f"turn-{number}", self._graded_turn(number, self._evidence_of(number)))
-            stopped = case.on_turn_failure == "stop" and (await task).score.verdict == "fail"
-        if self._whole:
+            stopped = stops and (await task).score.verdict == "fail"
+        if self._whole and self._said:
             self._start(WHOLE, self._grading.grade(WHOLE, self._whole, self._evidence_of_all()))
 
     async def graded(self) -> None:
@@ -116,7 +122,8 @@ class _Conversation:
         if said is not None:
             trial.fail("assertion", said)
 
-    async def _ask(self, number: int, turn: ConversationTurn) -> None:
+    async def _ask(self, number: int, turn: ConversationTurn) -> bool:
+        """Whether the agent answered."""
         trial, case = self._trial, self._case
         if number == 1:
             turn = turn.model_copy(update={"attachments": [*turn.attachments, *case.attachments]})
@@ -124,12 +131,17 @@ class _Conversation:
         trial.begin(TurnResult(number, _written(turn), "static", "passed"))
         try:
             said = await exchange(trial, message_of(turn, trial.folder), trial.options)
-        except (AgentError, RunnerError, ScriptError) as error:
+        except AgentError as error:
+            trial.end(status="failed", error=f"agent error: {error.message}")
+            trial.failures.append(agent_failure(error)._replace(phase=f"turn {number}"))
+            return False
+        except (RunnerError, ScriptError) as error:
             trial.end(status="failed", error=f"agent error: {error.message}")
             raise
         self._said.append(said.evidence)
         answer = said.answer
         trial.end(output=answer.output, response=answer.content, tools=said.tools, milliseconds=said.milliseconds)
+        return True
 
     def _start(self, name: str, grading: Coroutine[Any, Any, Grade]) -> asyncio.Task[Grade]:
         task = self._tasks[name] = asyncio.create_task(grading)

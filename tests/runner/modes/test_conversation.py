@@ -372,26 +372,99 @@ def test_criteria_that_alone_grade_a_case_have_to_be_met(app: MakeApplication) -
     ]
 
 
-def test_an_agent_error_ends_the_conversation_and_keeps_the_grades_so_far(app: MakeApplication) -> None:
-    result, case = one_result(demo(app), conversation(GOOD, turn("fail", 'Says "x"'), GOOD, assertions=['Says "y"']))
+ORDERLY = "agent error: The model scripted failed: 400 Bad Request: out of order"
+RULE = "Rule 5 of assistants/demo/replies.yml says so"
 
-    assert failures(result) == [
-        (
-            "error",
-            "agent error: The model scripted failed: 400 Bad Request: out of order. Rule 5 of "
-            "assistants/demo/replies.yml says so",
-        )
-    ]
-    assert verdicts(case) == [
+
+def outcomes(case: CaseResult) -> list[tuple[str, str | None]]:
+    """How each turn ended, and why."""
+    return [(turn.status, turn.error) for turn in case.turns]
+
+
+def test_an_agent_error_fails_its_turn_and_the_conversation_goes_on(app: MakeApplication) -> None:
+    case = conversation(GOOD, turn("fail", 'Says "x"'), GOOD, assertions=['Says "Tea"'], threshold=0.7)
+    result, record = one_result(demo(app), case)
+
+    assert failures(result) == [("error", f"{ORDERLY}. {RULE}")], "the score would reach the threshold"
+    assert result.outcome.failures[0].phase == "turn 2"
+    assert verdicts(record) == [
         ("turn-1", 1, "pass"),
         ("turn-2", 0, "fail"),
-        ("turn-3", 0, "skip"),
-        ("assertions", 0, "skip"),
+        ("turn-3", 1, "pass"),
+        ("assertions", 1, "pass"),
     ]
-    assert [(turn.status, turn.error) for turn in case.turns] == [
-        ("passed", None),
-        ("failed", "agent error: The model scripted failed: 400 Bad Request: out of order"),
+    assert record.score == 0.75
+    assert outcomes(record) == [("passed", None), ("failed", ORDERLY), ("passed", None)]
+    assert [message["content"] for message in record.transcript] == [
+        "Tea",
+        "You said: Tea",
+        "fail",
+        "Tea",
+        "You said: Tea",
     ]
+
+
+ERRORS: dict[str, tuple[Record, list[str], list[tuple[str, float, str]]]] = {
+    "in the first turn": (
+        conversation("fail", GOOD),
+        ["failed", "passed"],
+        [("turn-1", 0, "fail"), ("turn-2", 1, "pass")],
+    ),
+    "in the last turn": (
+        conversation(GOOD, "fail", assertions=['Says "Tea"']),
+        ["passed", "failed"],
+        [("turn-1", 1, "pass"), ("turn-2", 0, "fail"), ("assertions", 1, "pass")],
+    ),
+    "in two turns": (
+        conversation(GOOD, "fail", "fail"),
+        ["passed", "failed", "failed"],
+        [("turn-1", 1, "pass"), ("turn-2", 0, "fail"), ("turn-3", 0, "fail")],
+    ),
+    "in all turns": (
+        conversation("fail", "fail", assertions=['Says "Tea"']),
+        ["failed", "failed"],
+        [("turn-1", 0, "fail"), ("turn-2", 0, "fail"), ("assertions", 0, "skip")],
+    ),
+    "where the best turn counts": (
+        conversation(GOOD, "fail", aggregation="max"),
+        ["passed", "failed"],
+        [("turn-1", 1, "pass"), ("turn-2", 0, "fail")],
+    ),
+    "continue is written": (
+        conversation("fail", GOOD, on_turn_failure="continue"),
+        ["failed", "passed"],
+        [("turn-1", 0, "fail"), ("turn-2", 1, "pass")],
+    ),
+    "stop is written": (
+        conversation(GOOD, "fail", GOOD, on_turn_failure="stop"),
+        ["passed", "failed", "skipped"],
+        [("turn-1", 1, "pass"), ("turn-2", 0, "fail"), ("turn-3", 0, "skip")],
+    ),
+    "stop is written, and it is the first": (
+        conversation("fail", GOOD, on_turn_failure="stop", assertions=['Says "Tea"']),
+        ["failed", "skipped"],
+        [("turn-1", 0, "fail"), ("turn-2", 0, "skip"), ("assertions", 0, "skip")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("case", "statuses", "scores"), ERRORS.values(), ids=ERRORS)
+def test_an_agent_error_never_passes_a_case(
+    app: MakeApplication, case: Record, statuses: list[str], scores: list[tuple[str, float, str]]
+) -> None:
+    result, record = one_result(demo(app), case)
+
+    assert ([turn.status for turn in record.turns], verdicts(record)) == (statuses, scores)
+    errors = [cause for cause, _ in failures(result) if cause == "error"]
+    assert (result.outcome.status, len(errors)) == ("failed", statuses.count("failed"))
+
+
+def test_a_model_host_that_fails_in_a_turn_makes_the_case_broken_and_not_failed(app: MakeApplication) -> None:
+    replies = "- when: { input: down }\n  reply: { error: { status: 503, message: no room } }\n" + REPLIES
+    result, record = one_result(app(agent(replies=replies)), conversation(GOOD, "down", GOOD))
+
+    assert [cause for cause, _ in failures(result)] == ["infrastructure"]
+    assert [turn.status for turn in record.turns] == ["passed", "failed", "passed"]
 
 
 def test_a_timeout_keeps_the_turns_so_far(app: MakeApplication) -> None:
