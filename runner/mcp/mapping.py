@@ -124,24 +124,6 @@ def match_uri(template: str, uri: str) -> tuple[dict[str, str], dict[str, str]] 
     return parameters, query
 
 
-def typed(parameters: Mapping[str, str], schema: Any) -> dict[str, Any]:
-    """Parameters of a URI as the types that a schema's properties ask for; what does not convert stays text."""
-    properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
-    return {name: _converted(text, properties.get(name)) for name, text in parameters.items()}
-
-
-def _converted(text: str, schema: Any) -> Any:
-    kind = schema.get("type") if isinstance(schema, dict) else None
-    try:
-        if kind == "integer":
-            return int(text)
-        if kind == "number":
-            return float(text)
-    except ValueError:
-        return text
-    return {"true": True, "false": False}.get(text, text) if kind == "boolean" else text
-
-
 _IF = re.compile(r"\{\{\s*#if\s+([\w.]+)\s*\}\}((?:(?!\{\{\s*#if\b).)*?)\{\{\s*/if\s*\}\}", re.S)
 _ELSE = re.compile(r"\{\{\s*else\s*\}\}")
 _VARIABLE = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")

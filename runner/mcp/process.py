@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
 from runner.mcp.base import Item, Tool, ToolAnswer, ToolError, text_content, validate
-from runner.mcp.mapping import match_uri, process_arguments, read_mapping, read_samples, render, typed
+from runner.mcp.mapping import match_uri, process_arguments, read_mapping, read_samples, render
 
 CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
 """(process name, arguments, context) → JSON value; raises `bindings.ProcessError`. The context is the caller's
@@ -88,7 +88,8 @@ class ProcessServer:
         ]
 
     async def read_resource(self, uri: str, context: Any) -> Item:
-        """See `Server`. Without `x-process-args` the process is given the URI."""
+        """See `Server`. Without `x-process-args` the process is given the URI. Its parameters are texts: `schema` is of
+        the content."""
         from bindings import ProcessError
 
         what = f'Cannot read resource "{uri}" of MCP server {self.id}'
@@ -97,9 +98,7 @@ class ProcessServer:
             if matched is None:
                 continue
             path, query = matched
-            parameters = typed(query | path, resource.get("schema"))
-            if isinstance(resource.get("schema"), dict):
-                validate(parameters, resource["schema"], what)
+            parameters = query | path
             mapped = process_arguments(
                 resource.get("x-process-args"),
                 {"uri": uri, "parameters": parameters, "arguments": parameters},

@@ -46,7 +46,7 @@ def test_the_tools_are_called_as_the_page_says(app: Path) -> None:
     )
     assert processes.calls == [
         ("agents.shop.orders.Find", [7, "open", 10], "ctx"),
-        ("agents.shop.orders.Read", ["A7", 2], "ctx"),
+        ("agents.shop.orders.Read", ["A7", "2"], "ctx"),
     ]
 
 
