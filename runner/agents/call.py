@@ -4,8 +4,8 @@
 | --- | --- |
 | Create | may replace messages, parameters, preset and servers, and may delegate: then nothing else happens |
 | model | asked only for agents with prompts or MCP servers |
-| tools | with a Next hook the model's calls are made once, and asked again only where they failed |
-| | without one the loop goes on until the model answers in text |
+| tools | with a hook script, Next in it or not, the model's calls are made once, and again only where they failed |
+| | without a script the loop goes on until the model answers in text |
 | Next | may set the data of the answer, or delegate |
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runner.mcp.toolbox import ToolBox
 
 RETRIES = 3
-"""How often a model may correct tool calls that failed, when a Next hook waits for them."""
+"""How often a model is asked in the place of the tool loop, to correct tool calls that failed."""
 CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
 CREATE_CONTEXT = ("locale", "theme", "route")
 CREATE_KINDS: dict[str, tuple[Any, str]] = {
@@ -195,7 +195,7 @@ class Call:
             sum(message.get("role", "user") == "user" for message in self._messages),
             self._scope.context["metadata"],
         )
-        hooked = assistant.script is not None and "Next" in await self._runtime.hooks(assistant)
+        hooked = assistant.script is not None
         used: list[UsedTool] = []
         rounds = RETRIES if hooked else assistant.turns
         for turn in range(1, rounds + 1):

@@ -3,7 +3,7 @@
 Turns are asked one after another; a turn is graded while the next one is under way, unless a failed turn ends the
 conversation (`on_turn_failure: stop`). So T turns take T calls of the agent and the slowest grader of the last one.
 
-An error of the agent fails its turn, which scores 0 and has no answer in the transcript, and the case, whatever its score.
+An error of the agent fails its turn, which scores 0, and the case, whatever its score.
 """
 
 from __future__ import annotations

@@ -627,7 +627,7 @@ LOOP_OUTPUTS = {
 }
 
 
-def test_without_a_next_hook_tools_are_called_until_the_model_answers_in_text(app: MakeApplication) -> None:
+def test_without_a_hook_script_tools_are_called_until_the_model_answers_in_text(app: MakeApplication) -> None:
     cases = [{"id": input, "input": input} for input in [*LOOP_OUTPUTS, "wrong arguments", "lost"]]
     application = app({**agent(package={"mcp": {"servers": ["shop"]}}, replies=LOOPED, cases=cases), **SHOP})
 
@@ -640,6 +640,63 @@ def test_without_a_next_hook_tools_are_called_until_the_model_answers_in_text(ap
     assert [use["result"] for use in records["twice"]["tools"]] == [{"total": 1}, {"total": 2}]
     assert [(use["name"], use["error"]) for use in records["both"]["tools"]] == [("add", None), ("fail", "out of tea")]
     assert records["ask"]["model_calls"] == 3
+
+
+CREATES = "function Create() { return null; }"
+ENDING = """\
+- when: { tool.result: { contains: Error }, input: mend }
+  reply: { tool_calls: [{ name: add, arguments: { items: [a] } }] }
+- when: { tool: true }
+  reply: never said
+- when: { input: mend }
+  reply: { tool_calls: [{ name: fail, arguments: { item: tea } }] }
+- when: { input: both }
+  reply: { text: A moment., tool_calls: [{ name: add, arguments: { items: [] } }, { name: say }] }
+- when: { input: say }
+  reply: { tool_calls: [say] }
+- when: { input: nothing }
+  reply: Nothing to do.
+- reply: { tool_calls: [{ name: add, arguments: { items: [a] } }] }
+"""
+ENDED: dict[str, tuple[str, str, str, int]] = {
+    "a tool": (CREATES, "add", "[add]", 1),
+    "what the tool says": (CREATES, "say", "Done.", 1),
+    "what the model said with it": (CREATES, "both", "A moment.", 1),
+    "no tool": (CREATES, "nothing", "Nothing to do.", 1),
+    "a call that is corrected": (CREATES, "mend", "[fail] [add]", 2),
+    "servers of Create": ("function Create() { return { mcp_servers: [{ server_id: 'shop' }] }; }", "add", "[add]", 1),
+    "an async Create": ("export const Create = async () => ({ temperature: 0 });", "add", "[add]", 1),
+    "a script with no hook at all": ("function Helps() { return 1; }", "add", "[add]", 1),
+}
+"""Hooks, what is said, the output, and how often the model is asked."""
+
+
+@pytest.mark.parametrize(("hooks", "input", "output", "calls"), ENDED.values(), ids=ENDED)
+def test_a_hook_script_without_next_ends_the_answer_after_its_tools(
+    app: MakeApplication, hooks: str, input: str, output: str, calls: int
+) -> None:
+    said = {"/scripts/said.ts": "function Say() { return { message: 'Done.' }; }"}
+    tools = {"add": "scripts.shop.Add", "fail": "scripts.shop.Fail", "say": "scripts.said.Say"}
+    package = {"mcp": {"servers": ["shop"]}}
+    files = agent(package=package, replies=ENDING, hooks=hooks, cases=[{"id": "a", "input": input}])
+
+    (record,) = run_cases(app({**SHOP, **server("shop", tools), **said, **files}), code=0).values()
+
+    assert (record["output"], record["model_calls"]) == (output, calls)
+
+
+def test_a_delegate_with_create_alone_ends_after_its_tools(app: MakeApplication) -> None:
+    hands_on = "function Create() { return { delegate: { agent_id: 'other' } }; }"
+    package = {"mcp": {"servers": ["shop"], "options": {"max_turn": 3}}}
+    files = {
+        **SHOP,
+        **agent(hooks=hands_on, cases=[{"id": "a", "input": "add"}]),
+        **agent("other", package=package, replies=ENDING, hooks=CREATES),
+    }
+
+    (record,) = run_cases(app(files), code=0).values()
+
+    assert (record["output"], record["model_calls"]) == ("[add]", 1)
 
 
 def test_with_a_next_hook_the_model_may_correct_a_failing_tool_and_is_not_asked_again_otherwise(
