@@ -105,6 +105,7 @@ def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
         len(trial.assertions),
         trial.skip_reason,
         not_judged=trial.not_judged,
+        warnings=trial.warnings,
     )
     digest = ""
     if trial.setting.digests:

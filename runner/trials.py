@@ -80,12 +80,14 @@ def _together(results: list[TestResult]) -> TestResult:
         each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
         failures.append(Failure("assertion", f"{said} (trials: {each})"))
     costs = [case.cost for case in cases if case.cost is not None]
+    warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
     return worst._replace(
         outcome=worst.outcome._replace(
             status="failed" if failures else "passed",
             milliseconds=sum(result.outcome.milliseconds for result in results),
             failures=tuple(failures),
             not_judged=max(result.outcome.not_judged for result in results),
+            warnings=warnings,
         ),
         logs=tuple(line for result in results for line in result.logs),
         case=worst.case._replace(

@@ -47,7 +47,7 @@ class ResultWarning(NamedTuple):
     """Something about a test that is probably wrong and does not fail it, unless the run has `--strict`."""
 
     kind: str
-    """What it is about, in one word: `pending` for unfinished work."""
+    """What it is about, in one word: `pending` for unfinished work, `usage` for odd figures of a model's answer."""
     message: str
     frames: tuple[StackFrame, ...] = ()
     """The user's frames, innermost first."""

@@ -300,6 +300,11 @@ def body(code: int, content: Any, headers: Mapping[str, str] | None = None) -> B
     return behave
 
 
+def completes(choice: Any, usage: Any = None) -> Behaviour:
+    """A completion in OpenAI's form, in one piece, with this choice and, unless it is None, this usage."""
+    return body(200, {"model": "m", "choices": [choice], **({} if usage is None else {"usage": usage})})
+
+
 def raw(data: bytes, reset: bool = False) -> Behaviour:
     """These bytes instead of a response, then the end of the connection."""
 

@@ -1401,7 +1401,7 @@ declare namespace agent {
     reasoning_content?: string;
     /** `stop`, `length`, `tool_calls`, `content_filter` and others. */
     finish_reason?: string;
-    /** Tokens of the call. */
+    /** Tokens of the call; absent when the provider did not say them. */
     usage?: Usage;
   }
 

@@ -72,8 +72,8 @@ class Answer(NamedTuple):
 
     @property
     def content(self) -> str:
-        """The text of the completion."""
-        return self.completion.content if self.completion else ""
+        """The text of the completion; when it has none, that of its refusal."""
+        return self.completion.content or self.completion.refusal or "" if self.completion else ""
 
     @property
     def output(self) -> Any:
@@ -122,7 +122,7 @@ class Answer(NamedTuple):
 
 
 def completion_record(completion: Completion) -> dict[str, Any]:
-    """`{id, object, created, model, role, content, finish_reason, usage}`, and `tool_calls`, `refusal`,
+    """`{id, object, created, model, role, content, finish_reason}`, and `usage`, `tool_calls`, `refusal`,
     `reasoning_content` where there are some."""
     usage = completion.usage
     record: dict[str, Any] = {
@@ -133,12 +133,13 @@ def completion_record(completion: Completion) -> dict[str, Any]:
         "role": "assistant",
         "content": completion.content,
         "finish_reason": completion.finish_reason,
-        "usage": {
+    }
+    if not usage.unknown:
+        record["usage"] = {
             "prompt_tokens": usage.input_tokens,
             "completion_tokens": usage.output_tokens,
             "total_tokens": usage.input_tokens + usage.output_tokens,
-        },
-    }
+        }
     if completion.tool_calls:
         record["tool_calls"] = tool_call_records(completion)
     if completion.refusal:

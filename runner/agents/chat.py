@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from scripttest.tuples import NamedTuple
@@ -49,6 +49,30 @@ class ModelCall(NamedTuple):
     model: str
     usage: Usage
     milliseconds: float
+    warnings: tuple[str, ...] = ()
+    """What is odd about the answer."""
+    free: bool = False
+    """Whether it cost nothing, since no model was asked: it was scripted, or replayed."""
+
+
+class Taken(NamedTuple):
+    """What several calls of models took."""
+
+    tokens: int | None
+    """Input and output; None when those of one are not known."""
+    cost: float | None
+    """US dollars; None when that of one is not known, or nothing was to be paid."""
+
+
+def taken(calls: Sequence[ModelCall]) -> Taken:
+    """What calls took together."""
+    tokens = sum(call.usage.input_tokens + call.usage.output_tokens for call in calls)
+    costs = [call.usage.cost for call in calls if call.usage.cost is not None or not call.free]
+    known = [cost for cost in costs if cost is not None]
+    return Taken(
+        None if any(call.usage.unknown for call in calls) else tokens,
+        sum(known) if known and len(known) == len(costs) else None,
+    )
 
 
 class Chat:

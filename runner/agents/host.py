@@ -164,7 +164,7 @@ class AgentHost:
         record = completion_record(completion)
         message = {key: record[key] for key in ("role", "content", "tool_calls", "refusal") if key in record}
         choice = {"index": 0, "message": message, "finish_reason": completion.finish_reason}
-        kept = {key: record[key] for key in ("id", "object", "created", "model", "usage")}
+        kept = {key: record[key] for key in ("id", "object", "created", "model", "usage") if key in record}
         return {**kept, "choices": [choice]}
 
     async def _ask_model(self, scope: Scope, args: Args, on_chunk: Callable[[str], None] | None) -> Any:

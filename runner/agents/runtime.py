@@ -61,8 +61,8 @@ class Runtime:
         self._now = now
         self._recording = recording
         self._boxes: dict[str, ToolBox] = {}
-        self.on_usage: Callable[[str, Usage], None] | None = None
-        """Hears what each model call took, with the connector's id."""
+        self.on_usage: Callable[[str, Usage, bool], None] | None = None
+        """Hears what each model call took: the connector's id, its usage, and whether it was free."""
 
     async def call(
         self,
@@ -147,10 +147,17 @@ class Runtime:
             infrastructure = error.status not in REFUSALS
             raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
         milliseconds = (time.monotonic() - started) * 1000
+        usage, free = completion.usage, self._is_free(connector)
+        chat.model_calls.append(
+            ModelCall(request.agent, connector, completion.model, usage, milliseconds, completion.warnings, free)
+        )
         if self.on_usage is not None:
-            self.on_usage(connector, completion.usage)
-        chat.model_calls.append(ModelCall(request.agent, connector, completion.model, completion.usage, milliseconds))
+            self.on_usage(connector, usage, free)
         return completion
+
+    def _is_free(self, connector: str) -> bool:
+        replays = self._recording is not None and self._recording.mode == "replay"
+        return replays or self.connectors.is_scripted(connector)
 
     def now(self, chat: Chat) -> datetime:
         """What `$SYS` variables say."""

@@ -55,8 +55,8 @@ class Evidence(NamedTuple):
     expected: Any = None
     tools: tuple[ToolUse, ...] = ()
     milliseconds: float = 0
-    tokens: int = 0
-    """Input and output tokens of all model calls of the answer."""
+    tokens: int | None = 0
+    """Input and output tokens of all model calls of the answer; None when they are not known."""
     cost: float | None = None
     """US dollars."""
     messages: tuple[Mapping[str, Any], ...] = ()

@@ -19,6 +19,8 @@ async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -
 
 async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The model calls of the answer took at most so many tokens, input and output together."""
+    if evidence.tokens is None:
+        raise NotEvaluated("the tokens are not known: the provider does not say how many, or says what cannot be")
     return _bounded(assertion, evidence.tokens, "to take", "tokens")
 
 

@@ -11,10 +11,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage
+from runner.connectors.base import Completion, Message, ModelRequest, ToolCall
 from runner.connectors.capabilities import capabilities_of
 from runner.connectors.parts import data_of, parts_of, text_of, url_of
 from runner.connectors.provider import HttpConnector, ProviderError
+from runner.connectors.usage import Figures, shown
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 4096
@@ -30,6 +31,8 @@ _STOP_REASONS = {
 }
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """Type of a delta → its field that carries the piece."""
+_INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+"""What makes up the input: the rest, what was read from the cache, and what was written to it."""
 _STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -120,17 +123,28 @@ class AnthropicConnector(HttpConnector):
 
 
 class AnthropicAnswer:
-    """Puts events together, or takes a whole message."""
+    """Puts events together, or takes a whole message.
+
+    The API may end a turn with a list of content that is empty. Whoever asks gets no word then, so it is no message.
+    """
 
     def __init__(self) -> None:
         self._blocks: dict[int, dict[str, Any]] = {}
         self._pieces: dict[int, list[str]] = {}
-        self._usage: dict[str, Any] = {}
+        self._usage: Any = None
         self._id = ""
         self._model = ""
-        self._stop_reason = ""
+        self._stop_reason: Any = None
         self.complete = False
         """Whether the message was stopped."""
+
+    @property
+    def has_message(self) -> bool:
+        """Whether there is a text, though it may be empty, or a call of a tool."""
+        return any(
+            block.get("name") if block.get("type") == "tool_use" else self._pieces[index] and block["type"] == "text"
+            for index, block in self._blocks.items()
+        )
 
     def feed(self, event: dict[str, Any]) -> str:
         """Takes an event; gives the piece of content in it. Unknown events are no error, as the API asks."""
@@ -142,8 +156,8 @@ class AnthropicAnswer:
             case "content_block_delta":
                 return self._add(event.get("index", 0), event.get("delta") or {})
             case "message_delta":
-                self._stop_reason = (event.get("delta") or {}).get("stop_reason") or self._stop_reason
-                self._usage |= _present(event.get("usage"))
+                self._stop((event.get("delta") or {}).get("stop_reason"))
+                self._count(event.get("usage"))
             case "message_stop":
                 self.complete = True
             case "error":
@@ -157,7 +171,7 @@ class AnthropicAnswer:
         if not isinstance(value.get("content"), list):
             raise ProviderError("there is no content in the answer", None)
         self._open(value)
-        self._stop_reason = value.get("stop_reason") or ""
+        self._stop(value.get("stop_reason"))
         for index, block in enumerate(value["content"]):
             self._start(index, block)
 
@@ -169,26 +183,40 @@ class AnthropicAnswer:
                 streamed = "".join(self._pieces[index])
                 arguments = streamed or json.dumps(block.get("input") or {}, ensure_ascii=False)
                 calls.append(ToolCall(str(block.get("id") or f"call_{index}"), str(block.get("name") or ""), arguments))
-        cached = self._usage.get("cache_read_input_tokens") or 0
-        written = self._usage.get("cache_creation_input_tokens") or 0
+        reason, warnings = self._stop_reason, []
+        if reason is not None and not isinstance(reason, str):
+            warnings.append(f"gave a stop_reason that is no text: {shown(reason)}")
+            reason = None
+        figures = Figures(self._usage)
+        fresh, cached, written = map(figures.count, _INPUT)
+        read = [tokens for tokens in (fresh, cached, written) if tokens is not None]
+        usage = figures.usage(sum(read) if read else None, figures.count("output_tokens"), cached)
         return Completion(
             content=self._text("text"),
             tool_calls=tuple(calls),
-            finish_reason=_STOP_REASONS.get(self._stop_reason, "tool_calls" if calls else "stop"),
-            usage=Usage(
-                input_tokens=(self._usage.get("input_tokens") or 0) + cached + written,
-                output_tokens=self._usage.get("output_tokens") or 0,
-                cached_tokens=cached,
-            ),
+            finish_reason=_STOP_REASONS.get(reason or "", "tool_calls" if calls else "stop"),
+            usage=usage,
             model=self._model,
             id=self._id,
             reasoning=self._text("thinking"),
+            warnings=(*figures.warnings, *warnings),
         )
+
+    def _stop(self, reason: Any) -> None:
+        if reason not in (None, ""):
+            self._stop_reason = reason
+
+    def _count(self, said: Any) -> None:
+        """Takes a usage; what a later one does not say is as an earlier one said it."""
+        if isinstance(said, dict) and isinstance(self._usage, dict):
+            self._usage |= {name: value for name, value in said.items() if value is not None}
+        elif said is not None:
+            self._usage = said
 
     def _open(self, message: dict[str, Any]) -> None:
         self._id = str(message.get("id") or "")
         self._model = str(message.get("model") or "")
-        self._usage |= _present(message.get("usage"))
+        self._count(message.get("usage"))
 
     def _start(self, index: int, block: dict[str, Any]) -> str:
         self._blocks[index] = block
@@ -202,8 +230,10 @@ class AnthropicAnswer:
         return self._keep(index, delta.get(field))
 
     def _keep(self, index: int, text: Any) -> str:
-        if not isinstance(text, str):
+        if text is None:
             return ""
+        if not isinstance(text, str):
+            raise TypeError(f"{text!r} is no text")
         self._pieces[index].append(text)
         return text if self._blocks[index].get("type") == "text" else ""
 
@@ -273,10 +303,6 @@ def _tool_use(call: dict[str, Any]) -> dict[str, Any]:
 
 def _tool_result(message: Message) -> list[dict[str, Any]]:
     return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": text_of(message)}]
-
-
-def _present(usage: Any) -> dict[str, Any]:
-    return {name: value for name, value in usage.items() if value is not None} if isinstance(usage, dict) else {}
 
 
 def _reported(event: dict[str, Any]) -> ProviderError:

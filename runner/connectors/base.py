@@ -36,6 +36,8 @@ class Usage(NamedTuple):
     """Of the input tokens, those read from the provider's cache."""
     cost: float | None = None
     """US dollars; None when neither the provider nor the connector file says a price."""
+    unknown: bool = False
+    """Whether the tokens are not known: the provider did not say, or said what cannot be. They are 0 then."""
 
     def plus(self, other: Usage) -> Usage:
         """The sum of two."""
@@ -45,6 +47,7 @@ class Usage(NamedTuple):
             self.output_tokens + other.output_tokens,
             self.cached_tokens + other.cached_tokens,
             sum(costs) if costs else None,
+            self.unknown or other.unknown,
         )
 
 
@@ -76,7 +79,7 @@ class Completion(NamedTuple):
     tool_calls: tuple[ToolCall, ...] = ()
     finish_reason: str = "stop"
     """stop, length, tool_calls, content_filter."""
-    usage: Usage = Usage()
+    usage: Usage = Usage(unknown=True)
     model: str = ""
     id: str = ""
     reasoning: str = ""
@@ -85,6 +88,8 @@ class Completion(NamedTuple):
     awaiting_input: bool | None = None
     """Whether the answer was declared to wait for the user (`scripted` and `yao` can say so); None: not declared."""
     input_hint: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What is odd about the answer and does not make it unusable: the connector and what it said."""
 
 
 class Connector(Protocol):

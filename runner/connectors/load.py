@@ -56,6 +56,7 @@ class Connectors:
         self._named: dict[str, str] = {}
         """Id that came from an environment variable → that variable's name."""
         self._models: dict[str, str] = {}
+        self._types: dict[Path, str | None] = {}
         self._client: Any = None
         self._found: dict[str, Path] | None = None
         self._agent_file: dict[str, Any] | None = None
@@ -119,6 +120,11 @@ class Connectors:
             self._models[id] = str(definition.options.get("model", "")) if definition else ""
         return self._models[id]
 
+    def is_scripted(self, id: str) -> bool:
+        """Whether no model stands behind a connector."""
+        path = self._files().get(id)
+        return id == SCRIPTED if path is None else self._type(path) == SCRIPTED
+
     def ids(self) -> list[str]:
         """Ids of all models, sorted; `scripted` among them."""
         kinds = {id: read_type(path) for id, path in self._files().items()}
@@ -142,6 +148,11 @@ class Connectors:
         self._check_presence(definition)
         connector: Connector = _class_of(definition.type)(definition, self._http(), self._clocks())
         return connector
+
+    def _type(self, path: Path) -> str | None:
+        if path not in self._types:
+            self._types[path] = read_type(path)
+        return self._types[path]
 
     def _scripted(self, id: str) -> Connector:
         connector: Connector = _class_of("scripted")(self._root)

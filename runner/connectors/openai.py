@@ -13,6 +13,7 @@ from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, 
 from runner.connectors.capabilities import capabilities_of
 from runner.connectors.parts import data_of, parts_of, url_of
 from runner.connectors.provider import HttpConnector, ProviderError
+from runner.connectors.usage import Figures, shown
 
 _MESSAGE_FIELDS = ("role", "content", "name", "tool_call_id", "tool_calls", "refusal", "reasoning_content")
 _OWN_PARAMETERS = ("model", "stream", "tools", "max_tokens")
@@ -86,22 +87,35 @@ class OpenAIConnector(HttpConnector):
 
 
 class OpenAIAnswer:
-    """Puts chunks together, or takes a whole completion."""
+    """Puts chunks together, or takes a whole completion.
+
+    The API has `content` as a text, which may be empty, or as null beside a refusal or tool calls.
+    """
 
     def __init__(self) -> None:
         self._content: list[str] = []
+        self._has_content = False
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._calls: dict[int, _Call] = {}
-        self._usage = Usage()
+        self._usage: Any = None
         self._id = ""
         self._model = ""
-        self._finish_reason: str | None = None
+        self._finish_reason: Any = None
 
     @property
     def complete(self) -> bool:
         """Whether a finish reason came."""
         return self._finish_reason is not None
+
+    @property
+    def has_message(self) -> bool:
+        """Whether there is a content, a refusal, or a call of a tool. The empty content before tool calls that never
+        came is none."""
+        if any(call.name for call in self._calls.values()) or any(self._refusal):
+            return True
+        called = self._finish_reason in ("tool_calls", "function_call")
+        return self._has_content and (any(self._content) or not called)
 
     def feed(self, event: dict[str, Any]) -> str:
         """Takes a chunk; gives the piece of content in it."""
@@ -116,18 +130,24 @@ class OpenAIAnswer:
     def completion(self) -> Completion:
         """What came."""
         calls = tuple(call.finished(index) for index, call in self._calls.items())
-        reason = self._finish_reason or "stop"
+        usage, warnings = _usage(self._usage)
+        reason = self._finish_reason
+        if reason is not None and not isinstance(reason, str):
+            warnings = (*warnings, f"gave a finish_reason that is no text: {shown(reason)}")
+            reason = None
+        reason = reason or "stop"
         if calls and reason == "stop":
             reason = "tool_calls"
         return Completion(
             content="".join(self._content),
             tool_calls=calls,
             finish_reason=_FINISH_REASONS.get(reason, reason),
-            usage=self._usage,
+            usage=usage,
             model=self._model,
             id=self._id,
             reasoning="".join(self._reasoning),
             refusal="".join(self._refusal) or None,
+            warnings=warnings,
         )
 
     def _take(self, event: dict[str, Any], kind: str) -> str:
@@ -135,26 +155,41 @@ class OpenAIAnswer:
             raise _reported(event["error"])
         self._id = self._id or str(event.get("id") or "")
         self._model = self._model or str(event.get("model") or "")
-        if isinstance(event.get("usage"), dict):
-            self._usage = _usage(event["usage"])
+        if event.get("usage") is not None:
+            self._usage = event["usage"]
         heard = ""
         for choice in event.get("choices") or ():
             if choice.get("index"):
                 continue  # of several answers, the first
             heard += self._take_piece(choice.get(kind) or choice.get("message") or {})
-            self._finish_reason = choice.get("finish_reason") or self._finish_reason
+            if choice.get("finish_reason") not in (None, ""):
+                self._finish_reason = choice["finish_reason"]
         return heard
 
     def _take_piece(self, piece: dict[str, Any]) -> str:
         content = piece.get("content")
         if isinstance(content, list):
-            content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-        self._content.append(content or "")
-        self._reasoning.append(piece.get("reasoning_content") or _text(piece.get("reasoning")))
-        self._refusal.append(piece.get("refusal") or "")
+            texts = [text for part in content if (text := self._text_in(part)) is not None]
+            content = "".join(texts) if texts else None
+        if content is not None:
+            self._has_content = True
+            self._content.append(_text(content))
+        thoughts = (piece.get("reasoning_content"), piece.get("reasoning"))
+        self._reasoning.append(next((text for text in thoughts if isinstance(text, str) and text), ""))
+        self._refusal.append(_text(piece.get("refusal") or ""))
         for call in piece.get("tool_calls") or ():
             self._take_call(call)
+        if piece.get("function_call"):  # the API's older form of a single call
+            self._take_call({"index": 0, "function": piece["function_call"]})
         return content or ""
+
+    def _text_in(self, part: Any) -> str | None:
+        """The text of a part of the content; None when it has none."""
+        if isinstance(part, str):
+            return part
+        if part.get("refusal"):
+            self._refusal.append(_text(part["refusal"]))
+        return None if part.get("text") is None else _text(part["text"])
 
     def _take_call(self, piece: dict[str, Any]) -> None:
         call = self._calls.setdefault(self._index(piece), _Call())
@@ -192,15 +227,16 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
     return {"type": "function", **call, "function": function}
 
 
-def _usage(usage: dict[str, Any]) -> Usage:
-    details = usage.get("prompt_tokens_details") or {}
-    cost = usage.get("cost")
-    return Usage(
-        input_tokens=usage.get("prompt_tokens") or 0,
-        output_tokens=usage.get("completion_tokens") or 0,
-        cached_tokens=details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0,
-        cost=float(cost) if isinstance(cost, int | float) else None,
+def _usage(said: Any) -> tuple[Usage, tuple[str, ...]]:
+    """What the call took, and what is odd about it."""
+    figures = Figures(said)
+    usage = figures.usage(
+        figures.count("prompt_tokens"),
+        figures.count("completion_tokens"),
+        figures.count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens"),
+        figures.amount("cost"),
     )
+    return usage, figures.warnings
 
 
 def _reported(error: Any) -> ProviderError:
@@ -216,4 +252,7 @@ def _reported(error: Any) -> ProviderError:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    """Raises TypeError when it is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value

@@ -47,8 +47,13 @@ class Answer(Protocol):
     def complete(self) -> bool:
         """Whether the stream said that it had reached its end."""
 
+    @property
+    def has_message(self) -> bool:
+        """Whether the answer says anything at all: a content, though it may be empty, a refusal, or a call of a tool.
+        For when it has ended."""
+
     def completion(self) -> Completion:
-        """What was taken."""
+        """What was taken; its warnings are without the name of the connector."""
 
 
 class ProviderError(Exception):
@@ -151,10 +156,10 @@ class HttpConnector:
     def priced(self, usage: Usage) -> Usage:
         """The usage with its cost, when the connector file names prices and the provider does not."""
         price = self.options.get("price")
-        if usage.cost is not None or not price:
+        if usage.cost is not None or usage.unknown or not price:
             return usage
         cached = usage.cached_tokens * price.get("cached", price.get("input", 0))
-        fresh = (usage.input_tokens - usage.cached_tokens) * price.get("input", 0)
+        fresh = max(0, usage.input_tokens - usage.cached_tokens) * price.get("input", 0)
         return usage._replace(cost=(fresh + cached + usage.output_tokens * price.get("output", 0)) / 1e6)
 
     @property
@@ -225,7 +230,21 @@ class HttpConnector:
         except ProviderError as error:
             raise self._said(error.status, str(error), "answered with an error") from error
         completion = answer.completion()
-        return completion._replace(usage=self.priced(completion.usage), model=completion.model or self.model)
+        if not answer.has_message:
+            raise self._mute(completion)
+        return completion._replace(
+            usage=self.priced(completion.usage),
+            model=completion.model or self.model,
+            warnings=tuple(f"{self.id} {warning}" for warning in completion.warnings),
+        )
+
+    def _mute(self, completion: Completion) -> ConnectorError:
+        """The error that an answer without a message is."""
+        hint = f"Check options.host in {self.definition.where}: is it the address of an API?"
+        if completion.finish_reason == "length":
+            hint = "It came to its limit of tokens before it said a word: raise max_tokens"
+        text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
+        return ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
 
     async def _read_stream(self, response: Response, answer: Answer, listener: Listener) -> None:
         events = EventReader()
@@ -237,7 +256,7 @@ class HttpConnector:
 
     def _take(self, body: bytes, answer: Answer, listener: Listener) -> None:
         """Takes a body that is not called a stream, but may be one."""
-        text = body.decode("utf-8", "replace").strip()
+        text = body.decode("utf-8-sig", "replace").strip()
         if text.startswith(("data:", "event:", ":")):
             events = EventReader()
             self._end(events.feed(body) + events.end(), answer, listener)
@@ -245,7 +264,8 @@ class HttpConnector:
         value = self._object(text)
         with self._shape(text):
             answer.whole(value)
-        listener(answer.completion().content)
+            content = answer.completion().content
+        listener(content)
 
     def _end(self, events: list[str], answer: Answer, listener: Listener) -> None:
         if not self._feed(events, answer, listener) and not answer.complete:
@@ -285,7 +305,7 @@ class HttpConnector:
         return value
 
     async def _refusal(self, response: Response) -> ConnectorError:
-        said = _message((await response.read()).decode("utf-8", "replace"))
+        said = _message((await response.read()).decode("utf-8-sig", "replace"))
         error = self._said(response.status, said, f"answered {response.status}")
         if isinstance(error, RetryLater):
             error.retry_after = retry_after(response.headers, self._timing)

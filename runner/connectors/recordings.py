@@ -31,6 +31,7 @@ from typing import Any
 
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.matching import Clean, Described
+from runner.connectors.usage import Figures, shown
 from scripttest.tuples import NamedTuple
 
 VERSION = 1
@@ -84,7 +85,7 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
     """The recording in a file; None when there is no such file. Raises RecordingError, also when it is of another case
     than the one that is asked for."""
     try:
-        value = json.loads(path.read_bytes().decode("utf-8"))
+        value = json.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -228,11 +229,13 @@ def _completion_to(call: RecordedCall) -> dict[str, Any]:
     if completion.tool_calls:
         record["tool_calls"] = [_lines(dict(call._asdict()), "arguments") for call in completion.tool_calls]
     record["finish_reason"] = completion.finish_reason
-    record["usage"] = {key: value for key, value in completion.usage._asdict().items() if value is not None}
+    record["usage"] = _usage_to(completion.usage)
     for key in ("model", "id", "reasoning", "refusal", "awaiting_input", "input_hint"):
         value = getattr(completion, key)
         if value not in ("", None):
             record[key] = value
+    if completion.warnings:
+        record["warnings"] = list(completion.warnings)
     return _lines(record, "content", "reasoning")
 
 
@@ -244,14 +247,40 @@ def _time_from(value: Mapping[str, Any]) -> datetime:
 
 def _call_from(value: Mapping[str, Any]) -> RecordedCall:
     record = _unlined(value["completion"], "content", "reasoning")
+    request = _request_from(value["request"])
     chunks = record.pop("chunks", None)
     calls = (ToolCall(**_unlined(call, "arguments")) for call in record.pop("tool_calls", ()))
-    usage = Usage(**record.pop("usage", {}))
-    completion = Completion(**record, tool_calls=tuple(calls), usage=usage)
+    said = tuple(str(warning) for warning in record.pop("warnings", ()))
+    usage, odd = _usage_from(record.pop("usage", None))
+    reason = record.get("finish_reason", "stop")
+    if not isinstance(reason, str):
+        odd = (*odd, f"The recording gives a finish_reason that is no text: {shown(reason)}")
+        record["finish_reason"] = "stop"
+    completion = Completion(**record, tool_calls=tuple(calls), usage=usage, warnings=(*said, *odd))
     if not isinstance(completion.content, str):
         raise TypeError("content is no text")
+    if "content" not in record and not completion.tool_calls and not completion.refusal:
+        raise ValueError("the completion has no content, no refusal and no call of a tool")
     pieces = _pieces(completion.content, chunks)
-    return RecordedCall(_request_from(value["request"]), completion, pieces)
+    return RecordedCall(request, completion, pieces)
+
+
+def _usage_to(usage: Usage) -> dict[str, Any]:
+    """Without tokens that are not known."""
+    record = {key: value for key, value in usage._asdict().items() if value is not None and key != "unknown"}
+    return {key: record[key] for key in record if key == "cost"} if usage.unknown else record
+
+
+def _usage_from(said: Any) -> tuple[Usage, tuple[str, ...]]:
+    """What a recorded call took, and what is odd about it."""
+    figures = Figures(said)
+    usage = figures.usage(
+        figures.count("input_tokens"),
+        figures.count("output_tokens"),
+        figures.count("cached_tokens"),
+        figures.amount("cost"),
+    )
+    return usage, tuple(f"The recording {warning}" for warning in figures.warnings)
 
 
 def _pieces(content: str, chunks: Any) -> tuple[str, ...]:

@@ -62,6 +62,8 @@ class Reply(NamedTuple):
     delay: float = 0
     """Seconds."""
     error: ScriptedError | None = None
+    says: bool = True
+    """Whether there is a text, JSON or a tool call in it."""
 
 
 class Rule(NamedTuple):
@@ -157,6 +159,7 @@ def _reply(value: Any) -> Reply:
         usage=_usage(fields["usage"]) if "usage" in fields else None,
         delay=_duration(fields["delay"], "delay") if "delay" in fields else 0,
         error=_error(fields["error"]) if "error" in fields else None,
+        says=not fields.keys().isdisjoint(("text", "json")) or bool(fields.get("tool_calls")),
     )
 
 

@@ -130,6 +130,11 @@ def _answer(rule: Rule, situation: Situation, request: ModelRequest, label: str)
     except TemplateError as error:
         hint = "A template needs a value; make it a condition of the rule that there is one"
         raise ConnectorError(f"Cannot answer by rule {rule.number} of {label}: {error}", hint=hint) from error
+    if not (rule.reply.says or completion.refusal):
+        hint = f'Rule {rule.number} of {label} says so; an empty answer is text: ""'
+        raise ConnectorError(
+            "The model scripted answered without a message: no content, no refusal and no call of a tool", hint=hint
+        )
     if request.on_chunk is not None:
         for piece in _pieces(completion.content):
             request.on_chunk(piece)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+
 
 class EventReader:
     """Takes pieces of a stream, cut anywhere, and gives the data of the events that they complete."""
 
     def __init__(self) -> None:
+        self._begun = False
         self._rest: list[bytes] = []
         self._data: list[str] = []
 
@@ -25,6 +28,8 @@ class EventReader:
         return self._events(b"".join(self._rest) + b"\n\n")
 
     def _events(self, text: bytes) -> list[str]:
+        if not self._begun:
+            self._begun, text = True, text.removeprefix(BOM_UTF8)
         events = []
         for line in text.splitlines():
             if line.startswith(b"data"):

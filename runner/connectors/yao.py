@@ -17,6 +17,9 @@ from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.openai import OpenAIAnswer, OpenAIConnector
 from runner.connectors.provider import ProviderError
 
+_SILENT = ("event", "loading")
+"""Types of messages that say nothing to the user; what has no text otherwise, such as an image, does."""
+
 
 class YaoConnector(OpenAIConnector):
     """`type: yao`."""
@@ -68,16 +71,18 @@ class YaoAnswer(OpenAIAnswer):
         if "type" not in event or "choices" in event:
             return super().feed(event)
         props = event.get("props") or {}
-        text = str(props.get("content") or "")
+        text = props.get("content")
         match event["type"]:
             case "text":
                 return super().feed({"choices": [{"delta": {"content": text}}]})
             case "thinking":
-                return super().feed({"choices": [{"delta": {"reasoning_content": text}}]})
+                return super().feed({"choices": [{"delta": {"reasoning": text}}]})
             case "error":
                 raise ProviderError(str(props.get("message") or event.get("error") or "unknown error"), None)
             case "event" if props.get("event") == "stream_end":
                 return super().feed({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+            case kind if kind not in _SILENT:
+                self._has_content = True
         return ""
 
     def whole(self, value: dict[str, Any]) -> None:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.chat import Chat, Origin
+from runner.agents.chat import Chat, Origin, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
 from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
 from runner.options import DEFAULT_THRESHOLD
-from scripttest import Cause, Failure
+from scripttest import Cause, Failure, ResultWarning
 from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Trial:
 
     def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
         """What assertions on the answer look at; `messages` is what the agent was told."""
-        answer, case, usage = self.answer, self.case, self.usage
+        answer, case, (tokens, cost) = self.answer, self.case, taken(self.chat.model_calls)
         assert answer is not None
         users = [place for place, message in enumerate(messages) if message["role"] == "user"]
         start = users[-1] if users else len(messages)
@@ -185,8 +185,8 @@ class Trial:
             case.expected,
             uses,
             milliseconds,
-            usage.input_tokens + usage.output_tokens,
-            usage.cost,
+            tokens,
+            cost,
             (*messages, {"role": "assistant", "content": answer.text}),
             case.metadata,
             case.id,
@@ -200,6 +200,12 @@ class Trial:
         for call in self.chat.model_calls:
             total = total.plus(call.usage)
         return total
+
+    @property
+    def warnings(self) -> tuple[ResultWarning, ...]:
+        """What is odd about the answers of models, each once."""
+        odd = dict.fromkeys(warning for call in self.chat.model_calls for warning in call.warnings)
+        return tuple(ResultWarning("usage", warning) for warning in odd)
 
     def fail(self, cause: Cause, message: str) -> None:
         """Adds a failure that is no assertion."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from runner.agents.answer import AgentError
+from runner.agents.chat import ModelCall, taken
 from runner.assertions.base import Evidence, Said
 from runner.assertions.transcript import without_files
 from runner.cases.conversations import ConversationCase, ConversationTurn
@@ -71,6 +72,7 @@ class _Conversation:
         self._starts: list[int] = []
         """Where each turn begins in the transcript."""
         self._said: list[Evidence] = []
+        self._calls: list[ModelCall] = []
 
     async def hold(self) -> None:
         """Asks all turns, and has them and the whole graded."""
@@ -139,6 +141,7 @@ class _Conversation:
             trial.end(status="failed", error=f"agent error: {error.message}")
             raise
         self._said.append(said.evidence)
+        self._calls += said.calls
         answer = said.answer
         trial.end(output=answer.output, response=answer.content, tools=said.tools, milliseconds=said.milliseconds)
         return True
@@ -183,14 +186,14 @@ class _Conversation:
     def _evidence_of_all(self) -> Evidence:
         """Of the whole conversation."""
         trial, said = self._trial, self._said
-        costs = [evidence.cost for evidence in said if evidence.cost is not None]
+        tokens, cost = taken(self._calls)
         return said[-1]._replace(
             input=[_for_graders(message) for message in trial.transcript],
             expected=self._case.expected,
             tools=tuple(trial.chat.uses),
             milliseconds=sum(evidence.milliseconds for evidence in said),
-            tokens=sum(evidence.tokens for evidence in said),
-            cost=sum(costs) if costs else None,
+            tokens=tokens,
+            cost=cost,
             messages=tuple(trial.transcript),
             criteria=self._background,
         )

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runner.agents.chat import ModelCall, taken
 from runner.agents.simulators import SimulatedUser, Simulation, SimulatorError, tool_results
 from runner.assertions import check_all
 from runner.assertions.base import Evidence
@@ -49,8 +50,7 @@ class _Conversation:
         self._case = case
         self._last: TakenTurn | None = None
         self._milliseconds = 0.0
-        self._tokens = 0
-        self._costs: list[float] = []
+        self._calls: list[ModelCall] = []
         reference = (case.simulator.use if case.simulator else None) or trial.setting.simulator
         self._user = SimulatedUser(trial, case.simulator, reference) if case.simulator or reference else None
         self._missing = case.on_missing_input or trial.setting.on_missing_input
@@ -87,10 +87,8 @@ class _Conversation:
 
     async def _say(self, said: Spoken) -> None:
         self._last = await take_turn(self._trial, said, self._case.input_tools)
-        evidence = self._last.exchange.evidence
-        self._milliseconds += evidence.milliseconds
-        self._tokens += evidence.tokens
-        self._costs += [] if evidence.cost is None else [evidence.cost]
+        self._milliseconds += self._last.exchange.milliseconds
+        self._calls += self._last.exchange.calls
 
     # what is said
 
@@ -275,13 +273,14 @@ class _Conversation:
         trial = self._trial
         assert self._last is not None
         turns = [turn.input for turn in trial.turns]
+        tokens, cost = taken(self._calls)
         return self._last.exchange.evidence._replace(
             input=turns,
             expected=self._case.expected,
             tools=tuple(trial.chat.uses),
             milliseconds=self._milliseconds,
-            tokens=self._tokens,
-            cost=sum(self._costs) if self._costs else None,
+            tokens=tokens,
+            cost=cost,
             messages=tuple(trial.transcript),
             state={
                 "session_id": trial.chat.id,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
+from runner.agents.chat import ModelCall, taken
 from runner.assertions import check_all
 from runner.assertions.base import Evidence, Said, ToolUse
 from runner.errors import RunnerError
@@ -32,6 +33,8 @@ class Exchange(NamedTuple):
     milliseconds: float
     evidence: Evidence
     """What assertions on this turn look at."""
+    calls: tuple[ModelCall, ...]
+    """Those of models for this answer."""
 
 
 async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[str, Any]) -> Exchange:
@@ -55,23 +58,23 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
     trial.transcript.append({"role": "assistant", "content": answer.text})
     tools = tuple(trial.chat.uses[before:])
     content = message.get("content")
-    trial.said.append(Said(len(trial.said) + 1, len(trial.transcript) - 2, content, answer.output, tools))
-    made = trial.chat.model_calls[calls:]
-    costs = [call.usage.cost for call in made if call.usage.cost is not None]
+    trial.said.append(Said(trial.turn, len(trial.transcript) - 2, content, answer.output, tools))
+    made = tuple(trial.chat.model_calls[calls:])
+    tokens, cost = taken(made)
     evidence = Evidence(
         output=answer.output,
         content=answer.content,
         input=content,
         tools=tools,
         milliseconds=milliseconds,
-        tokens=sum(call.usage.input_tokens + call.usage.output_tokens for call in made),
-        cost=sum(costs) if costs else None,
+        tokens=tokens,
+        cost=cost,
         messages=tuple(trial.transcript),
         metadata=trial.case.metadata,
         case=trial.case.id,
         turns=tuple(trial.said),
     )
-    return Exchange(answer, tools, milliseconds, evidence)
+    return Exchange(answer, tools, milliseconds, evidence, made)
 
 
 class Spoken(NamedTuple):

@@ -309,7 +309,7 @@ function Next(ctx) {
 
 def test_mocks_answer_for_tools_and_delegates_too(app: MakeApplication) -> None:
     hooks = "function Create(ctx, messages) { if (messages[0].content === 'delegate') return { delegate: { agent_id: 'other' } }; }"
-    replies = "- when: { tool: true }\n  reply: '{{ tool.result }}'\n- reply: { tool_calls: [find] }\n"
+    replies = "- reply: { tool_calls: [find] }\n"
     given = {
         "a text": ({"agent": {"ot*": "a stand-in"}}, "a stand-in"),
         "data": ({"agent": {"other": {"data": [1]}}}, [1]),
@@ -333,7 +333,7 @@ def test_mocks_answer_for_tools_and_delegates_too(app: MakeApplication) -> None:
 
     assert {id: records[id]["output"] for id in given} == {id: output for id, (_, output) in given.items()}
     assert records["an error"]["error"] == "agent error: out of order"
-    assert records["a tool"]["output"] == '{"id":1}'
+    assert [use["result"] for use in records["a tool"]["tools"]] == [{"id": 1}]
 
 
 # Expectations

@@ -1,0 +1,93 @@
+"""What a provider says that a call took: texts are read as numbers, and what cannot be makes the whole of it unknown.
+
+A number that is negative, not finite, or no number at all says that the others cannot be trusted either.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from runner.connectors.base import Usage
+
+UNKNOWN = Usage(unknown=True)
+MOST = 2**53
+"""More than this, no call takes."""
+_SHOWN = 60
+"""Characters that a problem quotes of a value."""
+
+
+class Figures:
+    """Reads the figures of one usage."""
+
+    def __init__(self, said: Any) -> None:
+        """`said` is the object as it came; None when there is none."""
+        self.problems: list[str] = []
+        """What cannot be: `prompt_tokens is -5`."""
+        self._said: dict[str, Any] = {}
+        if isinstance(said, dict):
+            self._said = said
+        elif said is not None:
+            self.problems.append(f"it is {shown(said)}")
+
+    def count(self, *names: str) -> int | None:
+        """A number of tokens, under the first of the names that has one; None when none has. Names of inner objects
+        are written with a dot."""
+        found = self._number(*names)
+        return None if found is None else round(found)
+
+    def amount(self, name: str) -> float | None:
+        """A number of dollars; None when it is not said."""
+        found = self._number(name)
+        return None if found is None else float(found)
+
+    def usage(
+        self, input: int | None, output: int | None, cached: int | None = None, cost: float | None = None
+    ) -> Usage:
+        """All of it, unknown when there is a problem. Tokens are unknown too when neither kind of them is said."""
+        if self.problems:
+            return UNKNOWN
+        unknown = input is None and output is None
+        return Usage(input or 0, output or 0, cached or 0, cost, unknown)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to say of the problems, after the name of who said it; for when everything was read."""
+        if not self.problems:
+            return ()
+        return (f"says a usage that cannot be: {', '.join(self.problems)}; what the call took is unknown",)
+
+    def _number(self, *names: str) -> float | None:
+        for name in names:
+            value: Any = self._said
+            for part in name.split("."):
+                if value is not None and not isinstance(value, dict):
+                    self.problems.append(f"{name.partition('.')[0]} is {shown(value)}")
+                    return None
+                value = (value or {}).get(part)
+            if value is None:
+                continue
+            number = _read(value)
+            if number is None:
+                self.problems.append(f"{name} is {shown(value)}")
+            return number
+        return None
+
+
+def shown(value: Any) -> str:
+    """A value in short, as JSON."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _read(value: Any) -> float | None:
+    """A number from 0 up; None when it is none. Whole numbers stay whole."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if 0 <= value <= MOST and math.isfinite(value) else None
