@@ -173,8 +173,8 @@ class _Run:
         except OSError as error:
             stream.send(RunError(f"Cannot store the snapshots: {describe(error)}"))
         seconds = environment.monotonic() - self._started
-        if budgets is not None and (said := budgets.end()):
-            stream.send(Warned(said))
+        if budgets is not None:
+            budgets.end()
         status, reason, left = status_of(stream.execution, self._stop)
         stream.send(RunEnd(status, seconds, environment.now(), reason, left))
         stream.close()

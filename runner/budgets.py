@@ -1,4 +1,7 @@
-"""What a run may take: `--max-cost`, `--max-tokens`, `--max-duration`. When one is used up, no further test begins."""
+"""What a run may take: `--max-cost`, `--max-tokens`, `--max-duration`. When one is used up, no further test begins.
+
+A budget that cannot be kept, because a call does not say what it took, ends the run too, and the run does not pass.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,6 @@ class Budgets:
         self._stop = stop
         self._cost = 0.0
         self._tokens = 0
-        self._unpriced: set[str] = set()
         self._timer: threading.Timer | None = None
         if options.max_duration is not None:
             reason = f"--max-duration {in_words(options.max_duration)} is over"
@@ -32,23 +34,33 @@ class Budgets:
             self._timer.daemon = True
             self._timer.start()
 
-    def spend(self, connector: str, usage: Usage) -> None:
-        """Counts one model call."""
+    def spend(self, connector: str, usage: Usage, free: bool) -> None:
+        """Counts one model call; of a `free` one nothing needs to be known."""
         self._tokens += usage.input_tokens + usage.output_tokens
-        if usage.cost is not None:
-            self._cost += usage.cost
-        elif usage.input_tokens or usage.output_tokens:
-            self._unpriced.add(connector)
-        if self._cost_limit is not None and self._cost >= self._cost_limit:
-            self._stop.request(f"--max-cost {self._cost_limit:g} is used up (${self._cost:.4f})", BUDGET_GRACE)
-        if self._token_limit is not None and self._tokens >= self._token_limit:
-            self._stop.request(f"--max-tokens {self._token_limit} is used up ({self._tokens})", BUDGET_GRACE)
+        self._cost += usage.cost or 0.0
+        if self._cost_limit is not None:
+            budget = f"--max-cost {self._cost_limit:g}"
+            if usage.cost is None and not free:
+                self._give_up(budget, f"what a call of {connector} costs is not known, {_why(usage)}")
+            elif self._cost >= self._cost_limit:
+                self._stop.request(f"{budget} is used up (${self._cost:.4f})", BUDGET_GRACE)
+        if self._token_limit is not None:
+            budget = f"--max-tokens {self._token_limit}"
+            if usage.unknown and not free:
+                self._give_up(budget, f"what a call of {connector} took is not known, {_why(usage)}")
+            elif self._tokens >= self._token_limit:
+                self._stop.request(f"{budget} is used up ({self._tokens})", BUDGET_GRACE)
 
-    def end(self) -> str | None:
-        """Stops the clock; what is to be said of the budgets at the end of the run."""
+    def end(self) -> None:
+        """Stops the clock."""
         if self._timer is not None:
             self._timer.cancel()
-        if self._cost_limit is None or not self._unpriced:
-            return None
-        names = ", ".join(sorted(self._unpriced))
-        return f"--max-cost did not count the calls of {names}: name their prices in options.price of the connector"
+
+    def _give_up(self, budget: str, why: str) -> None:
+        self._stop.request(f"{budget} cannot be kept: {why}", BUDGET_GRACE, spoils=True)
+
+
+def _why(usage: Usage) -> str:
+    if usage.unknown:
+        return "since its answer has no usage that can be counted"
+    return "since it has no price: name it in options.price of the connector"

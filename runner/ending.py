@@ -18,7 +18,7 @@ def status_of(run: Execution, stop: Stop) -> tuple[RunStatus, str | None, int]:
     """How the run ended, why it ended before its time, and how many tests have no verdict because of that."""
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
-    if stop.reason is not None and not (stop.code is None and all_ran):
+    if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
         return "interrupted", stop.reason, left + run.cut
     if run.errors:
         return "error", None, 0

@@ -1,11 +1,12 @@
-"""The end of a run before its time: a signal, or a budget that is used up.
+"""The end of a run before its time: a signal, or a budget that is used up or cannot be kept.
 
 | what | new tests | those under way | exit code |
 | --- | --- | --- | --- |
 | Ctrl-C, SIGTERM, SIGHUP | none | get `GRACE` | 128 + number of the signal |
 | the same again | none | end at once; what is known of them is in the report | the same |
 | a third time | | the process ends without a word | the same |
-| a budget | none | get `BUDGET_GRACE` | 1 |
+| a budget that is used up | none | get `BUDGET_GRACE` | 1, or that of the results when nothing was left to run |
+| a budget that cannot be kept | none | get `BUDGET_GRACE` | 1 |
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Stop:
         """Why; None while the run goes on."""
         self.code: int | None = None
         """The exit code, when a signal ended the run."""
+        self.spoils = False
+        """Whether the run does not pass even when nothing was left to run."""
         self.heeded = False
         """Whether somebody looks at this; else a signal raises KeyboardInterrupt where the main thread is."""
         self._end: float | None = None
@@ -42,10 +45,10 @@ class Stop:
         """Adds somebody who is told of every change. It must not block."""
         self._listeners.append(listener)
 
-    def request(self, reason: str, grace: float) -> None:
+    def request(self, reason: str, grace: float, spoils: bool = False) -> None:
         """Lets no test begin any more, and those under way end within so many seconds. The first reason counts."""
         if self.reason is None:
-            self.reason = reason
+            self.reason, self.spoils = reason, spoils
             self.hurry(grace)
 
     def hurry(self, seconds: float) -> None:

@@ -9,7 +9,7 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, Record
 from faults import lines_of, results_in, with_model
-from model_server import Exchange, ModelServer, echo, silence, status
+from model_server import Exchange, ModelServer, completes, echo, silence, status
 
 PRICE = {"input": 1000, "output": 1000}
 """Dollars for a million tokens: an answer of the server, 18 tokens, costs 0.018."""
@@ -67,11 +67,72 @@ def test_a_budget_that_the_last_case_uses_up_changes_nothing(app: MakeApplicatio
     assert "Stopped" not in run.stdout
 
 
-def test_calls_without_a_price_are_said(app: MakeApplication) -> None:
+TOLD = {"prompt_tokens": 11, "completion_tokens": 7}
+NO_PRICE = "what a call of local costs is not known, since it has no price: name it in options.price of the connector"
+NO_COST = "what a call of local costs is not known, since its answer has no usage that can be counted"
+NO_TOKENS = "what a call of local took is not known, since its answer has no usage that can be counted"
+UNCOUNTED: dict[str, tuple[tuple[str, str], Any, Record, str]] = {
+    "no price": (("--max-cost", "1"), TOLD, {}, NO_PRICE),
+    "a price and no usage": (("--max-cost", "1"), None, {"price": PRICE}, NO_COST),
+    "a price and an impossible usage": (("--max-cost", "1"), {"prompt_tokens": -1}, {"price": PRICE}, NO_COST),
+    "an impossible cost": (("--max-cost", "1"), {**TOLD, "cost": "-0.5"}, {"price": PRICE}, NO_COST),
+    "no usage": (("--max-tokens", "1000"), None, {}, NO_TOKENS),
+    "an empty usage": (("--max-tokens", "1000"), {}, {}, NO_TOKENS),
+    "a cost alone": (("--max-tokens", "1000"), {"cost": 0.1}, {}, NO_TOKENS),
+    "not a number": (("--max-tokens", "1000"), {**TOLD, "completion_tokens": "many"}, {}, NO_TOKENS),
+}
+
+
+@pytest.mark.parametrize(("flag", "usage", "options", "why"), UNCOUNTED.values(), ids=UNCOUNTED)
+def test_a_budget_that_cannot_be_kept_ends_the_run(
+    app: MakeApplication, flag: tuple[str, str], usage: Any, options: Record, why: str
+) -> None:
+    with ModelServer(completes({"message": {"content": "Hi"}, "finish_reason": "stop"}, usage)) as server:
+        here = application(app, server, 5, **options)
+        path = here.home / "r.jsonl"
+        run = here.run("-i", case_file(), *flag, "-o", str(path))
+    reason = f"{' '.join(flag)} cannot be kept: {why}"
+    assert (run.code, len(server.requests)) == (1, 1)
+    assert results_in(path) == [("c0", "passed")]
+    assert f"Stopped: {reason}; 4 not run\n" in run.stdout
+    assert (lines_of(path)[-1]["status"], lines_of(path)[-1]["stopped"]) == ("interrupted", reason)
+
+
+def test_a_budget_that_was_not_kept_in_the_last_case_is_no_pass(app: MakeApplication) -> None:
     with ModelServer() as server:
-        run = application(app, server, 2).run("-i", case_file(), "--max-cost", "1")
-    assert run.code == 0
-    assert "Warning: --max-cost did not count the calls of local: name their prices in options.price" in run.stdout
+        run = application(app, server, 1).run("-i", case_file(), "--max-cost", "1")
+    assert run.code == 1
+    assert f"Stopped: --max-cost 1 cannot be kept: {NO_PRICE}\n" in run.stdout
+
+
+KEPT: dict[str, tuple[tuple[str, str], Any, Record]] = {
+    "the provider says the cost": (("--max-cost", "1"), {"cost": 0.001}, {}),
+    "the cost is a text": (("--max-cost", "1"), {**TOLD, "cost": "0.001"}, {}),
+    "it costs nothing": (("--max-cost", "1"), TOLD, {"price": {"input": 0, "output": 0}}),
+    "the tokens are texts": (("--max-tokens", "1000"), {"prompt_tokens": "11", "completion_tokens": "7"}, {}),
+    "nothing is limited": (("--max-duration", "1h"), None, {}),
+}
+
+
+@pytest.mark.parametrize(("flag", "usage", "options"), KEPT.values(), ids=KEPT)
+def test_a_budget_that_can_be_kept_lets_the_run_go_on(
+    app: MakeApplication, flag: tuple[str, str], usage: Any, options: Record
+) -> None:
+    with ModelServer(completes({"message": {"content": "Hi"}, "finish_reason": "stop"}, usage)) as server:
+        assert application(app, server, 3, **options).run("-i", case_file(), *flag).code == 0
+        assert len(server.requests) == 3
+
+
+def test_scripted_and_replayed_answers_cost_nothing(app: MakeApplication) -> None:
+    judged = {"type": "agent", "use": "agents:judge", "value": "is polite"}
+    judge = agent("judge", replies="- reply: { json: { passed: true } }")
+    with ModelServer(completes({"message": {"content": "Hi"}, "finish_reason": "stop"}, None)) as server:
+        files = agent(package={"connector": "local"}, cases=[{"id": "a", "input": "x", "assert": judged}])
+        here = app({**files, **judge, **with_model(server, price=PRICE)})
+        assert here.run("-i", case_file(), "--record", "calls").code == 0
+    budgets = ("--max-cost", "1", "--max-tokens", "1000")
+    assert here.run("-i", case_file(), "--replay", "calls", *budgets).code == 0
+    assert here.run("-i", case_file(), "-c", "scripted", *budgets).code == 0
 
 
 @pytest.mark.parametrize(
