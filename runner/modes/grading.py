@@ -153,6 +153,8 @@ def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) 
 def _why(entry: ScoreResult) -> str:
     if entry.verdict == "skip":
         return "not asked"
+    if not entry.assertions:
+        return "no answer"
     failed = [f'"{item.text}"' + (f": {item.reason}" if item.reason else "") for item in entry.assertions]
     return ", ".join(said for said, item in zip(failed, entry.assertions, strict=True) if not item.passed) or (
         "not judged" if entry.score is None else f"{entry.score:.2f}"

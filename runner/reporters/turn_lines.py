@@ -106,7 +106,7 @@ class TurnLines:
             details += [self._graded(score), *map(self._criterion, score.assertions)]
         if turn.skip_reason:
             details.append(f"Reason: {turn.skip_reason}")
-        if turn.error and score is None:
+        if turn.error and not (score and score.assertions):
             details.append(self._style.paint(f"Error: {turn.error}", "red"))
         if turn.question:
             details.append(f'Agent asked: "{one_line(turn.question).removesuffix(".")}"')

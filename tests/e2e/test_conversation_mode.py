@@ -158,6 +158,21 @@ def test_a_threshold_may_be_written_in_several_ways(app: MakeApplication, value:
     assert garden(app).run("-i", FILE, f"--threshold={value}").code == int(float(value) > 0.84)
 
 
+def test_a_turn_in_which_the_agent_failed_says_so(app: MakeApplication) -> None:
+    replies = "- when: { input: Shade }\n  reply: { error: { status: 400, message: out of order } }\n" + GARDENER
+    turns = [{"input": "Shade?", "assertions": ['Names "mint"']}, {"input": "Time?"}]
+    application = app(agent(replies=replies, cases=[{"id": "garden", "mode": "conversation", "turns": turns}]))
+
+    assert (
+        """\
+          Score: 0.00 → FAIL
+  │          Error: agent error: The model scripted failed: 400 Bad Request: out of order
+  │
+  ├─ Turn 2: "Time?" → PASSED"""
+        in application.run("-i", case_file()).stdout
+    )
+
+
 CHECKS = """\
 export function Validate(output, input, expected, metadata) {
   return { pass: input.length === 3 && output === "Then ferns; you water them once a week." && expected === "ferns",

@@ -404,6 +404,15 @@ def test_an_agent_error_fails_its_turn_and_the_conversation_goes_on(app: MakeApp
     ]
 
 
+def test_a_score_that_is_too_low_for_an_error_blames_the_turn(app: MakeApplication) -> None:
+    result, _ = one_result(demo(app), conversation(GOOD, "fail", GOOD))
+
+    assert [failure.message for failure in result.outcome.failures] == [
+        f"{ORDERLY}. {RULE}",
+        "score 0.67 is below the threshold 0.8 (turn-2: no answer)",
+    ]
+
+
 ERRORS: dict[str, tuple[Record, list[str], list[tuple[str, float, str]]]] = {
     "in the first turn": (
         conversation("fail", GOOD),
