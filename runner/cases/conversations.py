@@ -63,7 +63,7 @@ class MultiTurnCase(Case):
     turns: list[Turn] = Field(default_factory=list)
     """What the user says, one after another."""
     simulator: Simulator | None = None
-    """Speaks when there are no turns left."""
+    """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
     interactive: Interactive = Field(default_factory=Interactive)
     """Whether a person may answer when there is no simulator."""
     on_missing_input: OnMissingInput | None = None

@@ -88,7 +88,8 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
         record["connector"] = connector
     if model_calls:
         record["model_calls"] = model_calls
-        record["usage"] = {"input_tokens": tokens_in, "output_tokens": tokens_out}
+        if tokens_in or tokens_out or cost is not None:
+            record["usage"] = {"input_tokens": tokens_in, "output_tokens": tokens_out}
         if cost is not None:
             record["usage"]["cost"] = cost
     if sent:

@@ -110,9 +110,10 @@ def together(records: Sequence[Record], min_pass_rate: float) -> Record:
         record["warnings"] = [warning for at, warning in enumerate(warnings) if warning not in warnings[:at]]
     if not_judged := max(attempt.not_judged for attempt in attempts):
         record["not_judged"] = not_judged
+    if calls := sum(record.get("model_calls", 0) for record in records):
+        record["model_calls"] = calls
     usages = [record["usage"] for record in records if record.get("usage")]
     if usages:
-        record["model_calls"] = sum(record.get("model_calls", 0) for record in records)
         record["usage"] = {
             key: sum(usage.get(key, 0) for usage in usages)
             for key in ("input_tokens", "output_tokens", "cost")

@@ -212,7 +212,23 @@ def test_replayed_answers_carry_their_warnings(app: MakeApplication) -> None:
     again = run_cases(here, "--replay", "calls", code=0)
 
     assert first["a"]["warnings"] == again["a"]["warnings"] == [{"kind": "usage", "message": IMPOSSIBLE}]
-    assert first["a"]["usage"] == again["a"]["usage"] == {"input_tokens": 0, "output_tokens": 0}
+    assert "usage" not in first["a"]
+    assert "usage" not in again["a"]
+
+
+def test_what_is_known_is_reported_and_nothing_in_the_place_of_what_is_not(app: MakeApplication) -> None:
+    told = {"prompt_tokens": 3, "completion_tokens": 4}
+    with ModelServer() as server:
+        server.plan(completes(SAID, told), completes(SAID), completes(SAID, told), completes(SAID, ODD))
+        cases = [{"id": id, "input": "x"} for id in ("told", "not told")]
+        here = asking(app, server, *cases, {"id": "half", "turns": [{"input": "x"}, {"input": "y"}]})
+        records = run_cases(here, code=0)
+
+    assert {id: (record["model_calls"], record.get("usage")) for id, record in records.items()} == {
+        "told": (1, {"input_tokens": 3, "output_tokens": 4}),
+        "not told": (1, None),
+        "half": (2, {"input_tokens": 3, "output_tokens": 4}),
+    }
 
 
 def test_the_warnings_of_judges_and_of_all_trials_are_the_cases_own(app: MakeApplication) -> None:
