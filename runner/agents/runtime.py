@@ -147,17 +147,15 @@ class Runtime:
             infrastructure = error.status not in REFUSALS
             raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
         milliseconds = (time.monotonic() - started) * 1000
-        usage, free = completion.usage, self._is_free(connector)
+        usage = completion.usage
+        replays = self._recording is not None and self._recording.mode == "replay"
+        free = replays or self.connectors.is_scripted(connector)
         chat.model_calls.append(
             ModelCall(request.agent, connector, completion.model, usage, milliseconds, completion.warnings, free)
         )
         if self.on_usage is not None:
             self.on_usage(connector, usage, free)
         return completion
-
-    def _is_free(self, connector: str) -> bool:
-        replays = self._recording is not None and self._recording.mode == "replay"
-        return replays or self.connectors.is_scripted(connector)
 
     def now(self, chat: Chat) -> datetime:
         """What `$SYS` variables say."""
