@@ -30,7 +30,8 @@ class ToolUse(NamedTuple):
 
 
 class Said(NamedTuple):
-    """One turn of a conversation: what the user said, and what the agent answered, which is the last message of it."""
+    """One turn of a conversation: what the user said, and what the agent answered, which is the last message of it. A
+    turn in which the agent failed has no answer: its output is None, and the user's message is all of it."""
 
     turn: int
     """From 1."""

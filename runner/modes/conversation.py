@@ -195,6 +195,7 @@ class _Conversation:
             tokens=tokens,
             cost=cost,
             messages=tuple(trial.transcript),
+            turns=tuple(trial.said),
             criteria=self._background,
         )
 

@@ -51,14 +51,18 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
     trial.transcript.append(dict(message))
     trial.messages = len(trial.transcript)
     before, calls = len(trial.chat.uses), len(trial.chat.model_calls)
+    content, start = message.get("content"), len(trial.transcript) - 1
     started = time.monotonic()
-    answer = await trial.setting.runtime.call(trial.assistant.id, list(trial.transcript), dict(options), trial.chat)
+    try:
+        answer = await trial.setting.runtime.call(trial.assistant.id, list(trial.transcript), dict(options), trial.chat)
+    except AgentError:
+        trial.said.append(Said(trial.turn, start, content, None))
+        raise
     milliseconds = (time.monotonic() - started) * 1000
     trial.answer = answer
     trial.transcript.append({"role": "assistant", "content": answer.text})
     tools = tuple(trial.chat.uses[before:])
-    content = message.get("content")
-    trial.said.append(Said(trial.turn, len(trial.transcript) - 2, content, answer.output, tools))
+    trial.said.append(Said(trial.turn, start, content, answer.output, tools))
     made = tuple(trial.chat.model_calls[calls:])
     tokens, cost = taken(made)
     evidence = Evidence(

@@ -227,3 +227,33 @@ def test_judges_are_not_sent_the_content_of_files(app: MakeApplication) -> None:
         content = told["messages"][0]["content"]
         assert content[0] == {"type": "text", "text": "Look"} and list(content[1]) == ["type"]
         assert told["turns"][0]["input"] == content and "base64" not in json.dumps(told)
+
+
+def test_a_turn_in_which_the_agent_failed_is_a_turn_without_an_answer(app: MakeApplication) -> None:
+    broken = {"input": "broken"}
+    graded = {"input": "Something else", "assertions": [SHOW, JUDGED]}
+    talk = {"mode": "conversation", "grader": "judge", "assertions": [SHOW, JUDGED]}
+    windowed = {"id": "windowed", **talk, "turns": [INPUTS[0], broken, graded], "window_size": 2}
+    last = {"id": "last", **talk, "turns": [INPUTS[0], graded, broken]}
+    demo = shop(app, {"id": "talk", **talk, "turns": [INPUTS[0], broken, graded]}, windowed, last)
+    rules = "- when: { input: broken }\n  reply: { error: { status: 400, message: too long } }\n" + REPLIES
+    demo.write({"/assistants/demo/replies.yml": rules})
+    records = run_cases(demo, code=1)
+
+    def told(id: str, name: str) -> list[Record]:
+        (entry,) = (score for score in records[id]["scores"] if score["name"] == name)
+        return [shown.get("transcript", shown) for shown in map(seen, entry["assertions"])]
+
+    said = {"role": "user", "content": "broken"}
+    failed = {"input": "broken", "output": None}
+    other = [{**message, "turn": 3} for message in TALK[2:]]
+    for shown in told("talk", "turn-3") + told("talk", "assertions"):
+        assert shown["messages"] == [*TALK[:2], {**said, "turn": 2}, *other]
+        assert shown["turns"] == [TURNS[0], {"turn": 2, **failed}, {**TURNS[1], "turn": 3}]
+        assert shown["tools"] == TOOLS
+    for shown in told("windowed", "turn-3"):
+        assert shown["messages"] == [{**said, "turn": 2}, *other]
+        assert shown["turns"] == [{"turn": 2, **failed}, {**TURNS[1], "turn": 3}]
+    for shown in told("last", "assertions"):
+        assert shown["messages"] == [*TALK, {**said, "turn": 3}]
+        assert shown["turns"] == [*TURNS, {"turn": 3, **failed}]
