@@ -19,7 +19,7 @@ _WRITE = 1 | 1 << 4 | 1 << 5
 """Bytecode, without source texts."""
 _READ = 1
 _EXCEPTION = 6
-_PLAIN = 7
+PLAIN = 7
 """A property that can be read, replaced and deleted."""
 
 _Pointer = ctypes.c_void_p
@@ -50,29 +50,29 @@ class Bytecode:
             raise UnsupportedError
         try:
             library = ctypes.PyDLL(_quickjs.__file__)
-            self._runtime_of = _function(library.JS_GetRuntime, _Pointer, _Pointer)
-            self._eval = _function(library.JS_Eval, Value, _Pointer, _Text, _Size, _Text, ctypes.c_int)
-            self._write = _function(
+            self._runtime_of = function_of(library.JS_GetRuntime, _Pointer, _Pointer)
+            self._eval = function_of(library.JS_Eval, Value, _Pointer, _Text, _Size, _Text, ctypes.c_int)
+            self._write = function_of(
                 library.JS_WriteObject, _Pointer, _Pointer, ctypes.POINTER(_Size), Value, ctypes.c_int
             )
-            self._read = _function(library.JS_ReadObject, Value, _Pointer, _Text, _Size, ctypes.c_int)
-            self._run = _function(library.JS_EvalFunction, Value, _Pointer, Value)
-            self._define = _function(
+            self._read = function_of(library.JS_ReadObject, Value, _Pointer, _Text, _Size, ctypes.c_int)
+            self._run = function_of(library.JS_EvalFunction, Value, _Pointer, Value)
+            self._define = function_of(
                 library.JS_DefinePropertyValueStr, ctypes.c_int, _Pointer, Value, _Text, Value, ctypes.c_int
             )
-            self._exception = _function(library.JS_GetException, Value, _Pointer)
-            self._free = _function(library.JS_FreeValue, None, _Pointer, Value)
-            self._free_memory = _function(library.js_free, None, _Pointer, _Pointer)
+            self._exception = function_of(library.JS_GetException, Value, _Pointer)
+            self._free = function_of(library.JS_FreeValue, None, _Pointer, Value)
+            self._free_memory = function_of(library.js_free, None, _Pointer, _Pointer)
         except (AttributeError, OSError) as error:
             raise UnsupportedError from error
         self._compiler = _quickjs.Context()
-        runtime, context = _pointers(self._compiler)
+        runtime, context = pointers(self._compiler)
         if self._runtime_of(context) != runtime:
             raise UnsupportedError
 
     def compile(self, source: str) -> bytes:
         """The bytecode of a script. Raises BytecodeError."""
-        context = _pointers(self._compiler)[1]
+        context = pointers(self._compiler)[1]
         text = source.encode()
         function = self._sound(context, self._eval(context, text, len(text), b"<input>", _COMPILE_ONLY))
         size = _Size()
@@ -87,15 +87,15 @@ class Bytecode:
     def run(self, holder: _quickjs.Context, code: bytes) -> Value:
         """Runs bytecode in a context. The value is valid while something in that context refers to it. Raises
         BytecodeError."""
-        context = _pointers(holder)[1]
+        context = pointers(holder)[1]
         value = self._evaluated(context, code)
         self._free(context, value)
         return value
 
     def define(self, holder: _quickjs.Context, target: Value, name: bytes, code: bytes) -> None:
         """Makes the value of bytecode a property of an object. Raises BytecodeError."""
-        context = _pointers(holder)[1]
-        if self._define(context, target, name, self._evaluated(context, code), _PLAIN) != 1:
+        context = pointers(holder)[1]
+        if self._define(context, target, name, self._evaluated(context, code), PLAIN) != 1:
             self._failed(context)
 
     def _evaluated(self, context: int, code: bytes) -> Value:
@@ -112,13 +112,14 @@ class Bytecode:
         raise BytecodeError
 
 
-def _pointers(holder: _quickjs.Context) -> tuple[int, int]:
-    """The runtime and the context of the engine."""
+def pointers(holder: _quickjs.Context) -> tuple[int, int]:
+    """The runtime and the context of the engine that a context of the package holds."""
     runtime, context = (ctypes.c_size_t * 2).from_address(id(holder) + object.__basicsize__)
     return runtime, context
 
 
-def _function(function: ctypes._NamedFuncPointer, result: type | None, *arguments: type) -> ctypes._NamedFuncPointer:
+def function_of(function: ctypes._NamedFuncPointer, result: type | None, *arguments: type) -> ctypes._NamedFuncPointer:
+    """A function of the library, with the types of its result and its arguments."""
     function.restype = result
     function.argtypes = arguments
     return function

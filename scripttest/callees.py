@@ -19,6 +19,7 @@ LONGEST = 60
 _SCAN = (
     r"\s+|//[^\n]*|/\*(?:.|\n)*?\*/"
     r"|(?P<literal>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`(?:[^`\\$]|\\.|\$(?!\{))*`|\d[\w.]*)"
+    r"|(?P<template>`(?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}`]|`[^`]*`|\{[^{}]*\})*\})*`)"
     r"|(?P<name>[A-Za-z_$][\w$]*)|(?P<sign>\?\.|=>|\.\.\.|.)"
 )
 _REGEXP = r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*"
@@ -29,10 +30,14 @@ _KEYWORDS |= {"async", "function", "delete", "throw", "case", "else", "do", "ins
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
-class _Token(NamedTuple):
+class Token(NamedTuple):
+    """A word, sign or literal of code."""
+
     text: str
     start: int
+    """Its offset."""
     kind: str
+    """`literal`, `template`, `name` or `sign`."""
 
 
 class _Doubt(Exception):  # noqa: N818
@@ -50,19 +55,20 @@ def callees(code: str, place: int) -> list[str]:
         return []
 
 
-def _tokens(code: str, start: int) -> Iterator[_Token]:
+def tokens(code: str, start: int) -> Iterator[Token]:
+    """The tokens of code that esbuild printed, from an offset where a statement begins."""
     scan, regexp = re.compile(_SCAN), re.compile(_REGEXP)
     before = ""
     while start < len(code):
         match = (code[start] == "/" and before in _BEFORE_REGEXP and regexp.match(code, start)) or None
         if match and not match[0].startswith(("//", "/*")):
-            yield _Token(match[0], start, "literal")
+            yield Token(match[0], start, "literal")
             before = match[0]
         else:
             match = scan.match(code, start)
             assert match is not None
             if match.lastgroup:
-                yield _Token(match[0], start, match.lastgroup)
+                yield Token(match[0], start, match.lastgroup)
                 before = match[0]
         start = match.end()
 
@@ -70,9 +76,9 @@ def _tokens(code: str, start: int) -> Iterator[_Token]:
 class _Finder:
     def __init__(self, code: str, start: int, place: int) -> None:
         self._code = code
-        self._tokens: list[_Token] = []
+        self._tokens: list[Token] = []
         self._partner: dict[int, int] = {}
-        self._source = _tokens(code, start)
+        self._source = tokens(code, start)
         self._open: list[int] = []
         while not self._tokens or self._tokens[-1].start < place:
             self._token(len(self._tokens))
@@ -171,10 +177,10 @@ class _Finder:
             return token.text not in _KEYWORDS or (at > 0 and self._tokens[at - 1].text in (".", "?."))
         return token.text in (")", "]")
 
-    def _token(self, at: int) -> _Token:
+    def _token(self, at: int) -> Token:
         while at >= len(self._tokens):
             token = next(self._source, None)
-            if token is None or token.text == "`":
+            if token is None or token.text == "`" or token.kind == "template":
                 raise _Doubt
             index = len(self._tokens)
             if token.text in _PAIRS.values() and token.kind == "sign":

@@ -1,7 +1,8 @@
 """One QuickJS context: the only module that touches the engine, and it runs in a worker process only.
 
 Facts about the engine that shape this file: a context belongs to the thread that made it; a Python callable that raises
-leaves the interpreter broken, so doors never raise; numbers are cut to 32 bits on their way in, so only text crosses; a
+leaves the interpreter broken, so doors never raise (one that answers None has its caller wait to be stopped); numbers
+are cut to 32 bits on their way in, so only text crosses; a
 Python object that the context holds and that holds the context is never freed, so a door must not refer to its engine.
 `_quickjs` is imported without its package, which would load an executor of threads (30 ms).
 """
@@ -14,10 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scripttest.alarm import Alarm
     from scripttest.bytecode import Bytecode, Value
+    from scripttest.interrupt import Interrupts
     from scripttest.parts import Parts
 
-    Door = Callable[[str, str, str], str]
+    Door = Callable[[str, str, str], str | None]
     Drive = Callable[..., str | int | float | None]
 
 MEMORY_LIMIT = 256 * 1024 * 1024
@@ -62,15 +65,29 @@ class Engine:
                 pass
         return self._parts.text(name)
 
+    def stop(self, interrupts: Interrupts) -> None:
+        """Has its code stopped: EngineError is raised, whatever the code catches. From any thread."""
+        interrupts.stop(self._context)
+
+    def allow(self, interrupts: Interrupts) -> None:
+        """Lets its code run again."""
+        interrupts.allow(self._context)
+
+    def lend_error(self, interrupts: Interrupts) -> None:
+        """Puts an error that no code can catch on `drive` as its property `part`."""
+        interrupts.lend_error(self._context, self.drive)
+
     def eval(self, source: str) -> None:
         """Evaluates a script in global scope. Raises EngineError."""
         self._context.eval(source)
 
-    def drain(self) -> bool:
-        """Runs promise jobs until none is queued; whether there was any. Raises EngineError when a job throws; call it
-        again then."""
+    def drain(self, alarm: Alarm) -> bool:
+        """Runs promise jobs until none is queued; whether there was any. Raises EngineError when a job throws (call it
+        again then), and when the alarm rings."""
         run = self._context.execute_pending_job
         ran = False
         while run():
             ran = True
+            if alarm.rang:
+                raise EngineError("the alarm rang between two jobs")
         return ran

@@ -293,9 +293,9 @@ class _Session:
             if kind == "log":
                 self.logs.append((parts[0], json.loads(parts[1])))
             elif kind == "call":
-                worker.ask("reply", await self._outside(parts[0], parts[1]))
+                worker.ask("reply", parts[0], await self._outside(parts[1], parts[2]))
             elif kind == "library":
-                worker.ask("reply", *await self._library(key, parts[0]))
+                worker.ask("reply", parts[0], *await self._library(key, parts[1]))
         self.died = True
         error = FunctionError(f"The worker process {worker.end()}")
         if was_idle and not self._began and worker.was_killed:

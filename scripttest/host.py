@@ -18,7 +18,7 @@ from pathlib import Path
 
 from scripttest.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, ScriptError
-from scripttest.module_run import Module, ModuleRun, plan
+from scripttest.module_run import Module, ModuleRun, plan, timeout_text
 from scripttest.protocol import encode
 from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.supervisor import Processes, Worker
@@ -68,8 +68,12 @@ class _Seat:
         self.job: _Job | None = None
         self.todo: deque[int] = deque()
         self.running: int | None = None
+        self.failed: list[tuple[str, str]] = []
+        """Failures of the running test so far: name of it or its subtest, JSON."""
         self.asking: str | None = None
         """Key of the script that it waits for."""
+        self.question = ""
+        """Number of what it asked last."""
 
 
 class ScriptHost:
@@ -122,7 +126,7 @@ class ScriptHost:
         self._wanted: set[str] = set()
         self._out: deque[HostRecord] = deque()
         self._idle_deaths = 0
-        self._answers: deque[tuple[_Seat, str]] = deque()
+        self._answers: deque[tuple[_Seat, str, str]] = deque()
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._wake_lock = _thread.allocate_lock()
@@ -210,9 +214,9 @@ class ScriptHost:
             elif seat := self._by_fd.get(descriptor):
                 self._heard(seat)
         while self._answers:
-            seat, envelope = self._answers.popleft()
+            seat, number, envelope = self._answers.popleft()
             if seat in self._seats:
-                seat.worker.ask("reply", envelope)
+                seat.worker.ask("reply", number, envelope)
         now = time.monotonic()
         for seat in list(self._seats):
             if seat.worker.deadline is not None and seat.worker.deadline <= now:
@@ -229,7 +233,9 @@ class ScriptHost:
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
-            state = self._states[source.key] = ModuleRun(self._modules[source.key], result, self._root, self._called)
+            state = self._states[source.key] = ModuleRun(
+                self._modules[source.key], result, self._root, self._called, self._timeout
+            )
             self._jobs.append(_Job(source.key, None))
             if state.is_big:
                 self._reserve(self._limit)
@@ -325,6 +331,8 @@ class ScriptHost:
             else:
                 position, run = self._place(seat.running)
                 self._out.append(Line(job.key, position, parts[0], text, run))
+        elif kind == "failed":
+            seat.failed.append((parts[0], parts[1]))
         elif kind == "result":
             index = int(parts[0])
             if index != seat.running:
@@ -332,6 +340,7 @@ class ScriptHost:
             if state is not None:
                 self._ended(state, index, state.outcome(json.loads(parts[1]), state.tests[index].name, index))
             seat.running = None
+            seat.failed.clear()
             if parts[2]:
                 self._begin(seat, state, int(parts[2]))
             else:
@@ -414,6 +423,8 @@ class ScriptHost:
         if seat.job is None:
             raise ValueError("a host call without a test")
         key = seat.job.key
+        number, *parts = parts
+        seat.question = number
         if kind == "library":
             self._ask_library(seat, key, parts[0])
             return
@@ -426,7 +437,7 @@ class ScriptHost:
         from threading import Thread
 
         def work() -> None:
-            self._answers.append((seat, self._services.call(key, test, name, arguments)))
+            self._answers.append((seat, number, self._services.call(key, test, name, arguments)))
             with self._wake_lock:
                 self._ring()
 
@@ -454,20 +465,22 @@ class ScriptHost:
     def _answer_library(self, seat: _Seat, result: Compiled | ScriptError) -> None:
         seat.asking = None
         if isinstance(result, Compiled):
-            seat.worker.ask("reply", "ok", *["\n" + script.code for script in result.scripts])
+            seat.worker.ask("reply", seat.question, "ok", *["\n" + script.code for script in result.scripts])
         else:
             where = (
                 f"{result.location.file}:{result.location.line}:{result.location.column}: " if result.location else ""
             )
-            seat.worker.ask("reply", "error", where + result.message)
+            seat.worker.ask("reply", seat.question, "error", where + result.message)
 
     # what goes wrong
 
     def _expired(self, seat: _Seat) -> None:
-        seconds = f"{self._timeout:g}s"
-        message = f"timeout after {seconds}"
-        if seat.running is None:
-            message += ": the top-level code of the module does not end"
+        seat.asking = None
+        if seat.worker.expire("module" if seat.running is None else str(seat.running)):
+            return
+        message = timeout_text(self._timeout, of_module=seat.running is None)
+        if seat.running is not None:
+            message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
         self._lost(seat, Failure("timeout", message))
 
     def _died(self, seat: _Seat) -> None:
@@ -507,5 +520,4 @@ class ScriptHost:
             self._jobs.appendleft(_Job(job.key, tuple(seat.todo)))
         if seat.running is not None:
             milliseconds = self._timeout * 1000 if failure.cause == "timeout" else 0
-            name = state.tests[seat.running].name
-            self._ended(state, seat.running, Outcome(name, "failed", milliseconds, (failure,)))
+            self._ended(state, seat.running, state.cut_short(seat.failed, seat.running, failure, milliseconds))

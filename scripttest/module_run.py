@@ -41,9 +41,15 @@ class ModuleRun:
     """What is known of a module while it runs."""
 
     def __init__(
-        self, module: Module, compiled: Compiled, root: Path, called: Callable[[str], Compiled | None]
+        self,
+        module: Module,
+        compiled: Compiled,
+        root: Path,
+        called: Callable[[str], Compiled | None],
+        timeout: float,
     ) -> None:
-        """`called` knows the scripts that were called by `Process`."""
+        """`called` knows the scripts that were called by `Process`; `timeout` is what a test may take, in seconds."""
+        self._timeout = timeout
         self.module = module
         self.compiled = compiled
         self.slices: Slices | None = None
@@ -151,15 +157,40 @@ class ModuleRun:
         frames = frames or (self.place(index),)
         return ResultWarning(record["kind"], message, frames, _code_frame(frames[0].location))
 
+    def _returns(self, index: int) -> tuple[StackFrame, ...]:
+        """Where a test function returns."""
+        test = self.tests[index]
+        place = self.mapper.last_return(test.offset) if test.offset >= 0 else None
+        return (StackFrame(test.name, place),) if place else ()
+
+    def cut_short(self, failed: list[tuple[str, str]], index: int, failure: Failure, milliseconds: float) -> Outcome:
+        """The outcome of a test that did not come to its end because of a failure, after those that it had told:
+        name of it or its subtest, and JSON."""
+        name = self.tests[index].name
+        of_steps: dict[str, list[Failure]] = {}
+        for step, record in failed:
+            of_steps.setdefault(step, []).append(self._failure(json.loads(record), index))
+        own = of_steps.pop(name, [])
+        steps = tuple(Outcome(step, "failed", 0, tuple(failures)) for step, failures in of_steps.items())
+        return Outcome(name, "failed", milliseconds, (*own, failure), steps=steps)
+
     def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
-        message, frames = self.mapper.error(record["message"], record.get("stack") or "")
+        stack = record.get("stack") or ""
+        message, frames = self.mapper.error(record["message"], stack)
+        if record.get("stopped"):
+            frames = self.mapper.stopped(stack)
         if frames and record.get("type"):
             frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
         known = bool(frames) or index is not None
+        if record.get("waits") and not frames and index is not None:
+            frames = self._returns(index)
         frames = frames or (self.place(index),)
-        cause: Cause = "error" if kind == "error" else "assertion"
-        if phase in ("BeforeAll", "BeforeEach", "TestMain"):
+        cause: Cause = kind if kind in ("error", "timeout") else "assertion"
+        if kind == "timeout":
+            said = timeout_text(self._timeout, of_module=index is None)
+            message = f"{said}: {message}" if message else said
+        elif phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = "setup"
         return Failure(
             cause,
@@ -175,6 +206,12 @@ class ModuleRun:
             frames,
             _code_frame(frames[0].location) if known else "",
         )
+
+
+def timeout_text(seconds: float, of_module: bool) -> str:
+    """What the failure of a test, or of a module, says whose time is up."""
+    more = ": the top-level code of the module does not end" if of_module else ""
+    return f"timeout after {seconds:g}s{more}"
 
 
 def plan(test: Test, filter: str, run: int) -> tuple[str, str]:

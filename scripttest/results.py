@@ -79,8 +79,14 @@ class Outcome(NamedTuple):
 
     @property
     def cause(self) -> Cause | None:
-        """The cause of the first failure."""
-        return self.failures[0].cause if self.failures else None
+        """The cause of the failure that decides."""
+        return self.decisive.cause if self.decisive else None
+
+    @property
+    def decisive(self) -> Failure | None:
+        """The failure that says best why it failed: a timeout, whatever had failed before it; else the first."""
+        late = next((failure for failure in self.failures if failure.cause == "timeout"), None)
+        return late or (self.failures[0] if self.failures else None)
 
 
 class Listed(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scripttest.boundary import Boundary
-from scripttest.compiler import Compiled
+from scripttest.compiler import Compiled, Script
 from scripttest.errors import Location, StackFrame
 from scripttest.sourcemap import SourceMap
 
@@ -43,11 +43,8 @@ class StackMapper:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
         frames: list[StackFrame] = []
         for match in re.finditer(_FRAME, stack, re.MULTILINE):
-            mapper = self._mapper_of(match["script"])
-            location = mapper._locate(int(match["line"]), int(match["column"])) if mapper else None
-            if location is not None:
-                name = match["name"] or ""
-                frames.append(StackFrame("" if name in _GENERIC_NAMES else name, location))
+            if frame := self._frame_of(match):
+                frames.append(frame)
                 if len(frames) == MAX_FRAMES:
                     break
         return frames
@@ -64,6 +61,51 @@ class StackMapper:
             frames[0] = StackFrame(frames[0].function, at_call(frames[0].location, member[0]))
         return f"TypeError: {' or '.join(names)} is not a function", tuple(frames)
 
+    def stopped(self, stack: str) -> tuple[StackFrame, ...]:
+        """The frames of code that was stopped while it ran, the first of them at the loop that it was in."""
+        own = re.search(r"^[ \t]*at .*$", stack, re.MULTILINE)
+        top = re.compile(_FRAME, re.MULTILINE).match(own[0]) if own else None
+        frames = self.frames(stack)
+        if top and top["name"] == "<eval>" and top["line"] == "1":  # top-level code, before anything was noted
+            loops = (self._loop(script.first_line, 1, is_call=False, top_level=True) for script in self._scripts)
+            return tuple(StackFrame("", loop) for loop in loops if loop)[:1]
+        if not top or not frames or self._frame_of(top) != frames[0]:  # the framework's, or a function of the engine
+            return tuple(frames)
+        functions: list[str] = []
+        for number, match in enumerate(re.finditer(_FRAME, stack, re.MULTILINE)):
+            name = match["name"] or ""
+            if name in functions and name not in _GENERIC_NAMES:  # it calls itself
+                break
+            functions.append(name)
+            mapper = self._mapper_of(match["script"])
+            if loop := mapper and mapper._loop(
+                int(match["line"]), int(match["column"]), is_call=number > 0, top_level=name == "<eval>"
+            ):
+                found = self._frame_of(match)
+                rest = frames[frames.index(found) + 1 :] if found and found in frames else []
+                return (StackFrame(found.function if found else "", loop), *rest)
+        return tuple(frames)
+
+    def _frame_of(self, match: re.Match[str]) -> StackFrame | None:
+        mapper = self._mapper_of(match["script"])
+        location = mapper._locate(int(match["line"]), int(match["column"])) if mapper else None
+        name = match["name"] or ""
+        return location and StackFrame("" if name in _GENERIC_NAMES else name, location)
+
+    def _loop(self, line: int, column: int, is_call: bool, top_level: bool) -> Location | None:
+        """The loop that code at a place was in."""
+        from scripttest.loops import loop_at
+
+        script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
+        if script is None:
+            return None
+        at = loop_at(script.code, _offset(script, line) + column - 1, is_call, top_level)
+        if at is None:
+            return None
+        word = re.compile(r"\w+").match(script.code, at)
+        location = self._located(script, at)
+        return location and location._replace(length=len(word[0]) if word else 1)
+
     def _callees(self, line: int, column: int) -> list[str]:
         """What the engine may call no function at a place; nothing where that is not the user's code."""
         if (line, column) not in self._named:
@@ -73,10 +115,8 @@ class StackMapper:
             script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
             found = []
             if location and script:
-                at = 0
-                for _ in range(line - script.first_line):
-                    at = script.code.find("\n", at) + 1
-                found = [_as_written(name, location) for name in callees(script.code, at + column - 1)]
+                at = _offset(script, line) + column - 1
+                found = [_as_written(name, location) for name in callees(script.code, at)]
             self._named[line, column] = found
         return self._named[line, column]
 
@@ -98,6 +138,21 @@ class StackMapper:
         location = self._locate(line, at - script.code.rfind("\n", 0, at))
         return location and location._replace(length=len(name))
 
+    def last_return(self, offset: int) -> Location | None:
+        """Where the function that the last script declares at an offset returns, at its end."""
+        from scripttest.loops import last_return
+
+        script = self._scripts[-1]
+        at = last_return(script.code, offset)
+        if at is None:
+            return None
+        location = self._located(script, at)
+        return location and location._replace(length=len("return"))
+
+    def _located(self, script: Script, at: int) -> Location | None:
+        before = script.code.count("\n", 0, at)
+        return self._locate(script.first_line + before, at - script.code.rfind("\n", 0, at))
+
     def _locate(self, line: int, column: int) -> Location | None:
         for number in range(len(self._scripts) - 1, -1, -1):
             first = self._scripts[number].first_line
@@ -117,6 +172,14 @@ class StackMapper:
                     return None
                 return Location(str(file), position.line, position.column)
         return None
+
+
+def _offset(script: Script, line: int) -> int:
+    """Where a line of the realm begins in a script."""
+    at = 0
+    for _ in range(line - script.first_line):
+        at = script.code.find("\n", at) + 1
+    return at
 
 
 def at_call(location: Location, name: str) -> Location:

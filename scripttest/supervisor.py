@@ -1,7 +1,8 @@
 """Worker processes from outside: start, feed, watch the clock, kill and replace.
 
 A worker that hangs, crashes or is killed costs the test that it was running, never the run: what it had not started is
-run by another worker. Time is the wall clock of this process, because a script that loops cannot be asked anything.
+run by another worker. Time is the wall clock of this process. A worker is told when time is up, so that it stops the
+script and cleans up; it is told again when the time for that is up, and killed when it does not answer that.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ CHUNK = 1 << 16
 STDERR_LIMIT = 2000
 STARTING = 2.0
 """Seconds that a process may take to start on a busy machine."""
+
+GRACE = 1.0
+"""Seconds that a test whose time is up has to clean up."""
+LAST_WORDS = 0.5
+"""Seconds in which a worker answers after that."""
 
 _BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.worker import main; main()"
 
@@ -71,7 +77,9 @@ class Worker:
         self.planned = False
         """Whether it has the plan of that module."""
         self.deadline: float | None = None
-        """Monotonic time at which it is to be killed."""
+        """Monotonic time at which the time of what it does is up."""
+        self._told = 0
+        """How often it was told that the time of what it does is up."""
         self.is_starting = True
         """Whether it has not said anything yet."""
         self.was_killed = False
@@ -102,7 +110,22 @@ class Worker:
 
     def start_clock(self, seconds: float) -> None:
         """Gives it so long from now, and longer when its process has yet to start."""
+        self._told = 0
         self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
+
+    def expire(self, work: str) -> bool:
+        """Tells it that the time of its work is up, see `alarm`; False when it was told twice and is to be killed."""
+        if self._told == 2:
+            return False
+        self._told += 1
+        self.deadline = time.monotonic() + (GRACE if self._told == 1 else LAST_WORDS)
+        expired = f"{work}/{self._told}"
+        try:
+            os.write(self.child.lifeline, f"{expired}\n".encode())
+        except BrokenPipeError:
+            return True
+        self.ask("expired", expired)
+        return True
 
     def end(self) -> str:
         """Kills it if need be and says how it ended, for people."""

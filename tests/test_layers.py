@@ -19,7 +19,7 @@ PACKAGES = {
 SHARED = ("scripttest.tuples",)
 """Modules that all packages import."""
 LIBRARIES = {
-    "_quickjs": {"scripttest/bytecode.py", "scripttest/engine.py"},
+    "_quickjs": {"scripttest/bytecode.py", "scripttest/engine.py", "scripttest/interrupt.py"},
     "click": {"runner/cli.py", "runner/commands/"},
     "rich": {"runner/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},

@@ -22,7 +22,8 @@ import type { Calls } from "./parts/promise";
 import type { Timers } from "./parts/timers";
 import type { Recorder } from "./parts/record";
 
-type HostDoor = (op: string, a: string, b: string) => string;
+/** null: time is up, and the caller is about to be stopped. */
+type HostDoor = (op: string, a: string, b: string) => string | null;
 
 export interface Boot {
   /** true in a realm that serves one `Process("scripts...")` call */
@@ -77,6 +78,16 @@ export interface State {
   /** how often a name of a subtest or snapshot was used */
   subtests: Record<string, number>;
   snapshots: Record<string, number>;
+  /** subtests under way */
+  open: T[];
+  /** ends this subtest */
+  end?: () => void;
+  /** what its function has returned, and what else it waits for */
+  awaits?: unknown;
+  /** what runs, if not the test function: a hook, a clean-up */
+  phase?: string;
+  /** the hook that is to run before the clean-ups */
+  between?: () => Generator<unknown, void>;
 }
 
 /** The state that core and parts share; scripts never see it. */
@@ -85,10 +96,16 @@ export interface Core extends Kernel {
   plan?: Plan;
   /** JSON of the context. */
   contextText: string;
-  door: HostDoor;
+  door(op: string, a: string, b: string): string;
+  /** Counts up when all that runs is given up. */
+  era: number;
+  /** The hook that is to run after the test. */
+  last?: () => Generator<unknown, void>;
   globals: Record<string, unknown>;
   evaluate(source: string): unknown;
   T: typeof T;
+  /** An error that no code can catch, while the worker lends one. */
+  lent(): unknown;
   /** The T of the running test itself, and the innermost one. */
   root: T;
   current: T;
@@ -151,13 +168,19 @@ function load(name: string): unknown {
  */
 const core = {
   __proto__: null,
+  lent: () => drive.part,
   globals,
   evaluate,
   clock,
   ended: true,
   left: 0,
+  era: 0,
   part: (name: string) => ((parts.kernel ??= load("kernel")), (parts[name] ??= load(name))),
-  door: (op: string, a: string, b: string) => $host(op, flat(a), flat(b)),
+  door: (op: string, a: string, b: string) => {
+    const answer = $host(op, flat(a), flat(b));
+    if (answer === null) for (;;);
+    return answer;
+  },
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
 

@@ -42,6 +42,7 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
     id, status, milliseconds, failures, _, skip_reason, _, warnings, not_judged = outcome
     (title, input, output, response, expected, messages, assertions, tools, connector, model_calls,
      tokens_in, tokens_out, cost, sent, line, tags, metadata, mode, *_) = case  # fmt: skip
+    decisive = outcome.decisive
     record: dict[str, Any] = {
         "type": "result",
         "suite": suite,
@@ -53,7 +54,7 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
         "output": output,
         "expected": expected,
         "duration_ms": round(milliseconds),
-        "error": error_text(failures[0]) if failures else None,
+        "error": error_text(decisive) if decisive else None,
         "response": response,
         "messages_count": messages,
     }
@@ -69,8 +70,8 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
         record["not_judged"] = not_judged
     if case.checks_nothing and status == "passed":
         record["checks_nothing"] = True
-    if failures:
-        record["cause"] = failures[0].cause
+    if decisive:
+        record["cause"] = decisive.cause
         errors = [error_text(failure) for failure in failures if failure.type]
         if errors:
             record["assertion_errors"] = errors

@@ -25,8 +25,10 @@ class Place(NamedTuple):
 
 
 def errors_of(record: Record) -> list[str]:
-    """Every error of a result and its subtests, each once."""
-    found: list[Any] = [record.get("error"), *(record.get("errors") or []), *(record.get("assertion_errors") or [])]
+    """Every error of a result and its subtests, each once, in order: a timeout comes after what failed before it."""
+    own: list[Any] = record.get("errors") or [record.get("error")]
+    checks: list[Any] = record.get("assertion_errors") or []
+    found = [*checks, *own] if record.get("cause") == "timeout" else [*own, *checks]
     for step in _failed_steps(record):
         found += [f"{step.get('name')}: {error}" for error in step.get("errors") or [step.get("error")] if error]
     return list(dict.fromkeys(str(error) for error in found if error))[:ERRORS]

@@ -126,8 +126,10 @@ def _failed(record: Record) -> str:
     lines = list(errors)
     lines += [f"{side}: {_json(assertion[side])}" for side in ("expected", "actual") if side in assertion]
     lines += [record["stack_trace"]] if record.get("stack_trace") else []
-    kind = assertion.get("type") or record.get("cause") or "assertion"
-    head = _attributes({"message": errors[0].split("\n")[0], "type": kind})
+    decided = record.get("cause") == "timeout"
+    kind = (not decided and assertion.get("type")) or record.get("cause") or "assertion"
+    message = record["error"] if decided else errors[0]
+    head = _attributes({"message": message.split("\n")[0], "type": kind})
     return f"      <{tag}{head}>{_text(chr(10).join(lines))}</{tag}>\n"
 
 

@@ -30,16 +30,16 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
         "status": outcome.status,
         "duration_ms": round(outcome.milliseconds),
     }
-    if outcome.failures:
-        first = outcome.failures[0]
-        record["error"] = error_text(first)
-        record["cause"] = first.cause
+    decisive = outcome.decisive
+    if decisive is not None:
+        record["error"] = error_text(decisive)
+        record["cause"] = decisive.cause
         assertion = next((failure for failure in outcome.failures if failure.type), None)
         if assertion is not None:
             record["assertion"] = assertion_record(assertion)
-        if first.frames:
-            record["location"] = place(first)
-            record["stack_trace"] = stack_trace(first)
+        if decisive.frames:
+            record["location"] = place(decisive)
+            record["stack_trace"] = stack_trace(decisive)
         if len(outcome.failures) > 1:
             record["errors"] = [error_text(failure) for failure in outcome.failures]
     if outcome.skip_reason is not None:

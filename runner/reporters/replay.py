@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionResult, ToolUse
 from runner.events import (
@@ -31,6 +31,9 @@ from runner.reporters.facts import name_of
 from runner.reporters.values import text_of
 from runner.stability import Attempt, Stability, stability_of
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame
+
+if TYPE_CHECKING:
+    from scripttest import Cause
 
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
 _PLACE = re.compile(r"(.+):(\d+):(\d+)")
@@ -152,20 +155,22 @@ def _outcome(record: Record) -> Outcome:
 def _failures(record: Record) -> Iterator[Failure]:
     """What made a script test fail; the values that were compared belong to the first failed check."""
     assertion = record.get("assertion")
-    frames = _frames(record)
-    for error in record.get("errors") or [record.get("error") or "it failed"]:
+    decisive = record.get("error") or "it failed"
+    cause = record.get("cause", "error")
+    for error in record.get("errors") or [decisive]:
+        frames = _frames(record) if error == decisive else ()
         is_check = error.startswith("assertion failed: ")
         message = error.removeprefix("assertion failed: ")
         if not is_check:
             phase = "subtest" if re.fullmatch(r"subtest .* failed", error) else None
-            yield Failure(record.get("cause", "error"), message, phase=phase, frames=frames)
+            own: Cause = "assertion" if cause == "timeout" and error != decisive else cause
+            yield Failure(own, message, phase=phase, frames=frames)
         elif assertion is None:
             yield Failure("assertion", message, type="assertion", frames=frames)
         else:
             texts = (_shown(assertion.get("expected")), _shown(assertion.get("actual")))
             yield Failure("assertion", message, assertion.get("type"), None, None, None, *texts, frames=frames)
             assertion = None
-        frames = ()
 
 
 def _case_failures(record: Record) -> Iterator[Failure]:

@@ -235,21 +235,22 @@ def test_an_error_in_the_module_under_test_is_placed_there(app: MakeApplication)
 # Tests that do not end
 
 ENDLESS = {
-    "TestLoop": "for (;;) {}",
-    "TestLoopWithHostCalls": 'for (;;) Process("utils.str.UUID");',
-    "TestLoopWithOutput": 'for (;;) console.log("x");',
-    "TestLoopInTimer": "return new Promise(() => setTimeout(() => { for (;;) {} }, 1));",
-    "TestLoopInJob": "return Promise.resolve().then(() => { for (;;) {} });",
-    "TestJobsForever": "const again = () => Promise.resolve().then(again); return again();",
-    "TestTimersForever": "return new Promise(() => setInterval(() => {}, 1));",
-    "TestSleep": "time.Sleep(100000);",
-    "TestRegExp": '/^(a+)+$/.test("a".repeat(40) + "b");',
+    "TestLoop": "@for (;;) {}",
+    "TestLoopWithHostCalls": 'for (;;) @Process("utils.str.UUID");',
+    "TestLoopWithOutput": '@for (;;) console.log("x");',
+    "TestLoopInTimer": "return new Promise(() => setTimeout(() => { @for (;;) {} }, 1));",
+    "TestLoopInJob": "return Promise.resolve().then(() => { @for (;;) {} });",
+    "TestJobsForever": "const again = () => Promise.resolve().then(again); @return again();",
+    "TestTimersForever": "@return new Promise(() => setInterval(() => {}, 1));",
+    "TestSleep": "time.@Sleep(100000);",
+    "TestRegExp": '/^(a+)+$/.test("a".repeat(40) + @"b");',
 }
+"""With an `@` before the place that is named."""
 
 
 @pytest.fixture(scope="module")
 def endless(shared_app: MakeApplication) -> dict[str, Record]:
-    tests = [f"export function {name}(t) {{ {code} }}\n" for name, code in ENDLESS.items()]
+    tests = [f"export function {name}(t) {{ {code.replace('@', '')} }}\n" for name, code in ENDLESS.items()]
     here = shared_app({"endless_test.ts": "".join(tests) + PASSING})
     return here.results("-i", "scripts.demo.endless", "--timeout", "300ms", code=1)
 
@@ -258,7 +259,15 @@ def endless(shared_app: MakeApplication) -> dict[str, Record]:
 def test_a_test_that_does_not_end_fails_at_its_deadline(endless: dict[str, Record], test: str) -> None:
     record = endless[test]
     assert (record["status"], record["cause"], record["error"]) == ("failed", "timeout", "timeout after 0.3s")
-    assert record["location"] == f"{AT}endless_test.ts:{list(ENDLESS).index(test) + 1}:17"
+    line, column = list(ENDLESS).index(test) + 1, len(f"export function {test}(t) {{ ") + ENDLESS[test].index("@") + 1
+    assert record["location"].startswith(f"{AT}endless_test.ts:{line}:")
+    if test not in (
+        "TestLoopWithHostCalls",
+        "TestLoopWithOutput",
+        "TestRegExp",
+    ):  # which are stopped somewhere in the statement
+        assert record["location"] == f"{AT}endless_test.ts:{line}:{column}"
+    assert int(record["location"].rpartition(":")[2]) > len(f"export function {test}(t) {{")
 
 
 def test_the_tests_after_an_endless_one_run(endless: dict[str, Record]) -> None:
@@ -270,7 +279,7 @@ def test_a_hang_ends_the_run_soon_after_its_deadline(app: MakeApplication) -> No
     lines = here.home / "report.jsonl"
     assert here.run("-i", "scripts.demo.a", "--timeout", "300ms", "-o", str(lines)).code == 1
     _, first, second, summary = [json.loads(line) for line in lines.read_text().splitlines()]
-    assert (first["duration_ms"], second["status"]) == (300, "passed")
+    assert (first["duration_ms"] >= 300, second["status"]) == (True, "passed")
     assert summary["duration_ms"] < 5000
 
 

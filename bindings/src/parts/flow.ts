@@ -11,6 +11,7 @@ export interface Flow {
   drive(work: Generator<unknown, unknown>, done: () => void): void;
   guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean>;
   runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void>;
+  cleanUp(t: T): Generator<unknown, void>;
   begin(work: Generator<unknown, void>): void;
   /** Goes on after a test, or a call of another realm, that has left timers although it was over. */
   resume(): void;
@@ -30,31 +31,45 @@ export default function (core: Core): Flow {
   /** Runs one function of the script; whether it neither threw nor stopped the test. */
   function* guard(t: T, work: () => unknown, phase?: string): Generator<unknown, boolean> {
     core.current = t;
+    const state = core.stateOf(t);
+    const { phase: outer } = state;
+    state.phase = phase;
+    state.awaits = undefined;
     try {
-      yield work();
+      yield (state.awaits = work());
       return true;
     } catch (error) {
       if (!core.isStop(error)) core.part<Recorder>("record").thrown(t, error, phase);
       return false;
     } finally {
-      core.current = core.stateOf(t).parent ?? t;
+      state.phase = outer;
+      core.current = state.parent ?? t;
     }
   }
 
   /** A test function with what it left open: see `wrapUp`. */
   function* runBody(t: T, body: () => unknown, between?: () => Generator<unknown, void>): Generator<unknown, void> {
+    core.stateOf(t).between = between;
     yield* guard(t, body);
-    yield* wrapUp(t, between);
+    yield* wrapUp(t);
   }
 
   /** Ends what a test has left: subtests and assertions under way, its timers, then `between`, then its clean-ups. */
-  function* wrapUp(t: T, between?: () => Generator<unknown, void>): Generator<unknown, void> {
-    const { pending, cleanups } = core.stateOf(t);
+  function* wrapUp(t: T): Generator<unknown, void> {
+    const { pending } = core.stateOf(t);
     do {
       for (let i = 0; i < pending.length; i++) yield* guard(t, () => pending[i]);
       pending.length = 0;
       yield* late(t);
     } while (pending.length);
+    yield* cleanUp(t);
+  }
+
+  /** The hook before the clean-ups of a test, and these. */
+  function* cleanUp(t: T): Generator<unknown, void> {
+    const state = core.stateOf(t);
+    const { cleanups, between } = state;
+    state.between = undefined;
     if (between) yield* between();
     while (cleanups.length) {
       const undo = cleanups[cleanups.length - 1];
@@ -92,6 +107,7 @@ export default function (core: Core): Flow {
    * before this returns.
    */
   function drive(work: Generator<unknown, unknown>, done: () => void): void {
+    const { era } = core;
     const advance = (failed: boolean, value: unknown): void => {
       for (;;) {
         const step = failed ? work.throw(value) : work.next(value);
@@ -101,7 +117,7 @@ export default function (core: Core): Flow {
         if (value === null || (typeof value !== "object" && typeof value !== "function")) continue;
         let settled = false;
         const resume = (isError: boolean) => (result: unknown) => {
-          if (!settled) {
+          if (!settled && era === core.era) {
             settled = true;
             advance(isError, result);
           }
@@ -121,12 +137,13 @@ export default function (core: Core): Flow {
     advance(false, undefined);
   }
 
-  guard.prototype = runBody.prototype = wrapUp.prototype = late.prototype = core.std.generator;
+  guard.prototype = runBody.prototype = wrapUp.prototype = cleanUp.prototype = late.prototype = core.std.generator;
 
   return {
     drive,
     guard,
     runBody,
+    cleanUp,
     begin,
     resume: () => begin(core.root ? wrapUp(core.root) : late(undefined)),
 

@@ -20,15 +20,21 @@ export default function (core: Core) {
       const beforeEach = declared("BeforeEach");
       const afterEach = declared("AfterEach");
       const afterAll = declared("AfterAll");
-      const ready =
-        (!beforeAll || (yield* guard(t, () => beforeAll(ctx), "BeforeAll"))) &&
-        (!beforeEach || (yield* guard(t, () => beforeEach(t, ctx), "BeforeEach")));
       const between = function* (): Generator<unknown, void> {
         if (afterEach) yield* guard(t, () => afterEach(t, ctx), "AfterEach");
       };
-      between.prototype = std.generator;
-      yield* runBody(t, ready ? () => body(t, ctx) : () => undefined, between);
-      if (afterAll) yield* guard(t, () => afterAll(ctx), "AfterAll");
+      const last = function* (): Generator<unknown, void> {
+        core.last = undefined;
+        if (afterAll) yield* guard(t, () => afterAll(ctx), "AfterAll");
+      };
+      between.prototype = last.prototype = std.generator;
+      if (afterEach) core.stateOf(t).between = between;
+      if (afterAll) core.last = last;
+      const ready =
+        (!beforeAll || (yield* guard(t, () => beforeAll(ctx), "BeforeAll"))) &&
+        (!beforeEach || (yield* guard(t, () => beforeEach(t, ctx), "BeforeEach")));
+      yield* runBody(t, ready ? () => body(t, ctx) : () => undefined, afterEach && between);
+      yield* last();
       return core.outcomeOf(t).failures.length ? 1 : 0;
     };
     inner.prototype = std.generator;

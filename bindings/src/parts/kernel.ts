@@ -21,7 +21,7 @@ export default function (core: Core): object {
     isStop: (error) => error === stop,
     stop,
     stateOf: (t) =>
-      (core.outcomeOf(t).state ??= { parent: undefined, depth: 0, cleanups: core.std.list(), pending: core.std.list(), subtests: dictionary(), snapshots: dictionary() }),
+      (core.outcomeOf(t).state ??= { parent: undefined, depth: 0, cleanups: core.std.list(), pending: core.std.list(), open: core.std.list(), subtests: dictionary(), snapshots: dictionary() }),
     now: () => started + core.clock() + core.ahead,
     ahead: 0,
     subtests: 0,

@@ -24,7 +24,7 @@ export default function (core: Core): true {
 
   function run(t: T, name: unknown, body: unknown): boolean | Promise<boolean> {
     if (typeof name !== "string" || typeof body !== "function") throw new std.TypeError("t.run takes (name, function)");
-    const { subtests, depth, pending } = own(t);
+    const { subtests, depth, pending, open } = own(t);
     if (depth >= depthLimit) throw new std.Error("t.run: subtests are nested more than " + depthLimit + " deep");
     let short = std.join(std.split(name, " "), "_");
     const used = (subtests[short] = (subtests[short] ?? 0) + 1);
@@ -45,19 +45,25 @@ export default function (core: Core): true {
     const fails = () => fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
     const { current } = core;
     core.subtests++;
+    open[open.length] = subtest;
+    inner.end = () => {
+      over = true;
+      core.subtests--;
+      let at = open.length - 1;
+      while (open[at] !== subtest) at--;
+      for (; at < open.length - 1; at++) open[at] = open[at + 1];
+      open.length--;
+      const parent = core.outcomeOf(t);
+      const milliseconds = core.clock() - began;
+      parent.steps[parent.steps.length] = () => recorder().encodeOutcome(full, milliseconds, outcome);
+      parent.assertions += outcome.assertions;
+      if (outcome.failures.length) fails();
+      else outcome.fails = fails;
+      finish?.(!outcome.failures.length);
+    };
     drive(
       runBody(subtest, () => (body as Body)(subtest, core.ctx)),
-      () => {
-        over = true;
-        core.subtests--;
-        const parent = core.outcomeOf(t);
-        const milliseconds = core.clock() - began;
-        parent.steps[parent.steps.length] = () => recorder().encodeOutcome(full, milliseconds, outcome);
-        parent.assertions += outcome.assertions;
-        if (outcome.failures.length) fails();
-        else outcome.fails = fails;
-        finish?.(!outcome.failures.length);
-      },
+      inner.end,
     );
     core.current = current; // what goes on beside it is not the subtest's
     if (over) return !outcome.failures.length;

@@ -7,6 +7,14 @@ import { describeError } from "../errors";
 import type { Flow } from "./flow";
 import type { Recorder } from "./record";
 
+interface Deadline {
+  waiting(): boolean;
+  wake(): void;
+  waits(text: string): void;
+  expire(trace: string): void;
+  quit(trace: string): void;
+}
+
 interface Invoke {
   start(name: string, args: string): void;
   answer(): string;
@@ -79,6 +87,13 @@ export default function (core: Core) {
     },
 
     refuse,
+
+    /** For a test whose time is up; see `deadline.ts`. */
+    waiting: (): boolean => core.part<Deadline>("deadline").waiting(),
+    wake: (): void => core.part<Deadline>("deadline").wake(),
+    waits: (text: string): void => core.part<Deadline>("deadline").waits(text),
+    expire: (trace: string): void => core.part<Deadline>("deadline").expire(trace),
+    quit: (trace: string): void => core.part<Deadline>("deadline").quit(trace),
 
     /** Records an exception that reached the worker: what the engine said, message, line break, stack. */
     uncaught(text: string): void {

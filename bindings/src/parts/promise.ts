@@ -22,6 +22,10 @@ export interface Call {
   awaited: boolean;
   /** Whether it is for the next value of an asynchronous generator. */
   generator: boolean;
+  /** What it waits for. */
+  waits?: object;
+  /** Throws an error where it waits. */
+  wake?: Settle;
 }
 
 type Body = () => Generator<unknown, unknown>;
@@ -180,6 +184,8 @@ export default function (core: Core) {
         if (!step.done) {
           const waited = wait(step.value);
           call ??= started(false);
+          call.waits = waited;
+          call.wake = thrown;
           std.weakAdd(handled, waited);
           quiet = true;
           std.then(waited, next, thrown);
@@ -242,6 +248,18 @@ export default function (core: Core) {
       } else {
         value.then(done, failed);
       }
+    },
+
+    /** The calls that a promise waits for, each waiting for the next. */
+    waiting(promise: unknown): Call[] {
+      const found = std.list<Call>();
+      while (promise instanceof TrackedPromise && found.length < 50) {
+        const call = std.weakGet(callOf, promise) as Call | undefined;
+        if (!call?.wake) break;
+        found[found.length] = call;
+        promise = call.waits;
+      }
+      return found;
     },
 
     /** Fails the running test for each rejection that is still unhandled; called when no promise job is queued. */

@@ -41,10 +41,12 @@ export default function (core: Core): Recorder {
     const outcome = core.outcomeOf(t);
     const { failures } = outcome;
     if (failures.length >= failureLimit) return;
-    const failure: { phase?: string } = { __proto__: null, kind, message: bounded(std, message), stack: new std.Error().stack, ...more } as object;
+    const stack = more && std.hasOwn(more, "stack") ? undefined : new std.Error().stack;
+    const failure: { phase?: string } = { __proto__: null, kind, message: bounded(std, message), stack, ...more } as object;
     const { phase } = failure;
     if (core.late && phase !== "subtest") failure.phase = (phase ? phase + ", " : "") + core.late;
     failures[failures.length] = failure as (typeof failures)[number];
+    core.door("failed", t.name, encode(std, failure));
     const { fails } = outcome;
     outcome.fails = undefined;
     fails?.();
