@@ -28,7 +28,7 @@ from runner.version import VERSION
 from scripttest import HostError, ScriptHost, worker_command
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from bindings import Policy
     from runner.agents.service import AgentService
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from runner.reporters.progress import Progress
     from runner.resume import Taken
     from runner.scheduler import CaseSource
-    from scripttest import Processes
+    from runner.selection import Selection
+    from scripttest import HostRecord, Processes
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
 """First words of the processes that agents answer."""
@@ -71,6 +72,7 @@ class _Run:
         self._recording = self._open_recording()
         self._stop = Stop()
         self._budgets: Budgets | None = None
+        self._selection: Selection | None = None
         self._resumable = False
         """Whether a report is written that a later run can resume."""
 
@@ -85,12 +87,12 @@ class _Run:
 
     def _run(self) -> int:
         options, environment, calls = self._options, self._environment, self._calls
-        levels: tuple[str, ...] = ()
         if options.run:
-            from runner.filters import levels_of, matcher
+            from runner.selection import Selection
 
-            levels = levels_of(options.run)
-            calls.filter, *_ = [matcher(level) for level in levels]  # also the others, so that a bad one is said now
+            self._selection = Selection(options.run)
+            calls.filter = self._selection.test
+            calls.providers["subtest.Selects"] = self._selection.subtest
         try:
             if self._processes is None:
                 return self._with_host(None)
@@ -101,7 +103,7 @@ class _Run:
                 SCRIPT_GLOBALS,
                 workers=options.parallel or environment.cpus,
                 timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
-                filter=levels[1:],
+                filter=bool(options.run),
                 list_only=options.dry_run,
                 runs=options.runs,
             )
@@ -125,6 +127,11 @@ class _Run:
         for group in AGENT_GROUPS:
             calls.groups[group] = self._answer
         sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
+        matched = any(source.selected for source in sources)
+        ids = (id for source in sources for id in source.ids())
+        if self._selection is not None and not matched and not modules:
+            raise self._selection.nothing(ids)
+        found = len(modules)
         if options.shard is not None:
             modules, sources = self._part(options.shard, modules, sources)
         self._stop.heeded = True
@@ -137,17 +144,26 @@ class _Run:
         taken = self._take_up(modules, sources, suites)
         if taken is not None:
             sources, warnings = taken.sources, [*warnings, *taken.warnings]
+        calls.redact = environment.secrets.text
+        calls.snapshot_files = {module.id: module.test for module in modules}
+        calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
+        calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
+        if taken is not None and taken.kept is not None:
+            calls.done = {module.id: taken.kept.statuses(module.id) for module in modules}
         self._check_references(sources, [])
+        records: Iterator[HostRecord] = iter(())
+        if host is not None:
+            records = host.run([host_module(module, context) for module in modules], self._stop.left)
+            if self._selection is not None and not matched and len(modules) == found:
+                records, nothing = self._selection.begun(records, calls.done, options.dry_run, ids)
+                if nothing is not None and not self._stop.reason:
+                    raise nothing
         going_on = taken and taken.file
         console = Console(options, environment)
         self._progress = console.progress
         outputs = () if writes_cases else options.outputs
         reporters = open_reporters(console, sources, outputs, going_on, partial(self._reporter, context))
         stream = self._stream(reporters)
-        calls.redact = environment.secrets.text
-        calls.snapshot_files = {module.id: module.test for module in modules}
-        calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
-        calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
         who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
         total = None if modules else sum(source.selected for source in sources)
         repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict)
@@ -162,9 +178,8 @@ class _Run:
         budgets = self._open_budgets()
         try:
             if host is not None:
-                of_host = [host_module(module, context) for module in modules]
-                script_run = ScriptRun(host, stream, repetition, self._stop, options.fail_fast, done)
-                run_scripts(script_run, of_host)
+                of_modules_run = ScriptRun(host, stream, repetition, options.fail_fast, done, records, self._selection)
+                run_scripts(of_modules_run, [module.id for module in modules])
             if sources and not self._stop.reason and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream, repetition)
             calls.save_snapshots()
@@ -217,7 +232,6 @@ class _Run:
         for result in results_of(taken.kept, suites):
             repetition.end(result)
         modules = [suite.id for suite in suites if suite.kind == "script_test"]
-        self._calls.done = {id: taken.kept.statuses(id) for id in modules}
         return {id: taken.kept.places(id) for id in modules}
 
     def _open_budgets(self) -> Budgets | None:

@@ -1,4 +1,5 @@
-"""The `--run` filter: one pattern a level, separated by slashes outside brackets, as in `go test -run`."""
+"""The `--run` filter, as in `go test -run`: alternatives that bars part, each with a pattern for every level of a name,
+which slashes part; bars and slashes inside brackets belong to a pattern (`splitRegexp` in Go's `testing/match.go`)."""
 
 from __future__ import annotations
 
@@ -11,18 +12,52 @@ _PLAIN = re.compile(r"[\w^$.*|-]*")
 """Patterns that mean the same to every engine and cannot run away; the RE2-style one takes longer to load than a
 test."""
 
+Levels = tuple[str, ...]
+"""The patterns of an alternative."""
 
-def levels_of(pattern: str) -> tuple[str, ...]:
-    """The patterns of the levels; blanks become underscores, as in the names of subtests."""
-    parts, depth, current = [], 0, ""
-    for letter in pattern.replace(" ", "_"):
-        depth += {"[": 1, "(": 1, "]": -1, ")": -1}.get(letter, 0)
-        if letter == "/" and depth <= 0:
-            parts.append(current)
+
+class Filter:
+    """What `--run` selects among tests and subtests."""
+
+    def __init__(self, text: str) -> None:
+        """Raises ConfigurationError when a pattern is invalid."""
+        self.text = text
+        self._alternatives = [[matcher(level) for level in levels] for levels in alternatives_of(text)]
+
+    def match(self, name: str) -> tuple[bool, bool]:
+        """Whether `TestX` or `TestX/subtest` is to run, and whether only for the sake of subtests below it."""
+        parts = name.split("/")
+        for levels in self._alternatives:
+            if all(matches(part) for matches, part in zip(levels, parts, strict=False)):
+                return True, len(parts) < len(levels)
+        return False, False
+
+
+def alternatives_of(text: str) -> list[Levels]:
+    """The patterns of `--run`; blanks become underscores, as in the names of subtests."""
+    alternatives: list[Levels] = []
+    levels: list[str] = []
+    current = ""
+    in_class = in_group = 0
+    letters = iter(text.replace(" ", "_"))
+    for letter in letters:
+        if letter in "/|" and not in_class and not in_group:
+            levels.append(current)
             current = ""
-        else:
-            current += letter
-    return (*parts, current)
+            if letter == "|":
+                alternatives.append(tuple(levels))
+                levels = []
+            continue
+        current += letter
+        if letter == "\\":
+            current += next(letters, "")
+        elif letter == "[":
+            in_class += 1
+        elif letter == "]":
+            in_class = max(0, in_class - 1)
+        elif letter in "()" and not in_class:
+            in_group += 1 if letter == "(" else -1
+    return [*alternatives, (*levels, current)]
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:

@@ -44,6 +44,8 @@ class CaseSource(NamedTuple):
     """How many there are without `--run`."""
     cases: Callable[[], Iterable[tuple[int, Case]]]
     """The cases that are to run, with their lines, read anew."""
+    ids: Callable[[], Iterable[str]] = tuple
+    """The ids of all cases that there are without `--run`, read anew."""
     waited: frozenset[str] = frozenset()
     """Ids of those that others depend on."""
     refers: bool = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.application import TestModule
@@ -14,7 +14,7 @@ from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome,
 from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from runner.stopping import Stop
+    from runner.selection import Selection
 
 LOG_LINES = 10_000
 """Captured lines of one test that are kept."""
@@ -37,25 +37,28 @@ class ScriptRun(NamedTuple):
     host: ScriptHost
     stream: Multiplexer
     repetition: Repetition
-    stop: Stop
     fail_fast: bool
     done: Mapping[str, Collection[int]]
     """Module → positions of the tests that have results of an earlier run."""
+    records: Iterator[HostRecord]
+    """What the host reports."""
+    selection: Selection | None
+    """What `--run` selects."""
 
 
-def run_scripts(run: ScriptRun, modules: list[Module]) -> None:
+def run_scripts(run: ScriptRun, modules: list[str]) -> None:
     """Runs modules and sends their events; blocks. When the run is to stop, and with `fail_fast` after the first
     failure, what was running then has no result. Raises HostError."""
-    host, repetition = run.host, run.repetition
-    records = _Records(run, host.list_only)
+    repetition = run.repetition
+    records = _Records(run, run.host.list_only)
     try:
-        for record in host.run(modules, run.stop.left):
+        for record in run.records:
             records.take(record)
             if run.fail_fast and repetition.failed:
                 return
     finally:
         for module in modules:
-            repetition.cut(module.source.key)
+            repetition.cut(module)
 
 
 class _Records:
@@ -65,6 +68,7 @@ class _Records:
         self._send = run.stream.send
         self._repetition = run.repetition
         self._done = run.done
+        self._selection = run.selection
         self._places: dict[str, list[int]] = {}
         """Module → position in the suite of each test that runs."""
         self._list_only = list_only
@@ -86,6 +90,8 @@ class _Records:
         elif isinstance(record, Ended):
             captured = tuple(self._logs.pop((module, record.position, record.run), ()))
             outcome, run = record.outcome, self._run(record)
+            if self._selection is not None:
+                outcome = self._selection.checked(module, outcome)
             place = self._places[module][record.position]
             result = TestResult(module, outcome.name, place, outcome, captured, run=run)
             if self._repetition.end(result) is not None:
@@ -98,7 +104,7 @@ class _Records:
             done = self._done.get(module, ())
             selected = len(record.tests) + len(done)
             self._places[module] = [place for place in range(selected) if place not in done]
-            send(SuiteStart(module, selected, record.total, record.tests))
+            send(SuiteStart(module, selected, len(record.known), record.tests))
             if not record.tests or self._list_only:
                 send(SuiteEnd(module))
         else:

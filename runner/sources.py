@@ -59,8 +59,9 @@ def open_sources(
         warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
         connector = options.connector or ""
         suite = Suite(input.id, "agent_test", name, str(input.path), assistant.id, connector, file.several_turns)
-        again, waited = partial(_cases, file), file.needs.ids
-        source = CaseSource(suite, assistant, file.folder, file.count, file.total, again, waited, file.refers, broken)
+        again, waited, ids = partial(_cases, file), file.needs.ids, partial(_ids, input.path, options.lenient)
+        counts = file.count, file.total
+        source = CaseSource(suite, assistant, file.folder, *counts, again, ids, waited, file.refers, broken)
         sources.append(source)
     order = [input.id for input in inputs]
     return sorted(sources, key=lambda source: order.index(source.suite.id)), warnings
@@ -86,8 +87,9 @@ def _generated(
     needs = needs_of({case.id: case.depends_on for case in cases}, left_out)
     selected = [(0, case) for case in cases if case.id not in left_out or case.id in needs.added]
     several_turns = any(type(case) is not Case for case in cases)
+    ids = [case.id for case in cases]
     suite = Suite(input.id, "agent_test", input.id, "", assistant.id, options.connector or "", several_turns)
-    return CaseSource(suite, assistant, directory, len(selected), len(cases), lambda: selected, needs.ids)
+    return CaseSource(suite, assistant, directory, len(selected), len(cases), lambda: selected, lambda: ids, needs.ids)
 
 
 def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: Assistant) -> CaseSource:
@@ -99,6 +101,10 @@ def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: 
 def _cases(file: CaseFile) -> Iterator[tuple[int, Case]]:
     for _, line, case in file:
         yield line, case
+
+
+def _ids(path: Path, lenient: bool) -> Iterator[str]:
+    return (case.id for _, _, case in CaseFile.check(path, lenient))
 
 
 def _shown(path: Path, directory: Path) -> str:

@@ -87,7 +87,7 @@ class ScriptHost:
         names: Mapping[str, str],
         workers: int,
         timeout: float,
-        filter: tuple[str, ...] = (),
+        filter: bool = False,
         list_only: bool = False,
         runs: int = 1,
     ) -> None:
@@ -99,7 +99,7 @@ class ScriptHost:
             names: global name → part of the bindings that supplies it.
             workers: how many worker processes at the most.
             timeout: seconds that one test, or the evaluation of one module, may take.
-            filter: patterns for subtest names, one a level; the caller matches the first level by `Services.selects`.
+            filter: ask by the host call `subtest.Selects` which subtests are to run.
             list_only: list the tests of the modules and run none.
             runs: how often each test runs, each time in a realm of its own.
         """
@@ -108,7 +108,7 @@ class ScriptHost:
         self._names = names
         self._limit = workers
         self._timeout = timeout
-        self._filter = json.dumps(filter)
+        self._filter = filter
         self.list_only = list_only
         self._runs = runs
         self._command = processes.command
@@ -394,7 +394,8 @@ class ScriptHost:
         state.plans = [plan(test, self._filter, run) for test in selected for run in runs]
         state.left = len(tests)
         key = compiled.source.key
-        self._out.append(Listed(key, tuple(test.name for test in selected), len(slices.tests)))
+        known = tuple(test.name for test in slices.tests)
+        self._out.append(Listed(key, tuple(test.name for test in selected), known))
         seat.job = None
         if not tests or self.list_only:
             self._close_module(key, None)

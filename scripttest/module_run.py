@@ -214,12 +214,12 @@ def timeout_text(seconds: float, of_module: bool) -> str:
     return f"timeout after {seconds:g}s{more}"
 
 
-def plan(test: Test, filter: str, run: int) -> tuple[str, str]:
-    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `filter` is JSON,
-    `run` is 0 when the test runs once."""
+def plan(test: Test, filter: bool, run: int) -> tuple[str, str]:
+    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `run` is 0 when the
+    test runs once."""
     name, entry = _quoted(test.name), _quoted(test.entry)
     of_run = f',"run":{run}' if run else ""
-    return f'{{"name":{name},"entry":{entry},"filter":{filter}{of_run}}}', test.pieces
+    return f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}}}', test.pieces
 
 
 def _quoted(identifier: str) -> str:

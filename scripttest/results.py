@@ -95,8 +95,8 @@ class Listed(NamedTuple):
     module: str
     tests: tuple[str, ...]
     """Names of the tests that will run, in source order."""
-    total: int
-    """How many tests the module has, before filtering."""
+    known: tuple[str, ...]
+    """Names of all tests of the module, before filtering."""
 
 
 class Broken(NamedTuple):

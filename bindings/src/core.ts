@@ -42,8 +42,8 @@ export interface Plan {
   name: string;
   /** global name of the function; differs from `name` when the compiler renamed it */
   entry: string;
-  /** patterns for subtest names, one a level */
-  filter: string[];
+  /** whether the host says which subtests run */
+  filter: boolean;
   /** which of several runs of the test it is, from 1; it becomes `ctx.metadata.run` */
   run?: number;
 }

@@ -142,7 +142,7 @@ declare namespace testing {
     /**
      * Runs a subtest, reported as `TestX/name`. Spaces in the name become underscores, a name used before gets a number
      * (`name#01`). A failing subtest makes the test fail; `skip`, `fatal` and `t.require` inside stop the subtest only.
-     * `--run "TestX/na"` picks subtests: one that is not picked counts as passed.
+     * `--run "TestX/na"` picks subtests: one that is not picked does not run and counts as passed.
      *
      * @example
      * ```ts

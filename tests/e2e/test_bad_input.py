@@ -313,11 +313,12 @@ def test_a_module_without_tests_beside_others_is_named_and_does_no_harm(small: A
     assert (run.stderr, run.code) == ("", 0)
 
 
-def test_a_filter_that_leaves_nothing_is_a_warning(small: Application) -> None:
+def test_a_filter_that_leaves_nothing_is_an_error(small: Application) -> None:
     run = small.run(*S, "--run", "TestZzz")
-    assert "  no tests to run in scripts.demo.setup: none of 1 matches --run" in run.stdout.splitlines()
-    assert run.stderr == "Warning: no test matches --run TestZzz\n"
-    assert run.code == 0
+    error, hint = run.stderr.splitlines()
+    assert error == "Error: No test and no case matches --run TestZzz"
+    assert hint.startswith("Hint: ") and "There are: Test" in hint
+    assert (run.code, run.stdout) == (2, "")
 
 
 def test_a_filter_on_a_module_without_tests_is_still_an_error(small: Application) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -23,7 +24,6 @@ RUN = {
     "^TestBeta$": ["TestBeta/one"],
     "TestSystem|Two$": ["TestBetaTwo"],
     "(?i)testbetatwo": ["TestBetaTwo"],
-    "beta": [],
     ".": [
         "TestAlpha/one/deep",
         "TestAlpha/one/other_deep",
@@ -44,12 +44,18 @@ RUN = {
     ],
     "TestAlpha/one": ["TestAlpha/one/deep", "TestAlpha/one/other_deep"],
     "TestAlpha/one/^deep$": ["TestAlpha/one/deep"],
-    "TestAlpha//deep": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words", "TestAlpha/a/b"],
+    "TestAlpha//deep": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words"],
+    "TestAlpha/two|TestBeta$": ["TestAlpha/two_words", "TestBeta/one"],
+    "TestBetaTwo|Alpha/one/^deep": ["TestAlpha/one/deep", "TestBetaTwo"],
+    "Alpha/two|Alpha/one/other": ["TestAlpha/one/other_deep", "TestAlpha/two_words"],
+    "Alpha/(two|a)/b|Nothing": ["TestAlpha/two_words", "TestAlpha/a/b"],
+    "Alpha/[t|]wo": ["TestAlpha/two_words"],
+    r"Alpha/\w+wo|TestÄ": ["TestAlpha/two_words", "TestÄ"],
+    "Nothing|TestBetaTwo": ["TestBetaTwo"],
     "/one": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestBeta/one", "TestBetaTwo", "TestÄ"],
     "TestAlpha/two words": ["TestAlpha/two_words"],
     "TestAlpha/two_words": ["TestAlpha/two_words"],
-    "TestAlpha/a[/]b": ["TestAlpha/a/b"],
-    "TestAlpha/none": [],
+    "TestAlpha/^a$/^b$": ["TestAlpha/a/b"],
     "Alpha/(one|two)/(deep|x)$": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words"],
 }
 
@@ -63,6 +69,122 @@ def filtered(shared_app: MakeApplication) -> Application:
 def test_run_selects_tests_and_subtests_as_go_does(filtered: Application, pattern: str) -> None:
     results = filtered.results("-i", "scripts.demo.a", "--run", pattern, code=0)
     assert [line for record in results.values() for line in record["logs"]] == RUN[pattern]
+
+
+NOTHING = {
+    "beta": "No test and no case",
+    "TestAlpa": "No test and no case",
+    "TestAlpha[/]one": "No test and no case",
+    "Nothing|None/one": "No test and no case",
+    "TestAlpha/none": "No subtest",
+    "TestAlpha/a[/]b": "No subtest",
+    "TestAlpha/one/dep$|TestBeta/two": "No subtest",
+    "TestBetaTwo/one": "No subtest",
+}
+REPORTS = [f"report.{suffix}" for suffix in ("json", "jsonl", "md", "html", "xml")]
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("-q",), ("--runs", "2"), ("--shard", "1/1")])
+@pytest.mark.parametrize("pattern", NOTHING)
+def test_a_filter_that_matches_nothing_leaves_reports_alone(
+    app: MakeApplication, pattern: str, more: tuple[str, ...]
+) -> None:
+    here = app({"a_test.ts": SUBTESTS, **{f"/{name}": "as it was" for name in REPORTS}})
+    before = here.listing()
+    outputs = [] if "--dry-run" in more else [word for name in REPORTS for word in ("-o", name)]
+    run = here.run("-i", "scripts.demo.a", "--run", pattern, *outputs, *more)
+    if "--dry-run" in more and NOTHING[pattern] == "No subtest":  # which are not known before the tests run
+        assert run.code == 0
+        return
+    error, hint, *rest = run.stderr.splitlines()
+    assert (run.code, error, rest) == (2, f"Error: {NOTHING[pattern]} matches --run {pattern}", [])
+    assert hint.startswith("Hint: ") and (pattern == "TestBetaTwo/one" or "There are: " in hint)
+    assert (run.stdout, here.listing()) == ("", before)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "meant"),
+    [
+        ("TestAlpa", "TestAlpha"),
+        ("beta", "TestBeta or TestBetaTwo"),
+        ("TestAlpha/oen", "TestAlpha/one"),
+        ("/tow_words", "TestAlpha/two_words"),
+    ],
+)
+def test_the_nearest_names_are_said(filtered: Application, pattern: str, meant: str) -> None:
+    assert f"Did you mean {meant}" in filtered.run("-i", "scripts.demo.a", "--run", pattern).stderr
+
+
+CASES = '{"id": "trip/tokyo", "input": "a"}\n{"id": "hotel", "input": "b"}\n'
+WITH_CASES = {
+    "a_test.ts": SUBTESTS,
+    "/assistants/demo/tests/cases.jsonl": CASES,
+    "/assistants/demo/replies.yml": "- reply: yes\n",
+    "/assistants/demo/package.yao": '{"connector": "scripted"}',
+    "/assistants/demo/prompts.yml": "- { role: system, content: x }\n",
+}
+BOTH = ("-i", "scripts.demo.a", "-i", "assistants/demo/tests/cases.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ran"),
+    [("trip/tok", ["trip/tokyo"]), ("hotel|TestBeta$", ["TestBeta", "hotel"]), ("TestBetaTwo", ["TestBetaTwo"])],
+)
+def test_one_input_that_matches_is_enough(app: MakeApplication, pattern: str, ran: list[str]) -> None:
+    here = app(WITH_CASES)
+    here.run(*BOTH, "--run", pattern, "-o", "r.jsonl")
+    lines = [json.loads(line) for line in (here.root / "r.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines if line["type"] == "result"] == ran
+    assert here.run(*BOTH, "--run", pattern).code == 0
+
+
+@pytest.mark.parametrize("inputs", [BOTH, BOTH[2:]], ids=["both", "cases"])
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("-o", "old.jsonl"), ("-o", "old.json"), ("--shard", "1/2")])
+def test_no_input_that_matches_leaves_everything_alone(
+    app: MakeApplication, inputs: tuple[str, ...], more: tuple[str, ...]
+) -> None:
+    here = app({**WITH_CASES, "/old.jsonl": "as it was", "/old.json": "as it was"})
+    before = here.listing()
+    run = here.run(*inputs, "--run", "hotle", *more)
+    if inputs == BOTH and "--shard" in more and run.code == 0:
+        pytest.fail("the module is in the other part") if here.listing() != before else None
+        return
+    assert run.code == 2
+    assert "Error: No test and no case matches --run hotle\n" in run.stderr
+    assert "Did you mean hotel" in run.stderr and here.listing() == before
+
+
+def test_a_report_that_is_resumed_stays_when_nothing_matches(app: MakeApplication) -> None:
+    here = app({"a_test.ts": SUBTESTS})
+    assert here.run("-i", "scripts.demo.a", "-o", "r.jsonl").code == 0
+    before = (here.root / "r.jsonl").read_bytes()
+    assert here.run("-i", "scripts.demo.a", "--resume", "r.jsonl", "--run", "Nothing").code == 2
+    assert (here.root / "r.jsonl").read_bytes() == before
+
+
+def test_a_test_without_the_subtest_is_skipped_beside_one_that_has_it(filtered: Application) -> None:
+    results = filtered.results("-i", "scripts.demo.a", "--run", "/one", code=0)
+    assert {name: (record["status"], record.get("skip_reason")) for name, record in results.items()} == {
+        "TestAlpha": ("passed", None),
+        "TestBeta": ("passed", None),
+        "TestBetaTwo": ("skipped", "no subtest matches --run /one"),
+        "TestÄ": ("skipped", "no subtest matches --run /one"),
+    }
+
+
+def test_a_test_that_fails_before_its_subtests_is_a_failure(app: MakeApplication) -> None:
+    here = app({"a_test.ts": 'export function TestA(t) { t.fatal("no"); t.run("x", () => {}); }'})
+    assert here.results("-i", "scripts.demo.a", "--run", "TestA/x", code=1)["TestA"]["error"] == "no"
+
+
+def test_a_module_that_does_not_compile_is_a_failure_whatever_is_selected(app: MakeApplication) -> None:
+    assert app({"a_test.ts": "let a = {;"}).run("-i", "scripts.demo.a", "--run", "Nothing").code == 1
+
+
+@pytest.mark.parametrize("part", range(1, 9))
+def test_an_empty_part_passes(app: MakeApplication, part: int) -> None:
+    run = app(WITH_CASES).run(*BOTH[2:], "--run", "hotel", "--shard", f"{part}/8")
+    assert run.code == 0
 
 
 @pytest.mark.parametrize("spelling", [("-run", "^TestBeta$"), ("--run=^TestBeta$",), ("--run", "^TestBeta$")])
