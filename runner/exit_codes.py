@@ -7,8 +7,7 @@ PASSED = 0
 FAILED = 1
 """Some tests failed or could not be judged, or a budget ended the run."""
 CONFIGURATION = 2
-"""A bad flag, a case file that cannot be read, a name that leads nowhere, or nothing to run, also because of `--run`.
-"""
+"""A bad flag, a file that cannot be read, a name that leads nowhere, or nothing to run, also because of `--run`."""
 RUNTIME = 3
 """The tool itself broke, or a report could not be written."""
 INTERRUPTED = 130
