@@ -238,6 +238,7 @@ export function Test{number}(t, ctx) {{
   const a = {first};
   const b = {second};
   const said = {{}};
+  said.promises = [a, b].map((value) => {{ try {{ return typeof value?.then === "function"; }} catch {{ return false; }} }});
   t.run("quiet", (q) => {{ {" ".join(asked)} said.Self = asked(q, 'Equal', a, a); }});
   t.log("said " + JSON.stringify(said));
 }}
@@ -291,6 +292,12 @@ def test_every_assertion_says_yes_or_no_about_every_value(tried: tuple[Applicati
         said = json.loads(logs[0].removeprefix("said ")) if logs else {}
         if "Self" not in said:
             wrong.append((first, second, record["error"], sorted(said), record.get("steps")))
+            continue
+        first_waits, second_waits = said.pop("promises")
+        if first_waits or second_waits:
+            asked = [name for name in said if first_waits or ASSERTIONS.get(name.removesuffix("2")) == "b"]
+            if any(said[name] for name in asked):
+                wrong.append((first, second, [name for name in asked if said[name]]))
             continue
         odd = [
             problem
