@@ -56,11 +56,13 @@ export default function (core: Core): Flow {
 
   /** Ends what a test has left: subtests and assertions under way, its timers, then `between`, then its clean-ups. */
   function* wrapUp(t: T): Generator<unknown, void> {
-    const { pending } = core.stateOf(t);
+    const state = core.stateOf(t);
+    const { pending } = state;
     do {
       for (let i = 0; i < pending.length; i++) yield* guard(t, () => pending[i]);
       pending.length = 0;
-      yield* late(t);
+      // where nothing follows, what is left is found when the test is over, which takes no round more
+      if (state.between || state.cleanups.length || (t !== core.root && core.timers)) yield* late(t);
     } while (pending.length);
     yield* cleanUp(t);
   }
@@ -93,6 +95,11 @@ export default function (core: Core): Flow {
     if (t) core.current = t;
     yield { then: (done: () => void) => void (core.settling = { of, done }) };
     core.current = current;
+  }
+
+  function* goOn(): Generator<unknown, void> {
+    yield* late(core.root);
+    if (core.root) yield* wrapUp(core.root);
   }
 
   function begin(work: Generator<unknown, void>): void {
@@ -137,7 +144,7 @@ export default function (core: Core): Flow {
     advance(false, undefined);
   }
 
-  guard.prototype = runBody.prototype = wrapUp.prototype = cleanUp.prototype = late.prototype = core.std.generator;
+  guard.prototype = runBody.prototype = wrapUp.prototype = cleanUp.prototype = late.prototype = goOn.prototype = core.std.generator;
 
   return {
     drive,
@@ -145,7 +152,7 @@ export default function (core: Core): Flow {
     runBody,
     cleanUp,
     begin,
-    resume: () => begin(core.root ? wrapUp(core.root) : late(undefined)),
+    resume: () => begin(goOn()),
 
     /** Goes on after a test function that has returned something, or left something open. */
     settle: (t, result) => begin(runBody(t, () => result)),
