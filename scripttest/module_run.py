@@ -176,8 +176,8 @@ class ModuleRun:
 
     def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
-        stack = record.get("stack") or ""
-        message, frames = self.mapper.error(record["message"], stack)
+        stack, constructors = record.get("stack") or "", record.get("constructors") or ()
+        message, frames = self.mapper.error(record["message"], stack, constructors)
         if record.get("stopped"):
             frames = self.mapper.stopped(stack)
         if frames and record.get("type"):
@@ -205,7 +205,22 @@ class ModuleRun:
             phase,
             frames,
             _code_frame(frames[0].location) if known else "",
+            self._details(record["details"]) if record.get("details") else "",
         )
+
+    def _details(self, details: list[dict[str, Any]]) -> str:
+        """What an error says beside its message, with the places of the errors within it."""
+        lines = []
+        for detail in details:
+            indent = "  " * detail["depth"]
+            message, frames = self.mapper.error(
+                detail["text"], detail.get("stack") or "", detail.get("constructors") or ()
+            )
+            lines += [f"{indent}{line}" for line in message.split("\n")]
+            if frames:
+                file, line, column, _ = frames[0].location
+                lines.append(f"{indent}  at {file.removeprefix(f'{self._root}/')}:{line}:{column}")
+        return "\n".join(lines)
 
 
 def timeout_text(seconds: float, of_module: bool) -> str:

@@ -36,6 +36,8 @@ class Failure(NamedTuple):
     frames: tuple[StackFrame, ...] = ()
     """The user's frames, innermost first."""
     code_frame: str = ""
+    details: str = ""
+    """Of what was thrown: its own fields, what caused it, the errors within it; indented lines, with their places."""
 
     @property
     def location(self) -> Location | None:
@@ -52,6 +54,8 @@ class ResultWarning(NamedTuple):
     frames: tuple[StackFrame, ...] = ()
     """The user's frames, innermost first."""
     code_frame: str = ""
+    details: str = ""
+    """Of what was thrown: its own fields, what caused it, the errors within it; indented lines, with their places."""
 
     @property
     def location(self) -> Location | None:

@@ -8,7 +8,7 @@ file's. Frames that no source map knows are the compiler's helpers. They and the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from scripttest.boundary import Boundary
@@ -18,9 +18,13 @@ from scripttest.sourcemap import SourceMap
 
 _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
 _NO_FUNCTION = "TypeError: not a function"
+_AWAITED = "async "
+"""Before the name of a function that awaited what failed."""
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
+_FIELDS = "<class_fields_init>"
+"""What the engine calls the initial values of a class."""
 CALL_LINES = 50
 """How many lines an assertion may take."""
 
@@ -43,15 +47,20 @@ class StackMapper:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
         frames: list[StackFrame] = []
         for match in re.finditer(_FRAME, stack, re.MULTILINE):
-            if frame := self._frame_of(match):
-                frames.append(frame)
-                if len(frames) == MAX_FRAMES:
-                    break
+            frame = self._frame_of(match)
+            if frame is None:
+                continue
+            if (match["name"] or "").startswith(_AWAITED) and any(known.location == frame.location for known in frames):
+                continue  # it was called there before anything was awaited
+            frames.append(frame)
+            if len(frames) == MAX_FRAMES:
+                break
         return frames
 
-    def error(self, message: str, stack: str) -> tuple[str, tuple[StackFrame, ...]]:
-        """The message of an error, with what was not a function where the engine does not say it, and its frames."""
-        frames = self.frames(stack)
+    def error(self, message: str, stack: str, constructors: Collection[str] = ()) -> tuple[str, tuple[StackFrame, ...]]:
+        """The message of an error, with what was not a function where the engine does not say it, and its frames.
+        `constructors`: the error's classes, innermost constructor first; an error is where the outermost was called."""
+        frames = _without(self.frames(stack), constructors)
         match = re.compile(_FRAME, re.MULTILINE).match(stack) if message == _NO_FUNCTION else None
         mapper = self._mapper_of(match["script"]) if match else None
         names = mapper._callees(int(match["line"]), int(match["column"])) if match and mapper else []
@@ -89,7 +98,7 @@ class StackMapper:
     def _frame_of(self, match: re.Match[str]) -> StackFrame | None:
         mapper = self._mapper_of(match["script"])
         location = mapper._locate(int(match["line"]), int(match["column"])) if mapper else None
-        name = match["name"] or ""
+        name = (match["name"] or "").removeprefix(_AWAITED)
         return location and StackFrame("" if name in _GENERIC_NAMES else name, location)
 
     def _loop(self, line: int, column: int, is_call: bool, top_level: bool) -> Location | None:
@@ -180,6 +189,17 @@ def _offset(script: Script, line: int) -> int:
     for _ in range(line - script.first_line):
         at = script.code.find("\n", at) + 1
     return at
+
+
+def _without(frames: list[StackFrame], constructors: Collection[str]) -> list[StackFrame]:
+    """Frames without those of constructors that begin them."""
+    at = 0
+    for name in constructors:
+        while at < len(frames) and frames[at].function == _FIELDS:
+            at += 1
+        if at < len(frames) and frames[at].function == name:
+            at += 1
+    return frames[at:] or frames
 
 
 def at_call(location: Location, name: str) -> Location:

@@ -1,22 +1,57 @@
 /** Reading anything that was thrown, whatever its getters do. */
 
 import type { Kernel } from "./kernel";
+import type { Explain } from "./parts/explain";
+import type { Std } from "./std";
 
 const causeLimit = 10;
 
-/** `depth`: how many errors have this one as their cause. */
-export function describeError(kernel: Kernel, error: unknown, depth = 0): { message: string; stack?: string } {
+/** Whether a value is read as an error: of the class, or one by its fields, such as one of another realm. A proxy may make this throw. */
+export function isError(std: Std, value: unknown): value is Error {
+  return value instanceof std.Error || (typeof value === "object" && value !== null && "stack" in value && "message" in value);
+}
+
+/** Names of the classes between an error and the engine's own, innermost constructor first: frames of a stack to leave out. */
+export function constructorsOf(std: Std, error: unknown): string[] {
+  const chain = std.list<string>();
+  try {
+    let proto = std.getPrototypeOf(error) as object | null;
+    for (; proto && proto !== std.Error.prototype && chain.length < 20; proto = std.getPrototypeOf(proto) as object | null) {
+      const made = std.descriptor(proto, "constructor")?.value as unknown;
+      const name: unknown = typeof made === "function" ? std.descriptor(made, "name")?.value : undefined;
+      if (typeof name === "string" && name && std.hasOwn(proto, "constructor")) chain[chain.length] = name;
+    }
+  } catch {
+    // a proxy
+  }
+  const names = std.list<string>();
+  for (let i = chain.length - 1; i >= 0; i--) names[names.length] = chain[i];
+  return names;
+}
+
+/**
+ * The message, with its causes and inner errors unless they are told elsewhere. `left`: how many more errors may be told.
+ */
+export function describeError(kernel: Kernel, error: unknown, deep = true, left = { count: causeLimit }): { message: string; stack?: string } {
   const { std } = kernel;
   try {
-    if (error instanceof std.Error || (typeof error === "object" && error !== null && "stack" in error && "message" in error)) {
-      const { name, message, stack, cause } = error as Error;
-      const title = typeof name === "string" && name !== "Error" && std.indexOf(name, "Exception|") !== 0 ? name + ": " : "";
-      const because = cause === undefined || depth === causeLimit ? "" : ` (cause: ${describeError(kernel, cause, depth + 1).message})`;
-      return { message: title + std.String(message) + because, stack: typeof stack === "string" ? stack : undefined };
+    if (isError(std, error)) {
+      const { name, message, stack, cause, errors } = error as Error & { errors?: unknown };
+      let text = typeof name === "string" && name !== "Error" && std.indexOf(name, "Exception|") !== 0 ? name + ": " : "";
+      text += std.String(message);
+      const told = (inner: unknown): string => describeError(kernel, inner, true, left).message;
+      if (deep && std.isArray(errors) && errors.length && left.count > 0) {
+        let inner = "";
+        let i = 0;
+        for (; i < errors.length && left.count-- > 0; i++) inner += (i ? "; " : "") + told(errors[i]);
+        text += ` (errors: ${inner}${i < errors.length ? `; ... ${errors.length - i} more` : ""})`;
+      }
+      if (deep && cause !== undefined && left.count-- > 0) text += ` (cause: ${told(cause)})`;
+      return { message: text, stack: typeof stack === "string" ? stack + (kernel.trail?.(error) ?? "") : undefined };
     }
     if (error === null) return { message: "null was thrown, which is also what the engine does when memory runs out" };
-    const { inspect } = kernel.part<{ inspect(value: unknown): string }>("explain");
-    return { message: `thrown, not an Error: ${inspect(error)}` };
+    const { inspect } = kernel.part<Explain>("explain");
+    return { message: `thrown, not an Error: ${inspect(error, { masked: true })}` };
   } catch {
     return { message: "an exception that cannot be read: its properties throw" };
   }

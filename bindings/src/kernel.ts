@@ -43,6 +43,8 @@ export interface Kernel {
   sleep(milliseconds: number): void;
   /** Whether this is what `skip`, `fatal` and `require` throw to leave a test; it must go on its way. */
   isStop(error: unknown): boolean;
+  /** Where scripts awaited an error that rejected a promise, as lines of a stack; there once one did. */
+  trail?(error: unknown): string;
   /** Milliseconds since 1970 that `t.mock.now` does not change. */
   now(): number;
   /** Mocks of the running test, newest last; filled by part "mock". */

@@ -85,6 +85,9 @@ export const std = {
   /** `Promise.resolve`, with the class as its receiver. */
   resolve: uncurry(NativePromise.resolve as (value: unknown) => Promise<unknown>),
   slice: uncurry(String.prototype.slice) as (self: string, start?: number, end?: number) => string,
+  /** Of a `WeakMap`; undefined also for what is no object. */
+  weakGet: uncurry(WeakMap.prototype.get) as <T>(self: WeakMap<object, T>, key: unknown) => T | undefined,
+  weakSet: uncurry(WeakMap.prototype.set) as <T>(self: WeakMap<object, T>, key: object, value: T) => unknown,
   weakHas: uncurry(WeakSet.prototype.has) as (self: unknown, value: object) => boolean,
   weakAdd: uncurry(WeakSet.prototype.add) as (self: unknown, value: object) => unknown,
   weakGet: uncurry(WeakMap.prototype.get) as (self: unknown, key: object) => unknown,
@@ -93,6 +96,10 @@ export const std = {
   indexOf: uncurry(String.prototype.indexOf) as (self: string, text: string, from?: number) => number,
   split: uncurry(String.prototype.split as (separator: string) => string[]),
   repeat: uncurry(String.prototype.repeat) as (self: string, count: number) => string,
+  codePointAt: uncurry(String.prototype.codePointAt) as (self: string, index: number) => number | undefined,
+  fromCodePoint: String.fromCodePoint,
+  normalize: uncurry(String.prototype.normalize) as (self: string, form: string) => string,
+  keyFor: Symbol.keyFor,
   charCodeAt: uncurry(String.prototype.charCodeAt) as (self: string, index: number) => number,
   exec: uncurry(RegExp.prototype.exec) as (self: unknown, text: string) => RegExpExecArray | null,
   regexpSource: getter(RegExp.prototype, "source"),
@@ -113,6 +120,7 @@ export const std = {
   /** What a boxed primitive holds; a wrong receiver throws. */
   numberValue: uncurry(Number.prototype.valueOf) as (self: unknown) => number,
   stringValue: uncurry(String.prototype.valueOf) as (self: unknown) => string,
+  numberText: uncurry(Number.prototype.toString) as (self: number, radix: number) => string,
   booleanValue: uncurry(Boolean.prototype.valueOf) as (self: unknown) => boolean,
   symbolValue: uncurry(Symbol.prototype.valueOf) as (self: unknown) => symbol,
   bigIntText: uncurry(BigInt.prototype.toString) as (self: unknown) => string,

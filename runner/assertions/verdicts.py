@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import NotEvaluated, Verdict
+from runner.look_alikes import apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +42,8 @@ def decide(
         verb = verb.removeprefix("not ") if verb.startswith("not ") else f"not {verb}"
     wanted = show(expected) if wanted is None else wanted
     found = show(actual) if found is None else found
+    if wanted != found:
+        wanted, found = apart(wanted, found)
     return Verdict(held, expected, actual, f"Expected {subject} {verb} {wanted}, found {found}")
 
 

@@ -16,11 +16,14 @@ from runner.options import RunOptions
 from runner.reporters.again import command_of
 from runner.reporters.records import place, remarks, summary_record, unjudged
 from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds
-from scripttest import Failure, Outcome
+from scripttest import Failure, Outcome, StackFrame
 
 if TYPE_CHECKING:
     from runner.reporters.case_lines import CaseLines
     from runner.reporters.stability_lines import StabilityLines
+
+CALLERS = 5
+"""Frames of one failure that are shown, beside the first and the last."""
 
 
 class ConsoleReporter:
@@ -257,11 +260,13 @@ class ConsoleReporter:
                     text += f"     at {self._short(location.file)}:{location.line}:{location.column}\n"
                 if failure.code_frame:
                     text += "".join(f"     {line}\n" for line in failure.code_frame.split("\n"))
-                for frame in failure.frames[1:6]:
+                for frame in _callers(failure):
                     where = frame.location
                     text += self._paint(
                         f"     called from {self._short(where.file)}:{where.line}:{where.column}\n", "dim"
                     )
+                if failure.details:
+                    text += "".join(f"   {line}\n" for line in failure.details.split("\n"))
         if not self._detailed:
             text += self._style.output(result.logs, "     ") + self._runs(result)
         return text + self._again(suite, result)
@@ -285,6 +290,12 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     for step in outcome.steps:
         found += _failing(step)
     return found
+
+
+def _callers(failure: Failure) -> list[StackFrame]:
+    """The next frames of a failure, and the outermost one: the test's own line."""
+    frames = failure.frames[1:]
+    return [*frames[:CALLERS], *frames[CALLERS:][-1:]]
 
 
 def _is_long(failure: Failure) -> bool:

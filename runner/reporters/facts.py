@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from runner.look_alikes import sides
 from runner.reporters.document import Record
 from runner.reporters.records import unjudged
 from scripttest.tuples import NamedTuple
@@ -45,6 +46,19 @@ def place_of(suite: Record, record: Record) -> Place:
         if place := _place(part):
             return place
     return Place(str(suite["file"] or suite["label"]), record.get("line") or None)
+
+
+def values_of(assertion: Record, limit: int = 0) -> list[tuple[str, str]]:
+    """The values that an assertion compared, as `(side, text)`; two never read the same. `limit` bounds each text."""
+    given = [side for side in ("expected", "actual") if side in assertion]
+    if len(given) == 2 and assertion["expected"] != assertion["actual"]:
+        return list(zip(given, sides(assertion["expected"], assertion["actual"], limit), strict=True))
+    return [(side, sides(assertion[side], None, limit)[0]) for side in given]
+
+
+def assertion_of(record: Record) -> Record:
+    """The first assertion that failed in a script test or its subtests; empty when there is none."""
+    return next((part["assertion"] for part in (record, *_failed_steps(record)) if part.get("assertion")), {})
 
 
 def name_of(record: Record) -> str:

@@ -15,7 +15,7 @@ from secrets import token_hex
 from runner.events import Event, RunEnd, RunStart
 from runner.execution import Execution
 from runner.reporters.document import Collector, Record, Report
-from runner.reporters.facts import Place, errors_of, name_of, place_of, warnings_of
+from runner.reporters.facts import Place, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
 from runner.reporters.markdown import LIMIT, markdown
 from runner.reporters.plain import utf8
 from runner.reporters.records import remarks
@@ -24,6 +24,8 @@ ANNOTATIONS = 50
 """GitHub shows no more of a job."""
 MESSAGE_LIMIT = 4000
 """Characters of one annotation."""
+VALUE_LIMIT = 1000
+"""Characters of a value in one."""
 TITLE_LIMIT = 200
 LEAST = 2000
 """Bytes of a summary that are worth writing."""
@@ -80,8 +82,7 @@ def commands(report: Report, workspace: str) -> str:
     shown = failed[: ANNOTATIONS - len(lines)]
     for record in shown:
         suite = suites[record["suite"]]
-        message = "\n".join(errors_of(record)) or "it failed"
-        lines.append(_annotation("error", suite, record, place_of(suite, record), message, workspace))
+        lines.append(_annotation("error", suite, record, place_of(suite, record), _said(record), workspace))
     lines += [f"::warning title=yao-test::{_message(said)}\n" for said in remarks(report.summary)]
     if len(shown) < len(failed):
         lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
@@ -94,6 +95,14 @@ def commands(report: Report, workspace: str) -> str:
     if len(told) < len(warned):
         lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")
     return "".join(lines)
+
+
+def _said(record: Record) -> str:
+    """What failed, the values that were compared, and what an error says beside its message."""
+    lines = errors_of(record) or ["it failed"]
+    lines += [f"{side}: {text}" for side, text in values_of(assertion_of(record), VALUE_LIMIT)]
+    lines += [line for line in str(record.get("stack_trace") or "").split("\n") if line.startswith(" ")]
+    return "\n".join(lines)
 
 
 def _annotation(level: str, suite: Record, record: Record, place: Place, message: str, workspace: str) -> str:

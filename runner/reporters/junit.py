@@ -14,7 +14,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from runner.reporters.document import DocumentReporter, Record, Report
-from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, remarks_of, warnings_of
+from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, remarks_of, values_of, warnings_of
 from runner.reporters.json_report import MARKS
 from runner.reporters.saved import counts_of
 
@@ -124,7 +124,7 @@ def _failed(record: Record) -> str:
     errors = errors_of(record) or ["it failed"]
     assertion = record.get("assertion") or {}
     lines = list(errors)
-    lines += [f"{side}: {_json(assertion[side])}" for side in ("expected", "actual") if side in assertion]
+    lines += [f"{side}: {text}" for side, text in values_of(assertion)]
     lines += [record["stack_trace"]] if record.get("stack_trace") else []
     decided = record.get("cause") == "timeout"
     kind = (not decided and assertion.get("type")) or record.get("cause") or "assertion"

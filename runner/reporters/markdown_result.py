@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from runner.look_alikes import raw
 from runner.reporters.document import Record
-from runner.reporters.facts import errors_of, name_of, remarks_of, warnings_of
+from runner.reporters.facts import errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.reporters.markdown_parts import block, code, details, duration, inline, table, text_of
 
 MARKS = {"passed": "✅", "failed": "❌", "skipped": "⏭️"}
@@ -65,8 +66,10 @@ def _runs(record: Record) -> str:
 def _content(record: Record) -> Iterator[str]:
     assertion = record.get("assertion")
     if assertion:
+        told = dict(values_of(assertion))
         for side in ("expected", "actual"):
-            yield _titled(side.capitalize(), assertion.get(side))
+            value = assertion.get(side)
+            yield _titled(side.capitalize(), value if told.get(side, raw(value)) == raw(value) else told[side])
     is_case = "script" not in record
     if is_case and record.get("input") is not None:
         yield _titled("Input", record["input"])

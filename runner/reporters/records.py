@@ -52,8 +52,8 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
 
 
 def stack_trace(failure: Failure) -> str:
-    """A line for each frame: `at function (file:line:column)`."""
-    return "\n".join(f"at {_frame(frame)}" for frame in failure.frames)
+    """A line for each frame, `at function (file:line:column)`, and, indented, what an error says beside its message."""
+    return "\n".join([*(f"at {_frame(frame)}" for frame in failure.frames), *filter(None, [failure.details])])
 
 
 def _frame(frame: StackFrame) -> str:

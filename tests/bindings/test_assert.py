@@ -523,8 +523,8 @@ OUTCOMES = [
         outcome(
             "Not equal",
             "Point {x: 1}",
-            "Point {x: 1}",
-            "- Point {x: 1}\n+ Point {x: 1}\n  printed alike, but two different classes",
+            "Point {x: 1} (of another class of the same name)",
+            "- Point {x: 1}\n+ Point {x: 1} (of another class of the same name)",
         ),
     ),
     (
@@ -533,8 +533,7 @@ OUTCOMES = [
         outcome(
             "Not equal",
             "[Function]",
-            "[Function]",
-            "- [Function]\n+ [Function]\n  printed alike, but two different functions",
+            "[Function] (another function of the same source; a function is equal only to itself)",
         ),
     ),
     ("NotEqual", "{a: 1}, {a: 1}", outcome("Should not be equal", actual=("{a: 1}", {"a": 1}))),
@@ -831,14 +830,17 @@ DIFF = [
     ("range(6) | [9, 1, 2, 3, 4, 9]", "  [\n-   0,\n+   9,\n    1,\n    2,\n    3,\n    4,\n-   5,\n+   9,\n  ]"),
     ("'a\\n' | 'a'", "  a\n- "),
     ("'a\\r\\nb\\t' | 'a\\nb'", '- "a\\r"\n- "b\\t"\n+ a\n+ b'),
-    ("Symbol('a') | Symbol('a')", "- Symbol(a)\n+ Symbol(a)\n  printed alike, but two different symbols"),
+    (
+        "Symbol('a') | Symbol('a')",
+        "- Symbol(a)\n+ Symbol(a) (another symbol of the same description; a symbol is equal only to itself)",
+    ),
     (
         "{p: new Point(1)} | {p: new Twin(1)}",
-        "  first difference at .p\n- Point {x: 1}\n+ Point {x: 1}\n  printed alike, but two different classes",
+        "  first difference at .p\n- Point {x: 1}\n+ Point {x: 1} (of another class of the same name)",
     ),
     (
         "[Promise.resolve(1)] | [Promise.resolve(1)]",
-        "  first difference at [0]\n- Promise {}\n+ Promise {}\n  printed alike, but two different objects",
+        "  first difference at [0]\n- Promise {}\n+ Promise {} (another object; one of this kind is equal only to itself)",
     ),
     (
         "{'a b': range(99999)} | {'a b': range(99999).map((i) => i === 54321 ? {i} : i)}",
@@ -850,7 +852,7 @@ DIFF = [
     ),
     (
         "'x'.repeat(70000) + 'abc' | 'x'.repeat(70000) + 'abd'",
-        f'  first difference at character 70002\n- "{"x" * 18}abc"\n+ "{"x" * 18}abd"',
+        f'  first difference at character 70002\n- ..."{"x" * 58}abc"\n+ ..."{"x" * 58}abd"\n  {" " * 64}^',
     ),
     ("cycle(1) | {next: {}}", "  {\n-   next: [Circular],\n+   next: {},\n  }"),
     ("throws() | {x: 1}", "  {\n-   x: [Getter threw],\n+   x: 1,\n  }"),

@@ -3,15 +3,11 @@
 import { AWAIT_IT, isThenable } from "../assert/support";
 import { bounded } from "../bounded";
 import type { Core, T } from "../core";
+import type { Explain } from "./explain";
 import type { Flow } from "./flow";
 import type { Recorder } from "./record";
 
 type Body = (t: T, ctx: unknown) => unknown;
-
-interface Explain {
-  inspect(value: unknown): string;
-  diff(expected: unknown, actual: unknown): string;
-}
 
 const depthLimit = 100;
 
@@ -88,14 +84,8 @@ export default function (core: Core): true {
     const answer = core.host("snapshot.Match", [key, actual]) as { passed: boolean; expected?: string; reason?: string };
     if (answer.passed) return true;
     const { expected, reason } = answer;
-    fail(t, "assertion", reason ?? "Not equal to the snapshot", {
-      type: "Snapshot",
-      expected,
-      actual,
-      expected_text: expected,
-      actual_text: actual,
-      diff: expected === undefined || std.indexOf(expected + actual, "\n") < 0 ? undefined : explain.diff(expected, actual),
-    });
+    const told = expected === undefined ? { actual_text: actual } : explain.ofTexts(expected, actual);
+    fail(t, "assertion", reason ?? "Not equal to the snapshot", { type: "Snapshot", expected, actual, ...told });
     return false;
   }
 

@@ -6,6 +6,7 @@
  */
 
 import type { Core } from "../core";
+import type { Awaits } from "./awaits";
 import type { Recorder } from "./record";
 
 type Settle = (value: unknown) => void;
@@ -107,6 +108,7 @@ export default function (core: Core) {
       let settled = false;
       super((resolve: Settle, reject: Settle) => {
         const fail: Settle = (reason) => {
+          if (typeof reason === "object") core.part<Awaits>("awaits").rejected(reason);
           reject(reason);
           if (promise) note(promise, reason);
           else early = { reason };
