@@ -176,8 +176,8 @@ class ModuleRun:
 
     def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
-        stack, constructors = record.get("stack") or "", record.get("constructors") or ()
-        message, frames = self.mapper.error(record["message"], stack, constructors)
+        stack = record.get("stack") or ""
+        message, frames = self.mapper.error(record["message"], stack)
         if record.get("stopped"):
             frames = self.mapper.stopped(stack)
         if frames and record.get("type"):
@@ -213,9 +213,7 @@ class ModuleRun:
         lines = []
         for detail in details:
             indent = "  " * detail["depth"]
-            message, frames = self.mapper.error(
-                detail["text"], detail.get("stack") or "", detail.get("constructors") or ()
-            )
+            message, frames = self.mapper.error(detail["text"], detail.get("stack") or "")
             lines += [f"{indent}{line}" for line in message.split("\n")]
             if frames:
                 file, line, column, _ = frames[0].location

@@ -8,7 +8,7 @@ file's. Frames that no source map knows are the compiler's helpers. They and the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 
 from scripttest.boundary import Boundary
@@ -23,8 +23,6 @@ _AWAITED = "async "
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
-_FIELDS = "<class_fields_init>"
-"""What the engine calls the initial values of a class."""
 CALL_LINES = 50
 """How many lines an assertion may take."""
 
@@ -57,10 +55,9 @@ class StackMapper:
                 break
         return frames
 
-    def error(self, message: str, stack: str, constructors: Collection[str] = ()) -> tuple[str, tuple[StackFrame, ...]]:
-        """The message of an error, with what was not a function where the engine does not say it, and its frames.
-        `constructors`: the error's classes, innermost constructor first; an error is where the outermost was called."""
-        frames = _without(self.frames(stack), constructors)
+    def error(self, message: str, stack: str) -> tuple[str, tuple[StackFrame, ...]]:
+        """The message of an error, with what was not a function where the engine does not say it, and its frames."""
+        frames = self.frames(stack)
         match = re.compile(_FRAME, re.MULTILINE).match(stack) if message == _NO_FUNCTION else None
         mapper = self._mapper_of(match["script"]) if match else None
         names = mapper._callees(int(match["line"]), int(match["column"])) if match and mapper else []
@@ -189,17 +186,6 @@ def _offset(script: Script, line: int) -> int:
     for _ in range(line - script.first_line):
         at = script.code.find("\n", at) + 1
     return at
-
-
-def _without(frames: list[StackFrame], constructors: Collection[str]) -> list[StackFrame]:
-    """Frames without those of constructors that begin them."""
-    at = 0
-    for name in constructors:
-        while at < len(frames) and frames[at].function == _FIELDS:
-            at += 1
-        if at < len(frames) and frames[at].function == name:
-            at += 1
-    return frames[at:] or frames
 
 
 def at_call(location: Location, name: str) -> Location:

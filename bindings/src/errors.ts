@@ -5,28 +5,34 @@ import type { Explain } from "./parts/explain";
 import type { Std } from "./std";
 
 const causeLimit = 10;
+const chainLimit = 20;
 
 /** Whether a value is read as an error: of the class, or one by its fields, such as one of another realm. A proxy may make this throw. */
 export function isError(std: Std, value: unknown): value is Error {
   return value instanceof std.Error || (typeof value === "object" && value !== null && "stack" in value && "message" in value);
 }
 
-/** Names of the classes between an error and the engine's own, innermost constructor first: frames of a stack to leave out. */
-export function constructorsOf(std: Std, error: unknown): string[] {
-  const chain = std.list<string>();
-  try {
-    let proto = std.getPrototypeOf(error) as object | null;
-    for (; proto && proto !== std.Error.prototype && chain.length < 20; proto = std.getPrototypeOf(proto) as object | null) {
-      const made = std.descriptor(proto, "constructor")?.value as unknown;
-      const name: unknown = typeof made === "function" ? std.descriptor(made, "name")?.value : undefined;
-      if (typeof name === "string" && name && std.hasOwn(proto, "constructor")) chain[chain.length] = name;
-    }
-  } catch {
-    // a proxy
-  }
+/** A stack without the frames of the error's own constructors at its top: an error is where `new` was called. */
+function placed(std: Std, error: unknown, stack: string): string {
   const names = std.list<string>();
-  for (let i = chain.length - 1; i >= 0; i--) names[names.length] = chain[i];
-  return names;
+  for (let proto = std.getPrototypeOf(error) as object | null; proto && proto !== std.Error.prototype && names.length < chainLimit; ) {
+    const made = std.descriptor(proto, "constructor")?.value as unknown;
+    const name: unknown = typeof made === "function" ? std.descriptor(made, "name")?.value : undefined;
+    if (typeof name === "string" && name) names[names.length] = name;
+    proto = std.getPrototypeOf(proto) as object | null;
+  }
+  let rest = stack;
+  const drop = (name: string): boolean => {
+    const start = "    at " + name + " (";
+    if (std.slice(rest, 0, start.length) !== start) return false;
+    rest = std.slice(rest, std.indexOf(rest, "\n") + 1 || rest.length);
+    return true;
+  };
+  for (let i = names.length - 1; i >= 0; i--) {
+    while (drop("<class_fields_init>"));
+    drop(names[i]);
+  }
+  return rest || stack;
 }
 
 /**
@@ -47,7 +53,7 @@ export function describeError(kernel: Kernel, error: unknown, deep = true, left 
         text += ` (errors: ${inner}${i < errors.length ? `; ... ${errors.length - i} more` : ""})`;
       }
       if (deep && cause !== undefined && left.count-- > 0) text += ` (cause: ${told(cause)})`;
-      return { message: text, stack: typeof stack === "string" ? stack + (kernel.trail?.(error) ?? "") : undefined };
+      return { message: text, stack: typeof stack === "string" ? placed(std, error, stack) + (kernel.trail?.(error) ?? "") : undefined };
     }
     if (error === null) return { message: "null was thrown, which is also what the engine does when memory runs out" };
     const { inspect } = kernel.part<Explain>("explain");

@@ -252,3 +252,22 @@ def test_every_report_has_what_an_error_carries(app: MakeApplication, format: st
     text = (here.home / f"out.{format}").read_text("utf-8")
     for part in ("caused by Special: why", "lib.ts:28:15", "code: 7"):
         assert part in text
+
+
+def test_the_place_in_a_script_that_was_called_is_no_constructor(app: MakeApplication) -> None:
+    results = app(
+        {
+            "lib.ts": LIB,
+            "/scripts/pay.ts": """class Refused extends Exception {
+  constructor(message: string) {
+    super(message, 402);
+  }
+}
+function Pay() {
+  throw new Refused("no");
+}
+""",
+            "called_test.ts": "export function TestCalled() { Process('scripts.pay.Pay'); }",
+        }
+    ).results("-i", "scripts.demo.called", code=1)
+    assert results["TestCalled"]["location"].endswith("/scripts/pay.ts:7:13")

@@ -4,7 +4,7 @@
  */
 
 import { keysOf } from "../assert/kind";
-import { constructorsOf, describeError, isError } from "../errors";
+import { describeError, isError } from "../errors";
 import type { Kernel } from "../kernel";
 import type { Explain } from "./explain";
 
@@ -14,7 +14,6 @@ export interface Detail {
   depth: number;
   text: string;
   stack?: string;
-  constructors?: string[];
 }
 
 const detailLimit = 60;
@@ -62,7 +61,7 @@ export default function (kernel: Kernel): (error: unknown) => Detail[] {
       const { message, stack } = describeError(kernel, error, false);
       for (let i = 0; i < above.length; i++) if (above[i] === error) return add(depth, role + message + " [Circular]");
       if (!isError(std, error)) return add(depth, role + message);
-      add(depth, role + message, { stack, constructors: constructorsOf(std, error) });
+      add(depth, role + message, { stack });
       about(error, depth + 1);
     }
 

@@ -3,7 +3,7 @@
 import { bounded } from "../bounded";
 import type { Core, Outcome, T } from "../core";
 import { encode, Raw } from "../encode";
-import { constructorsOf, describeError } from "../errors";
+import { describeError } from "../errors";
 import type { Detail } from "./details";
 
 const failureLimit = 100;
@@ -55,10 +55,9 @@ export default function (core: Core): Recorder {
 
   function thrown(t: T, error: unknown, phase?: string): void {
     const { message, stack } = describeError(core, error);
-    const constructors = constructorsOf(std, error);
     const found = typeof error === "object" && error !== null ? core.part<(error: unknown) => Detail[]>("details")(error) : undefined;
     const details = found?.length ? found : undefined;
-    fail(t, "error", message, { stack: stack && bounded(std, stack), phase, constructors: constructors.length ? constructors : undefined, details });
+    fail(t, "error", message, { stack: stack && bounded(std, stack), phase, details });
   }
 
   function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string {
