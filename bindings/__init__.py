@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from bindings.policy import Policy
     from bindings.script_globals import SCRIPT_GLOBALS
     from bindings.services import HostCall, HostFunction, ProcessError
+    from bindings.snapshot_files import SnapshotFileError
 
 __all__ = [
     "HostCall",
@@ -21,6 +22,7 @@ __all__ = [
     "Policy",
     "ProcessError",
     "SCRIPT_GLOBALS",
+    "SnapshotFileError",
     "compile",
     "envelope",
     "revived",
@@ -33,6 +35,7 @@ __getattr__ = lazy_names(
         "patterns": ("Pattern", "PatternError", "compile"),
         "policy": ("Policy",),
         "script_globals": ("SCRIPT_GLOBALS",),
+        "snapshot_files": ("SnapshotFileError",),
         "services": ("HostCall", "HostFunction", "ProcessError"),
     },
 )

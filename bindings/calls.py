@@ -99,10 +99,18 @@ class HostCalls(Services):
             raise ScriptError(f'Process "{script}" does not exist: there is no such script')
         return path
 
-    def save_snapshots(self) -> None:
-        """Writes the snapshots that are new or replaced. Raises OSError."""
-        if self._snapshots is not None:
-            self._snapshots.save()
+    @property
+    def used_snapshots(self) -> Snapshots | None:
+        """The snapshots of this run; None when nothing has asked for one."""
+        return self._snapshots
+
+    def snapshots(self) -> Snapshots:
+        """The snapshots of this run."""
+        if self._snapshots is None:
+            from bindings.snapshots import Snapshots
+
+            self._snapshots = Snapshots(self.snapshot_files, self.updates_snapshots, self.ci)
+        return self._snapshots
 
     def snapshot_matcher(self, module: str) -> Callable[[str, str], dict[str, Any]]:
         """What compares texts with the snapshots of a file, which `snapshot_files` names: (key, text) → `{passed,
@@ -110,11 +118,7 @@ class HostCalls(Services):
         return lambda key, text: self._match_snapshot(module, "", [key, text])
 
     def _match_snapshot(self, module: str, test: str, args: list[Any]) -> dict[str, Any]:
-        if self._snapshots is None:
-            from bindings.snapshots import Snapshots
-
-            self._snapshots = Snapshots(self.snapshot_files, self.updates_snapshots, self.ci)
-        return self._snapshots.match(
+        return self.snapshots().match(
             module, test, [self.redact(text) if isinstance(text, str) else text for text in args]
         )
 

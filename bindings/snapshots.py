@@ -1,31 +1,40 @@
-"""Snapshots: `__snapshots__/<module>.snap.json` beside a test or case file, test name → printed value.
+"""Snapshots of one run: `__snapshots__/<test file>.snap` beside a test or case file, name → printed value.
 
-A value that has no snapshot yet is stored, except in CI, where that is a failure. The file is written when the run
-ends, keys sorted, so that it reads well in a review.
+A value that has no snapshot yet is stored, except in CI, where that is a failure. Files are written when the run ends.
 """
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bindings.services import ProcessError
+from bindings.snapshot_files import FOLDER, SUFFIX, SnapshotFileError, change, path_of, read
+
+OLD_SUFFIX = ".snap.json"
 
 
 class Snapshots:
-    """The snapshots of one run."""
+    """The snapshots of one run. Threads may share `match`."""
 
     def __init__(self, files: Mapping[str, Path], update: bool, ci: bool) -> None:
-        """`files`: module id → its test file."""
+        """`files`: suite id → its test or case file. `update`: snapshots that differ are replaced. `ci`: a missing one
+        is a failure."""
         self._files = files
         self._update = update
         self._ci = ci
         self._stored: dict[str, dict[str, str]] = {}
-        self._changed: set[str] = set()
+        self._new: dict[str, dict[str, str]] = {}
+        """What this run stores."""
+        self._asked: dict[str, dict[str, str]] = {}
+        """What tests of this run asked for, and the first value of each."""
         self._lock = threading.Lock()
+        self.written = self.updated = self.removed = 0
+        """How many are new, replaced, and removed because they are obsolete."""
+        self.obsolete: list[str] = []
+        """Names of those that nothing asks for any more, each with its file, which are still there."""
 
     def match(self, module: str, test: str, args: list[Any]) -> dict[str, Any]:
         """Provider of `snapshot.Match(key, text)`: `{passed, expected?, reason?}`. Keys of a test begin with its name.
@@ -40,43 +49,82 @@ class Snapshots:
         if own and not (key == own or key.startswith((own + " ", own + "/"))):
             raise ProcessError(f'"{key}" is not a snapshot of {own}', 403)
         with self._lock:
-            stored = self._load(module)
-            expected = stored.get(key)
+            try:
+                stored = self._load(module)
+            except SnapshotFileError as error:
+                raise ProcessError(str(error)) from error
+            new = self._new[module]
+            first = self._asked[module].setdefault(key, text)
+            if first != text and (self._update or key in new):
+                return {"passed": False, "expected": first, "reason": "Not equal to the snapshot that this run stores"}
+            expected = new.get(key, stored.get(key))
             if expected == text:
                 return {"passed": True}
             if expected is not None and not self._update:
                 return {"passed": False, "expected": expected}
             if expected is None and self._ci and not self._update:
-                return {
-                    "passed": False,
-                    "reason": "There is no snapshot yet, and CI does not store one: run the test once elsewhere",
-                }
-            stored[key] = text
-            self._changed.add(module)
+                reason = "There is no snapshot yet, and CI does not store one: run the test once elsewhere"
+                return {"passed": False, "reason": reason}
+            self.written += expected is None
+            self.updated += expected is not None
+            new[key] = text
             return {"passed": True}
 
-    def save(self) -> None:
-        """Writes what changed. Raises OSError."""
-        for module in sorted(self._changed):
-            path = self._path(module)
-            path.parent.mkdir(exist_ok=True)
-            text = json.dumps(self._stored[module], indent=2, ensure_ascii=False, sort_keys=True)
-            path.write_text(text + "\n", "utf-8")
+    def find_obsolete(self, module: str, is_obsolete: Callable[[str], bool]) -> None:
+        """Takes those of a suite that its tests did not ask for, as far as `is_obsolete` says so of their names. Raises
+        SnapshotFileError."""
+        if not path_of(self._files[module]).exists():
+            return
+        stored, asked = self._load(module), self._asked[module]
+        self._drop(path_of(self._files[module]), [key for key in stored if key not in asked and is_obsolete(key)])
 
-    def _path(self, module: str) -> Path:
-        test = self._files[module]
-        return test.parent / "__snapshots__" / f"{test.stem.removesuffix('_test')}.snap.json"
+    def find_left(self) -> None:
+        """Takes those of test files that are gone, beside the files of this run. Raises SnapshotFileError."""
+        for folder in sorted({path.parent / FOLDER for path in self._files.values()}):
+            if folder.is_symlink() or not folder.is_dir():
+                continue
+            for path in sorted(folder.glob(f"*{SUFFIX}")):
+                if not (folder.parent / path.name.removesuffix(SUFFIX)).exists():
+                    self._drop(path, list(read(path)))
+
+    def save(self) -> None:
+        """Writes what is new or replaced. Raises OSError and SnapshotFileError."""
+        for module, new in sorted(self._new.items()):
+            if new:
+                test = self._files[module]
+                change(path_of(test), test.name, lambda snapshots, new=new: snapshots.update(new))  # type: ignore[misc]
+                _old_path(test).unlink(missing_ok=True)
+
+    def _drop(self, path: Path, keys: list[str]) -> None:
+        """Removes snapshots when they are to be updated, and names them when not."""
+        if not keys:
+            return
+        if not self._update:
+            self.obsolete += [f"{FOLDER}/{path.name} › {key}" for key in keys]
+            return
+
+        def without(snapshots: dict[str, str]) -> None:
+            for key in keys:
+                snapshots.pop(key, None)
+
+        change(path, path.name.removesuffix(SUFFIX), without)
+        self.removed += len(keys)
 
     def _load(self, module: str) -> dict[str, str]:
         if module not in self._stored:
-            path = self._path(module)
-            if path.is_symlink() or path.parent.is_symlink():
-                raise ProcessError(f"Cannot use the snapshots in {path.name}: it is a link, or in one", 403)
-            try:
-                stored = json.loads(path.read_text("utf-8"))
-            except FileNotFoundError:
-                stored = {}
-            except (OSError, ValueError) as error:
-                raise ProcessError(f"Cannot read the snapshots in {path.name}: {error}") from error
+            test = self._files[module]
+            path, old = path_of(test), _old_path(test)
+            stored = read(path)
+            if not path.exists() and old.exists() and not self._update:
+                raise SnapshotFileError(
+                    old, 0, "they are of an earlier version of yao-test. Run with --update-snapshots to store them anew"
+                )
             self._stored[module] = stored
+            self._new[module] = {}
+            self._asked[module] = {}
         return self._stored[module]
+
+
+def _old_path(test: Path) -> Path:
+    """Where an earlier version kept the snapshots of a file."""
+    return test.parent / FOLDER / f"{test.stem.removesuffix('_test')}{OLD_SUFFIX}"

@@ -20,7 +20,7 @@ from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT
 from runner.repetition import Repetition
 from runner.reporters import BUILT_IN, maker_by_id
 from runner.reporters.again import flags_of
-from runner.reporters.multiplexer import Multiplexer, describe
+from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
 from runner.scripts import ScriptRun, host_module, run_scripts, suite_of
 from runner.stopping import Signals, Stop, Woken
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.budgets import Budgets
     from runner.cases.model import Case
     from runner.connectors.recording import Recording
-    from runner.events import Suite
+    from runner.events import SnapshotCounts, Suite
     from runner.interactive import Person
     from runner.modes.base import Setting
     from runner.reporters import Maker
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from runner.resume import Taken
     from runner.scheduler import CaseSource
     from runner.selection import Selection
+    from runner.snapshots import SnapshotWatch
     from scripttest import HostRecord, Processes
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
@@ -163,7 +164,8 @@ class _Run:
         self._progress = console.progress
         outputs = () if writes_cases else options.outputs
         reporters = open_reporters(console, sources, outputs, going_on, partial(self._reporter, context))
-        stream = self._stream(reporters)
+        watch = self._watch()
+        stream = self._stream([*reporters, watch] if watch else reporters)
         who = {"user_id": context["authorized"]["user_id"], "team_id": context["authorized"]["team_id"]}
         total = None if modules else sum(source.selected for source in sources)
         repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict)
@@ -182,20 +184,36 @@ class _Run:
                 run_scripts(of_modules_run, [module.id for module in modules])
             if sources and not self._stop.reason and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream, repetition)
-            calls.save_snapshots()
         except HostError as error:
             stream.send(RunError(error.message, error.hint))
-        except OSError as error:
-            stream.send(RunError(f"Cannot store the snapshots: {describe(error)}"))
+        snapshots = self._finish_snapshots(watch, stream)
         seconds = environment.monotonic() - self._started
         if budgets is not None:
             budgets.end()
         status, reason, left = status_of(stream.execution, self._stop)
-        stream.send(RunEnd(status, seconds, environment.now(), reason, left))
+        stream.send(RunEnd(status, seconds, environment.now(), reason, left, snapshots))
         stream.close()
         if writes_cases:
             write_cases(sources, options.outputs, environment.directory, environment.secrets.text)
         return exit_code_of(stream.execution, options, environment, self._stop)
+
+    def _watch(self) -> SnapshotWatch | None:
+        """What finds obsolete snapshots, where there are any."""
+        if not any((path.parent / "__snapshots__").is_dir() for path in set(self._calls.snapshot_files.values())):
+            return None
+        from runner.snapshots import SnapshotWatch
+
+        return SnapshotWatch()
+
+    def _finish_snapshots(self, watch: SnapshotWatch | None, stream: Multiplexer) -> SnapshotCounts | None:
+        if watch is None and self._calls.used_snapshots is None:
+            return None
+        from runner.snapshots import finish
+
+        counts, problem = finish(self._calls, watch, self._options, self._stop, stream.execution)
+        if problem is not None:
+            stream.send(problem)
+        return counts
 
     def _part(
         self, text: str, modules: list[TestModule], sources: list[CaseSource]

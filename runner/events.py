@@ -319,6 +319,19 @@ class Warned(NamedTuple):
     message: str
 
 
+class SnapshotCounts(NamedTuple):
+    """What a run did with snapshots."""
+
+    written: int = 0
+    """How many are new."""
+    updated: int = 0
+    """How many were replaced by `--update-snapshots`."""
+    removed: int = 0
+    """How many were obsolete, and removed by it."""
+    obsolete: tuple[str, ...] = ()
+    """Those that no test asks for any more: file and name of each."""
+
+
 class RunEnd(NamedTuple):
     """The run is over."""
 
@@ -331,6 +344,8 @@ class RunEnd(NamedTuple):
     not_run: int = 0
     """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
     their results, are among them."""
+    snapshots: SnapshotCounts | None = None
+    """None when there is nothing to say of them."""
 
 
 Event = RunStart | SuiteStart | TestStart | TurnStart | AttemptEnd | TestEnd | SuiteEnd | RunError | Warned | RunEnd

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from bindings import ProcessError
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
 from runner.agents.references import ScriptReferenceError, find_function
@@ -82,8 +83,14 @@ class CaseJudges:
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         """Compares with a stored snapshot; see `Judges`."""
-        text = json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
-        found = self._snapshot(name, text)
+        from runner.snapshot_texts import difference, printed
+
+        text = printed(value)
+        try:
+            found = self._snapshot(name, text)
+        except ProcessError as error:
+            raise NotEvaluated(error.message) from error
         if found["passed"]:
             return None
-        return found.get("reason") or f"Not as stored. Stored:\n{found.get('expected')}\nNow:\n{text}"
+        reason, expected = found.get("reason"), found.get("expected")
+        return reason if expected is None else f"{reason or 'Not as stored'}:\n{difference(expected, text)}"

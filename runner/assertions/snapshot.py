@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.assertions.base import Verdict
-from runner.assertions.verdicts import shorten
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges
@@ -19,7 +18,7 @@ async def snapshot(assertion: Assertion, evidence: Evidence, judges: Judges) -> 
     difference = judges.match_snapshot(name, evidence.output)
     message = ""
     if difference is not None and not assertion.negate:
-        message = f'Expected the output to agree with the snapshot "{name}", found {shorten(difference, 1000)}'
+        message = f'Expected the output to agree with the snapshot "{name}", found {difference}'
     elif difference is None and assertion.negate:
         message = f'Expected the output not to agree with the snapshot "{name}", found no difference'
     return Verdict(difference is None, name, evidence.output, message)

@@ -12,6 +12,7 @@ from runner.reporters.document import Record, Report, in_order
 from runner.reporters.facts import name_of
 from runner.reporters.records import remarks
 from runner.reporters.saved import counts_of
+from runner.reporters.snapshot_lines import together
 from runner.reporters.text import count
 
 SAID = 20
@@ -83,6 +84,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         "status": status,
         "completed_at": max((str(report.summary["completed_at"] or "") for report in reports), default="") or None,
     }
+    if snapshots := together([report.summary for report in reports]):
+        summary["snapshots"] = snapshots
     start = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     return Report({**start, "suites": list(suites.values())}, ordered, errors, warnings, summary), said

@@ -232,6 +232,10 @@ class ConsoleReporter:
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{DOUBLE}\n"
         if not self._options.dry_run:
             text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))
+        if event.snapshots is not None:
+            from runner.reporters.snapshot_lines import in_lines
+
+            text += "".join(f"  {self._paint(line, 'yellow')}\n" for line in in_lines(event.snapshots))
         if event.stopped:
             left = f"; {event.not_run} not run" if event.not_run else ""
             text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")

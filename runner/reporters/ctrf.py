@@ -47,6 +47,7 @@ def ctrf(report: Report) -> Record:
     more |= {key: texts for key, texts in (("errors", report.errors), ("warnings", report.warnings)) if texts}
     more |= {"result_warnings": summary["warnings"]} if summary.get("warnings") else {}
     more |= {key: summary[key] for key in MARKS if key in summary}
+    more |= {"snapshots": summary["snapshots"]} if summary.get("snapshots") else {}
     tool = {"name": "yao-test", "version": report.start["version"]}
     return {
         "reportFormat": "CTRF",

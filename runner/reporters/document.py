@@ -35,14 +35,10 @@ class Report(NamedTuple):
     | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...]}` |
     | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
     | `errors`, `warnings` | texts |
-    | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, status, stopped?, completed_at}` |
+    | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, status, completed_at, ...}` |
 
-    A run that was `stopped` says under `not_run` how many tests it did not come to.
-
-    `start` also has `flags` where the run had some that its results may depend on: words of its command.
-
-    A suite is `{id, kind, label, file, agent, connector}`; results name it by its `id`. Where each test runs several
-    times, `start` also has `runs_per_case` and `min_pass_rate`, and there is one result of a test, which has `runs`.
+    The summary also has `stopped` and `not_run`, how many tests it did not come to, for a run that was stopped; and
+    `snapshots`, `{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones.
     """
 
     start: Record
@@ -197,6 +193,10 @@ def end_record(run: Execution) -> Record:
     assert end is not None
     summary: Record = summary_record(run.counts, end.seconds * 1000)
     stopped = {"stopped": end.stopped, "not_run": end.not_run} if end.stopped else {}
+    if end.snapshots is not None:
+        from runner.reporters.snapshot_lines import snapshot_record
+
+        summary["snapshots"] = snapshot_record(end.snapshots)
     return {**summary, "status": end.status, **stopped, "completed_at": end.completed_at}
 
 

@@ -19,6 +19,7 @@ from runner.reporters.facts import Place, assertion_of, errors_of, name_of, plac
 from runner.reporters.markdown import LIMIT, markdown
 from runner.reporters.plain import utf8
 from runner.reporters.records import remarks
+from runner.reporters.snapshot_lines import in_lines, snapshots_in
 
 ANNOTATIONS = 50
 """GitHub shows no more of a job."""
@@ -94,6 +95,8 @@ def commands(report: Report, workspace: str) -> str:
         lines.append(_annotation("warning", suite, record, place, message, workspace))
     if len(told) < len(warned):
         lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")
+    if (counts := snapshots_in(report.summary)) is not None:
+        lines.append(f"::notice title=yao-test::{_message(chr(10).join(in_lines(counts)))}\n")
     return "".join(lines)
 
 

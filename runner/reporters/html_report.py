@@ -18,6 +18,7 @@ from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.html.data import blocks_of, entry_of
 from runner.reporters.records import remarks
 from runner.reporters.result_lines import result_line, result_text
+from runner.reporters.snapshot_lines import in_words, snapshots_in
 from runner.reporters.text import count
 
 APP = Path(__file__).parent / "html" / "built"
@@ -73,7 +74,8 @@ def render(report: Report, baseline: Report | None = None) -> str:
     counts = report.summary
     summary = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
     summary += f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
-    summary = _plain("; ".join([summary, *remarks(counts)]))
+    snapshots = snapshots_in(counts)
+    summary = _plain("; ".join([summary, *remarks(counts), *([in_words(snapshots)] if snapshots else [])]))
     parts = [
         PAGE.format(
             policy=policy + "base-uri 'none'; form-action 'none'",

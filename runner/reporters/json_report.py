@@ -73,6 +73,8 @@ def json_document(report: Report) -> Record:
     if len(parts) == 1:
         (part,) = parts
         part["summary"]["duration_ms"] = report.summary["duration_ms"]
+        if "snapshots" in report.summary:
+            part["summary"]["snapshots"] = report.summary["snapshots"]
         return {**part, **errors}
     return {
         "type": "test_run",
@@ -155,7 +157,7 @@ def pass_rate(counts: Record) -> float:
 
 
 def _counts(summary: Record) -> Record:
-    kept = ("total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms")
+    kept = ("total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "snapshots")
     return {key: summary[key] for key in kept if key in summary}
 
 

@@ -17,6 +17,7 @@ from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, remarks_of, values_of, warnings_of
 from runner.reporters.json_report import MARKS
 from runner.reporters.saved import counts_of
+from runner.reporters.snapshot_lines import in_lines, snapshots_in
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""
@@ -79,6 +80,7 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> Counted:
         **{key: environment.get(key) for key in ("user_id", "team_id", "locale")},
         "yao-test": report.start["version"],
         **{key: _listed(value) for key, value in counts_of(results).items() if key in MARKS},
+        **_snapshots(report),
     }
     text = "".join(
         f"      <property{_attributes({'name': name, 'value': value})}/>\n"
@@ -90,6 +92,12 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> Counted:
     name = suite["id"] if suite["kind"] == "script_test" else f"{suite['agent']}.{stem}".strip(".")
     text += "".join(_case(suite, name, record) for record in results)
     return (len(results), failures, errors), f"{text}  </testsuite>\n"
+
+
+def _snapshots(report: Report) -> Record:
+    """Properties of the run that each suite repeats: what was done with snapshots."""
+    counts = snapshots_in(report.summary)
+    return {} if counts is None else {"snapshots": "\n".join(in_lines(counts))}
 
 
 def _case(suite: Record, class_name: str, record: Record) -> str:

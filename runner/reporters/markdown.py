@@ -13,6 +13,7 @@ from runner.reporters.markdown_result import MARKS, body, heading
 from runner.reporters.plain import utf8
 from runner.reporters.records import remarks
 from runner.reporters.saved import counts_of
+from runner.reporters.snapshot_lines import in_words, snapshots_in
 
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""
@@ -109,6 +110,9 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
     rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
     rows += [("Pass Rate", f"{pass_rate(counts)}%"), ("Duration", duration(counts["duration_ms"]))]
+    if (snapshots := snapshots_in(counts)) is not None:
+        rows.append(("Snapshots", inline(in_words(snapshots))))
+        rows += [("Obsolete", inline(name)) for name in snapshots.obsolete[:ROWS]]
     if counts["status"] in ("error", "interrupted"):
         rows.append(("Status", counts["status"]))
     if len(report.suites) == 1 and report.suites[0]["kind"] == "agent_test":

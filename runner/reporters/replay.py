@@ -28,6 +28,7 @@ from runner.events import (
 )
 from runner.reporters.document import Record, Report
 from runner.reporters.facts import name_of
+from runner.reporters.snapshot_lines import snapshots_in
 from runner.reporters.values import text_of
 from runner.stability import Attempt, Stability, stability_of
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame
@@ -61,7 +62,8 @@ def events_of(report: Report) -> Iterator[Event]:
             yield TestEnd(result_of(suite, position, result))
         yield SuiteEnd(suite.id)
     yield from map(RunError, report.errors)
-    yield RunEnd(summary["status"], summary["duration_ms"] / 1000, str(summary.get("completed_at") or ""))
+    completed = str(summary.get("completed_at") or "")
+    yield RunEnd(summary["status"], summary["duration_ms"] / 1000, completed, snapshots=snapshots_in(summary))
 
 
 def _suite(suite: Record, results: list[Record]) -> Suite:

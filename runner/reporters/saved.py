@@ -184,6 +184,8 @@ class _Reader:
             self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
         self._errors += map(str, value.get("errors") or [])
         self._summary = {"duration_ms": summary.get("duration_ms"), "completed_at": metadata.get("completed_at")}
+        if isinstance(summary.get("snapshots"), dict):
+            self._summary["snapshots"] = summary["snapshots"]
 
     def _part(self, part: Record, where: str) -> None:
         is_script = part["type"] == "script_test"
@@ -222,6 +224,8 @@ class _Reader:
             "status": status,
             "completed_at": ended.get("completed_at"),
         }
+        if isinstance(ended.get("snapshots"), dict):
+            summary["snapshots"] = ended["snapshots"]
         return Report(start, results, self._errors, self._warnings, summary)
 
     def _together(self) -> list[Record]:

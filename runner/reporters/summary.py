@@ -6,6 +6,7 @@ from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import warnings_of
 from runner.reporters.markdown_parts import LINE_LIMIT, cut, visible
 from runner.reporters.records import remarks
+from runner.reporters.snapshot_lines import in_lines, snapshots_in
 from runner.reporters.text import count
 
 
@@ -39,6 +40,8 @@ class SummaryReporter(DocumentReporter):
             for message, _ in warnings_of(record)
         ]
         lines += [_line(said) for said in remarks(summary)]
+        if (counts := snapshots_in(summary)) is not None:
+            lines += map(visible, in_lines(counts))
         return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
 
 

@@ -144,7 +144,7 @@ def told(shared_app: MakeApplication, server: ModelServer) -> dict[str, str]:
     server.default = status(401, f"Incorrect API key provided: {IN_VARIABLE}")
     take("refused", app.run(*both, "-v", "-v"))
     server.default = echoes_the_header()
-    found["snapshots"] = "".join(path.read_text() for path in app.source.rglob("*.snap.json"))
+    found["snapshots"] = "".join(path.read_text() for path in app.source.rglob("*.snap"))
     return found
 
 

@@ -83,7 +83,7 @@ def results(shared_app: MakeApplication) -> dict[str, Record]:
     files["victim_test.ts"] = "export function TestVictim(t: any) { t.snapshot({ a: 1 }); t.assert.Equal([1], [1]); }"
     app = shared_app(files)
     report = app.report("-i", "scripts.demo", "--parallel", "1", "--timeout", "5s", code=1)
-    assert json.loads((app.source / "__snapshots__/victim.snap.json").read_text()) == {"TestVictim 1": "{a: 1}"}
+    assert (app.source / "__snapshots__/victim_test.ts.snap").read_text().endswith("\n\n[TestVictim 1]\n  {a: 1}\n")
     return {part["script"]: record for part in report["reports"] for record in part["results"]}
 
 
@@ -104,7 +104,7 @@ def test_a_link_in_the_place_of_snapshots_is_not_written_through(app: MakeApplic
     outside = here.root.parent / "outside.json"
     outside.write_text('{"kept": "yes"}')
     (here.source / "__snapshots__").mkdir()
-    (here.source / "__snapshots__/a.snap.json").symlink_to(outside)
+    (here.source / "__snapshots__/a_test.ts.snap").symlink_to(outside)
     (record,) = here.results("-i", "scripts.demo.a", code=1).values()
     assert "it is a link" in record["error"]
     assert outside.read_text() == '{"kept": "yes"}'

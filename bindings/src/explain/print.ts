@@ -13,6 +13,10 @@ export interface PrintOptions {
   length: number;
   /** A line for each item, keys sorted, and nothing that equality overlooks. */
   forDiff?: boolean;
+  /** Texts of several lines as lines between `"""`, and keys in the order of their names: for people who compare prints. */
+  forReview?: boolean;
+  /** Called when something is left out. */
+  onCut?: () => void;
   /** Texts in properties that are secret by their names are left out. */
   masked?: boolean;
 }
@@ -35,7 +39,7 @@ const bearer = /^(Bearer|Basic|Token) +\S{6,}/i;
 
 export function printer(std: Std, visible: (text: string) => string): Printer {
   /** Prints one value. */
-  function print(root: unknown, { depth: depthLimit, items: itemLimit, length: limit, forDiff, masked }: PrintOptions): string {
+  function print(root: unknown, { depth: depthLimit, items: itemLimit, length: limit, forDiff, forReview, onCut, masked }: PrintOptions): string {
     let room = limit;
     const ancestors = std.list();
     let depth = 0;
@@ -47,6 +51,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
     /** Text within the room that is left, passed through `form`. */
     const cut = (text: string, form: (text: string) => string): string => {
       const over = text.length - std.max(room, 20);
+      if (over > 0) onCut?.();
       return spend(over > 0 ? form(std.slice(text, 0, -over)) + "... " + over + " more characters" : form(text));
     };
     const quote = (text: string): string => cut(text, (it) => visible(std.stringify(it)));
@@ -54,7 +59,8 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
     function value(it: unknown, column: number): string {
       switch (typeof it) {
         case "string":
-          return masked && std.exec(bearer, it) ? spend('"***"') : quote(it);
+          if (masked && std.exec(bearer, it)) return spend('"***"');
+          return forReview && std.indexOf(it, "\n") >= 0 ? cut(it, block) : quote(it);
         case "number":
           return spend(std.is(it, -0) && !forDiff ? "-0" : std.String(it));
         case "bigint":
@@ -74,6 +80,20 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       } finally {
         depth--;
       }
+    }
+
+    /** A text of several lines between marks, each line as in a quoted text but for quotes. */
+    function block(text: string): string {
+      const pad = "\n" + std.repeat("  ", depth);
+      const lines = std.split(text, "\n");
+      let out = '"""';
+      for (let i = 0; i < lines.length; i++) {
+        const line = std.slice(std.stringify(lines[i]), 1, -1);
+        const plain = std.join(std.split(std.join(std.split(line, '\\"'), '"'), '"""'), '\\"""');
+        const blank = std.slice(plain, -1) === " " ? std.slice(plain, 0, -1) + "\\u0020" : plain;
+        out += (blank ? pad : "\n") + visible(blank);
+      }
+      return out + pad + '"""';
     }
 
     function property(of: object, key: PropertyKey, column: number): string {
@@ -96,7 +116,10 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       /** Adds a part if there is room; it stands for one item, or for several. */
       const add = (text: () => string, items = 1): void => {
         count += items;
-        if (!open || parts.length >= itemLimit || room <= 0) return;
+        if (!open || parts.length >= itemLimit || room <= 0) {
+          onCut?.();
+          return;
+        }
         shown += items;
         room -= 2 * depth;
         parts[parts.length] = text();
@@ -165,7 +188,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
           head = name;
       }
       spend(head);
-      if (forDiff && (kind === "Map" || kind === "Set")) std.sort(parts);
+      if ((forDiff || forReview) && (kind === "Map" || kind === "Set")) std.sort(parts);
       const scalar = size === undefined && kind !== "Object" && kind !== "Opaque";
       if (kind !== "View" && kind !== "ArrayBuffer" && kind !== "DataView") fields(it, kind, add, inner);
 
@@ -206,7 +229,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
         if (std.hasOwn(it, "cause")) names[names.length] = "cause";
         if (std.hasOwn(it, "errors")) names[names.length] = "errors";
       }
-      if (forDiff) std.sort(names);
+      if (forDiff || forReview) std.sort(names);
       const field = (key: PropertyKey, label: () => string): void => {
         if (forDiff && isUndefined(it, key)) return;
         add(() => {
@@ -257,6 +280,7 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
     }
 
     const text = value(root, 0);
+    if (text.length > 2 * limit) onCut?.();
     return text.length > 2 * limit
       ? std.slice(text, 0, 2 * limit) + "... " + (text.length - 2 * limit) + " more characters"
       : text;

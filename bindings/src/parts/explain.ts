@@ -34,6 +34,8 @@ export interface Explain {
   ofTexts(expected: string, actual: string): { expected_text: string; actual_text: string; diff?: string };
   /** The sentence about an assertion that got too few or too many arguments. */
   miscounted(name: string, params: readonly string[], count: number): string;
+  /** The whole value as text for a snapshot; undefined when it is too large. */
+  whole(value: unknown): string | undefined;
   /** The name of a property as it is printed, and whether its value is left out of masked prints. */
   label(key: string): string;
   masks(key: string, value: unknown): boolean;
@@ -54,6 +56,12 @@ export default function (kernel: Kernel): Explain {
   const inspect = (value: unknown, { depth = 6, items = 100, length = 10_000, masked }: Partial<PrintOptions> = {}): string =>
     print(value, { depth, items, length, masked });
   const inLines = (value: unknown): string => print(value, { depth: 30, items: 1000, length: 60_000, forDiff: true });
+
+  function whole(value: unknown): string | undefined {
+    let isCut = false;
+    const text = print(value, { depth: 100, items: 100_000, length: 1_000_000, forReview: true, onCut: () => (isCut = true) });
+    return isCut ? undefined : text;
+  }
 
   /** The first place where two values differ. */
   function difference(expected: unknown, actual: unknown): Difference {
@@ -185,5 +193,5 @@ export default function (kernel: Kernel): Explain {
     );
   }
 
-  return { inspect, diff, json, thrown, mismatch, miscounted, label, masks, ofTexts: (expected, actual) => ofTexts.ofPrinted(expected, actual) };
+  return { inspect, diff, json, thrown, mismatch, miscounted, whole, label, masks, ofTexts: (expected, actual) => ofTexts.ofPrinted(expected, actual) };
 }

@@ -78,8 +78,13 @@ export default function (core: Core): true {
       fail(t, "assertion", "The value " + AWAIT_IT, { type: "Snapshot" });
       return false;
     }
-    const actual = explain.inspect(value);
+    const actual = explain.whole(value);
     core.outcomeOf(t).assertions++;
+    if (actual === undefined) {
+      const reason = "Too large for a snapshot, which holds 1 000 000 characters, 100 000 items of a list and 100 levels";
+      fail(t, "assertion", reason, { type: "Snapshot", actual_text: explain.inspect(value) });
+      return false;
+    }
     const key = number === 1 && name !== undefined ? base : base + " " + number;
     const answer = core.host("snapshot.Match", [key, actual]) as { passed: boolean; expected?: string; reason?: string };
     if (answer.passed) return true;

@@ -35,6 +35,7 @@ export interface Summary {
   /** Cases that passed and check nothing; the first of them are named. */
   checks_nothing?: number;
   checks_nothing_first?: string[];
+  snapshots?: { written?: number; updated?: number; removed?: number; obsolete?: string[] };
   completed_at?: string | null;
 }
 

@@ -20,7 +20,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
       <div class="verdict">
         <h2 id="summary-title" class={summary.status === "passed" ? "good" : "bad"}>{verdict(index)}</h2>
         <p class="faint">
-          {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)} · {when(start.timestamp)}
+          {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)}{snapshots(summary.snapshots)} · {when(start.timestamp)}
         </p>
         <Split summary={summary} />
         {remarks(summary).map((said) => <p class="note">{visible(said)}</p>)}
@@ -37,6 +37,15 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
       <Surroundings index={index} />
     </section>
   );
+}
+
+/** What was done with snapshots, ` · 2 snapshots written`. */
+function snapshots(counts: Index["summary"]["snapshots"]): string {
+  if (!counts) return "";
+  const parts = (["written", "updated"] as const).map((done) => counts[done] && `${plural(counts[done], "snapshot")} ${done}`);
+  parts.push(counts.removed && `${plural(counts.removed, "obsolete snapshot")} removed`);
+  parts.push(counts.obsolete && `${plural(counts.obsolete.length, "obsolete snapshot")} (${counts.obsolete.join(", ")})`);
+  return " · " + parts.filter(Boolean).join(", ");
 }
 
 function verdict({ summary }: Index): string {
