@@ -71,7 +71,7 @@ FLAGS = (
     Flag("strict", "What is a warning on a result, such as unfinished work, fails it.", None, "switch"),
     Flag("lenient", "Unknown fields in case files are warnings.", None, "switch"),
     Flag("allow-net", "Hosts scripts may reach: host or host:port; * is every public one.", None, "optional", "HOST"),
-    Flag("update-snapshots", "Store what t.snapshot sees instead of comparing.", None, "switch"),
+    Flag("update-snapshots", "Store snapshots anew, and remove obsolete ones.", None, "switch"),
     Flag("dry-run", "List the tests and cases and run nothing.", None, "switch"),
     Flag("fail-fast", "Stop at the first failure.", None, "switch"),
     Flag("verbose", "Show the output of passing tests too; twice: tracebacks of this tool.", "v", "count"),
