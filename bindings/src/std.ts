@@ -85,12 +85,10 @@ export const std = {
   /** `Promise.resolve`, with the class as its receiver. */
   resolve: uncurry(NativePromise.resolve as (value: unknown) => Promise<unknown>),
   slice: uncurry(String.prototype.slice) as (self: string, start?: number, end?: number) => string,
-  /** Of a `WeakMap`; undefined also for what is no object. */
-  weakGet: uncurry(WeakMap.prototype.get) as <T>(self: WeakMap<object, T>, key: unknown) => T | undefined,
-  weakSet: uncurry(WeakMap.prototype.set) as <T>(self: WeakMap<object, T>, key: object, value: T) => unknown,
   weakHas: uncurry(WeakSet.prototype.has) as (self: unknown, value: object) => boolean,
   weakAdd: uncurry(WeakSet.prototype.add) as (self: unknown, value: object) => unknown,
-  weakGet: uncurry(WeakMap.prototype.get) as (self: unknown, key: object) => unknown,
+  /** Of a `WeakMap`; undefined also for what is no object. */
+  weakGet: uncurry(WeakMap.prototype.get) as (self: unknown, key: unknown) => unknown,
   weakSet: uncurry(WeakMap.prototype.set) as (self: unknown, key: object, value: unknown) => unknown,
   isWellFormed: uncurry(String.prototype.isWellFormed) as (self: string) => boolean,
   indexOf: uncurry(String.prototype.indexOf) as (self: string, text: string, from?: number) => number,

@@ -46,7 +46,7 @@ LOOK_ALIKE: dict[str, Both] = {
     "classes": ("new (class P { x = 1 })()", "new (class P { x = 1 })()", "of another class of the same name"),
     "instance": ("new (class P { x = 1 })()", "({ x: 1 })", "actual: P {x: 1}"),
     "nested instance": ("({ a: [new (class P { x = 1 })()] })", "({ a: [{ x: 1 }] })", "P {"),
-    "promises": ("Promise.resolve(1)", "Promise.resolve(1)", "another object"),
+    "promises": ("[Promise.resolve(1)]", "[Promise.resolve(1)]", "another object"),
     "getters that throw": (
         "({ get a() { throw new Error('no') } })",
         "({ get a() { throw new Error('no') } })",

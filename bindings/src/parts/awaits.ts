@@ -10,7 +10,7 @@
 import type { Core } from "../core";
 
 export interface Awaits {
-  /** An error has rejected a promise. */
+  /** An error has rejected a promise, or is about to be thrown where it was awaited. */
   rejected(error: unknown): void;
 }
 
@@ -38,7 +38,7 @@ export default function (core: Core): Awaits {
   function prepare(error: unknown, sites: CallSite[]): string | undefined {
     let text = "";
     try {
-      const trail = std.weakGet(trails, error);
+      const trail = std.weakGet(trails, error) as string | undefined;
       if (trail !== undefined && sites.length > 1 && sites[1].isNative() && sites[1].getFunctionName() === "throw") {
         const line = frame(sites[0], "async ");
         if (trail.length < trailLimit && std.indexOf(trail, line) < 0) std.weakSet(trails, error as object, trail + line);
@@ -53,7 +53,7 @@ export default function (core: Core): Awaits {
     }
   }
 
-  core.trail = (error) => std.weakGet(trails, error) ?? "";
+  core.trail = (error) => (std.weakGet(trails, error) as string | undefined) ?? "";
 
   return {
     rejected(error) {

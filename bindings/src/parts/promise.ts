@@ -48,6 +48,10 @@ export default function (core: Core) {
     if (!isHandled(promise)) rejections[rejections.length] = { promise, reason };
   };
 
+  const traced = (reason: unknown): void => {
+    if (typeof reason === "object") core.part<Awaits>("awaits").rejected(reason);
+  };
+
   const list = std.list<Call>();
   core.calls = { list };
   let calls = 0;
@@ -108,7 +112,7 @@ export default function (core: Core) {
       let settled = false;
       super((resolve: Settle, reject: Settle) => {
         const fail: Settle = (reason) => {
-          if (typeof reason === "object") core.part<Awaits>("awaits").rejected(reason);
+          traced(reason);
           reject(reason);
           if (promise) note(promise, reason);
           else early = { reason };
@@ -182,6 +186,7 @@ export default function (core: Core) {
       core.current = of;
       try {
         const code = (generator ??= std.apply(body, self, (args ?? []) as unknown[]));
+        if (failed) traced(value);
         const step = failed ? code.throw(value) : code.next(value);
         if (!step.done) {
           const waited = wait(step.value);
