@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from agent_files import agent, case_file
 from command import MakeApplication, Record
 
 from runner.look_alikes import PAIRS
@@ -215,3 +216,21 @@ def test_scripts_and_reports_know_the_same_look_alikes() -> None:
     literals = re.search(r"const pairs =\n(.*?);\n", source, re.DOTALL)
     assert literals is not None
     assert "".join(json.loads(line.strip(" +")) for line in literals[1].split("\n")) == PAIRS
+
+
+@pytest.mark.parametrize(
+    ("reply", "assertion", "telling"),
+    [
+        ("p\u0430y", {"type": "equals", "value": "pay"}, "p\\u0430y"),
+        ("a\u200bb", {"type": "contains", "value": "ab"}, "a\\u200bb"),
+        ("cafe\u0301", {"type": "equals", "value": "caf\u00e9"}, "cafe\\u0301"),
+        ("1\u00a0000", {"type": "contains", "value": "1 000"}, "1\\u00a0000"),
+        ("您好", {"type": "equals", "value": "你好"}, "您好"),
+    ],
+)
+def test_a_case_tells_the_two_sides_apart(app: MakeApplication, reply: str, assertion: Record, telling: str) -> None:
+    case = {"id": "one", "input": "x", "assert": assertion}
+    here = app(agent(replies=json.dumps([{"reply": reply}], ensure_ascii=False), cases=[case]))
+    run = here.run("-i", case_file(), "-o", str(here.home / "out.json"), "--no-color")
+    message = next(line for line in run.stdout.split("\n") if "Expected the output" in line)
+    assert run.code == 1 and telling in message
