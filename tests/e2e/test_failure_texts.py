@@ -160,6 +160,12 @@ def test_other_checks_tell_their_values_apart(app: MakeApplication, check: str) 
     assert "\\u0430" in failure(app, f"t.assert.{check};").split("at assistants")[0]
 
 
+@pytest.mark.parametrize("item", ["() => 1", 'Symbol("x")', "new (class P { x = 1 })()"])
+def test_an_item_that_is_printed_alike_is_told_from_what_was_searched(app: MakeApplication, item: str) -> None:
+    text = failure(app, f"t.assert.Contains([1, {item}], {item});")
+    assert "another" in text.split("at assistants")[0]
+
+
 def test_every_report_tells_the_two_sides_apart(app: MakeApplication) -> None:
     here = app({"one_test.ts": 'export function TestOne(t: any) {\n  t.assert.Equal("p\\u0430y", "pay");\n}'})
     reports = [here.home / f"out.{kind}" for kind in ("xml", "md", "txt", "html")]

@@ -158,6 +158,19 @@ export default function (kernel: Kernel): Explain {
     return at.path ? ["at " + at.path + ": " + told[0], "at " + at.path + ": " + told[1]] : told;
   }
 
+  /** The printed form of what a list was searched for, which says why an item that is printed alike is not it. */
+  function searched(expected: unknown, list: unknown, text: string): string {
+    try {
+      for (let i = 0; std.isArray(list) && i < list.length && i < 100; i++) {
+        const item: unknown = list[i];
+        if (typeof item === typeof expected && inspect(item) === text) return otherwise(kernel, item, expected, text)?.[1] ?? text;
+      }
+    } catch {
+      // a proxy
+    }
+    return text;
+  }
+
   function mismatch(found: Mismatch): Explained {
     const outcome: Explained = { reason: found.reason };
     if (std.hasOwn(found, "bare") && found.bare) return outcome;
@@ -171,7 +184,7 @@ export default function (kernel: Kernel): Explain {
       outcome.actual = json(actual) ?? std.stringify(outcome.actual_text);
     }
     if (hasExpected) {
-      outcome.expected_text = pair[0];
+      outcome.expected_text = differ && !std.hasOwn(found, "diff") ? searched(expected, actual, pair[0]) : pair[0];
       outcome.expected = json(expected) ?? std.stringify(outcome.expected_text);
     }
     if (std.hasOwn(found, "diff")) {
