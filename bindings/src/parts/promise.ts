@@ -186,7 +186,7 @@ export default function (core: Core) {
       core.current = of;
       try {
         const code = (generator ??= std.apply(body, self, (args ?? []) as unknown[]));
-        if (failed) traced(value);
+        if (failed && core.calls) traced(value); // without calls, time is up: the error only asks where it waits
         const step = failed ? code.throw(value) : code.next(value);
         if (!step.done) {
           const waited = wait(step.value);
