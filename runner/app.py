@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from bindings import SCRIPT_GLOBALS, HostCalls
 from runner import exit_codes
-from runner.application import TestModule
+from runner.application import TestModule, repository_of
 from runner.context import build_context
 from runner.ending import exit_code_of, status_of
 from runner.environment import Environment
@@ -141,7 +141,8 @@ class _Run:
         of_modules = {module.id: suite_of(module) for module in modules}
         of_cases = {source.suite.id: source.suite for source in sources}
         by_id = of_modules | of_cases
-        suites = tuple(by_id[item.id] for item in inputs if item.id in by_id)
+        root = str(repository_of(self._application.root))
+        suites = tuple(by_id[item.id]._replace(root=root) for item in inputs if item.id in by_id)
         taken = self._take_up(modules, sources, suites)
         if taken is not None:
             sources, warnings = taken.sources, [*warnings, *taken.warnings]

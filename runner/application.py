@@ -46,6 +46,15 @@ def find_root(*starts: Path) -> Path:
     )
 
 
+def repository_of(folder: Path) -> Path:
+    """The repository that a folder is in: the nearest one, upward from it, that holds `.git`; else the folder."""
+    for start in (folder, folder.resolve()):
+        for parent in (start, *start.parents):
+            if (parent / ".git").exists():
+                return parent
+    return folder
+
+
 class Application:
     """What can be looked up in one application."""
 

@@ -48,6 +48,8 @@ class Suite(NamedTuple):
     """What the run uses in the place of the agent's own connector."""
     multi_turn: bool = False
     """Whether some of its cases have several turns."""
+    root: str = ""
+    """The folder from which reports name files: the repository, else the application; empty when it is not known."""
 
     @property
     def is_message(self) -> bool:

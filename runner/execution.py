@@ -96,6 +96,8 @@ class Execution:
         """Cases that were cut short; they are among the skipped ones."""
         self.errors: list[RunError] = []
         self.end: RunEnd | None = None
+        self.root = ""
+        """The folder from which reports name files."""
         self.tokens = 0
         """Of all cases that have ended."""
         self.cost: float | None = None
@@ -123,6 +125,7 @@ class Execution:
             self.start = event
             self.suites = {suite.id: suite for suite in event.suites}
             self.of_suite = {suite.id: Counts() for suite in event.suites}
+            self.root = event.suites[0].root if event.suites else ""
         elif isinstance(event, RunError):
             self.errors.append(event)
         elif isinstance(event, RunEnd):

@@ -88,7 +88,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         summary["snapshots"] = snapshots
     start = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
-    return Report({**start, "suites": list(suites.values())}, ordered, errors, warnings, summary), said
+    return Report({**start, "suites": list(suites.values())}, ordered, errors, warnings, summary, reports[0].root), said
 
 
 def _differences(first: Report, other: Report, first_name: str, name: str) -> list[str]:

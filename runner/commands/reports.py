@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from runner.application import find_root, repository_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options import absolute
@@ -15,10 +16,19 @@ from runner.reporters.document import Report, load, write_whole
 
 def read_report(environment: Environment, path: str) -> Report:
     """A saved report; its warnings go to standard error. Raises ConfigurationError."""
-    report = load(absolute(path, environment.directory))
+    report = load(absolute(path, environment.directory))._replace(root=_root(environment.directory))
     for warning in report.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     return report
+
+
+def _root(directory: Path) -> str:
+    """The folder from which the places of a report are named, as far as the working directory tells: its repository,
+    else its application, else itself."""
+    try:
+        return str(repository_of(find_root(directory)))
+    except ConfigurationError:
+        return str(repository_of(directory))
 
 
 def write_reports(environment: Environment, report: Report, outputs: Sequence[str]) -> None:

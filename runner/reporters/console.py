@@ -123,6 +123,7 @@ class ConsoleReporter:
             return
         if self._detailed and result.case is not None:
             text = self._lines().case(run.suites[result.suite], result)
+            text = self._near(text) if outcome.status != "passed" else text
             self._write(f"{text[:-1]}{self._warnings(outcome, '  ')}{self._runs(result)}\n")
         elif self._detailed:
             shows_output = outcome.status == "failed" or self._options.verbose
@@ -134,6 +135,7 @@ class ConsoleReporter:
             elif outcome.skip_reason:
                 body += f"    └─ {outcome.skip_reason}\n"
             body += self._warnings(outcome, "    ") + self._runs(result)
+            body = self._near(body) if outcome.status != "passed" else body
             self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
 
     def _warnings(self, outcome: Outcome, indent: str) -> str:
@@ -206,7 +208,7 @@ class ConsoleReporter:
             )
         if self._failed:
             text += f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n"
-            text += "\n".join(self._repeat(suite, result) for suite, result in self._failed) + "\n"
+            text += "\n".join(self._near(self._repeat(suite, result)) for suite, result in self._failed) + "\n"
         counts = run.counts
         if self._stability is not None and not self._options.quiet:
             text += self._stability.table(self._options.runs)
@@ -282,6 +284,12 @@ class ConsoleReporter:
 
     def _diff_line(self, line: str) -> str:
         return self._paint(line, {"-": "red", "+": "green"}.get(line[:1], "dim"))
+
+    def _near(self, text: str) -> str:
+        """A text with places as they are written in the working directory."""
+        from runner.reporters.places import near
+
+        return near(text, str(self._directory))
 
     def _short(self, file: str) -> str:
         prefix = f"{self._directory}/"

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from runner.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, TestStart, Warned
 from runner.execution import Execution
 from runner.reporters.line_file import open_current
+from runner.reporters.places import path_below, without_root
 from runner.reporters.plain import utf8
 from runner.reporters.records import summary_record
 from runner.reporters.result_lines import result_line, suite_id
@@ -46,6 +47,8 @@ class Report(NamedTuple):
     errors: list[str]
     warnings: list[str]
     summary: Record
+    root: str = ""
+    """The folder from which places are named; no format writes it."""
 
     @property
     def suites(self) -> list[Record]:
@@ -83,14 +86,14 @@ class Collector:
         elif isinstance(event, RunStart):
             self._start = start_record(event)
         elif isinstance(event, Warned):
-            self._warnings.append(event.message)
+            self._warnings.append(without_root(event.message, so_far.root))
 
     def report(self, run: Execution) -> Report:
         """The report of a run that has ended."""
         self._take()
-        errors = [problem.message for problem in run.errors]
+        errors = [without_root(problem.message, run.root) for problem in run.errors]
         results = in_order(self._start["suites"], self._results)
-        return Report(self._start, results, errors, self._warnings, end_record(run))
+        return Report(self._start, results, errors, self._warnings, end_record(run), run.root)
 
     def _take(self) -> None:
         records = (self._take_one(result, suite) for result, suite in self._ended)
@@ -161,12 +164,12 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def suite_record(suite: Suite) -> Record:
-    """`{id, kind, label, file, agent, connector}`."""
+    """`{id, kind, label, file, agent, connector}`; `file` is named from the repository, as all places are."""
     return {
         "id": suite_id(suite),
         "kind": suite.kind,
         "label": suite.label,
-        "file": suite.file,
+        "file": path_below(suite.root, suite.file),
         "agent": suite.agent,
         "connector": suite.connector,
     }

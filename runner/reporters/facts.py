@@ -18,7 +18,7 @@ class Place(NamedTuple):
     """Somewhere in a file."""
 
     file: str
-    """Absolute path, or the label of the suite; empty when there is none."""
+    """Path from the repository, or the label of the suite; empty when there is none."""
     line: int | None = None
     """From 1."""
     column: int | None = None

@@ -76,14 +76,15 @@ class GithubReporter:
 
 def commands(report: Report, workspace: str) -> str:
     """A line for each failure and warning, for what broke outside any test, and for what passed without being judged;
-    files are named from the workspace."""
+    files are named from the repository, else from the workspace."""
     suites = {suite["id"]: suite for suite in report.suites}
     lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
     failed = [record for record in report.results if record["status"] == "failed"]
     shown = failed[: ANNOTATIONS - len(lines)]
     for record in shown:
         suite = suites[record["suite"]]
-        lines.append(_annotation("error", suite, record, place_of(suite, record), _said(record), workspace))
+        named = (workspace, report.root)
+        lines.append(_annotation("error", suite, record, place_of(suite, record), _said(record), named))
     lines += [f"::warning title=yao-test::{_message(said)}\n" for said in remarks(report.summary)]
     if len(shown) < len(failed):
         lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
@@ -92,7 +93,7 @@ def commands(report: Report, workspace: str) -> str:
     for record, message, place in told:
         suite = suites[record["suite"]]
         place = place if place.file else Place(str(suite["file"] or suite["label"]), record.get("line") or None)
-        lines.append(_annotation("warning", suite, record, place, message, workspace))
+        lines.append(_annotation("warning", suite, record, place, message, (workspace, report.root)))
     if len(told) < len(warned):
         lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")
     if (counts := snapshots_in(report.summary)) is not None:
@@ -108,15 +109,24 @@ def _said(record: Record) -> str:
     return "\n".join(lines)
 
 
-def _annotation(level: str, suite: Record, record: Record, place: Place, message: str, workspace: str) -> str:
+def _annotation(
+    level: str, suite: Record, record: Record, place: Place, message: str, named: tuple[str, str]
+) -> str:
     properties: Record = {}
-    if os.path.isabs(place.file):
-        inside = workspace and Path(place.file).is_relative_to(workspace)
-        properties["file"] = Path(place.file).relative_to(workspace).as_posix() if inside else place.file
-        properties |= {"line": place.line, "col": place.column}
+    if suite["file"] or place.line:
+        properties = {"file": _named(place.file, *named), "line": place.line, "col": place.column}
     properties["title"] = f"{suite['label']} › {name_of(record)}"[:TITLE_LIMIT]
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::{level} {written}::{_message(message)}\n"
+
+
+def _named(file: str, workspace: str, root: str) -> str:
+    """A file as GitHub knows it: from the repository; where there is none, from the workspace."""
+    if root and not os.path.isabs(file):
+        if os.path.exists(f"{root}/.git"):
+            return file
+        file = f"{root}/{file}"
+    return Path(file).relative_to(workspace).as_posix() if workspace and Path(file).is_relative_to(workspace) else file
 
 
 def _message(text: str) -> str:

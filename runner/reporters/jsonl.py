@@ -13,6 +13,7 @@ from runner.events import AttemptEnd, Event, RunEnd, RunError, RunStart, Suite, 
 from runner.execution import Execution
 from runner.reporters.document import Record, Report, end_record, start_record
 from runner.reporters.line_file import LineFile
+from runner.reporters.places import without_root
 from runner.reporters.plain import json_line
 from runner.reporters.result_lines import result_text, suite_id
 from runner.reporters.run_records import figures
@@ -46,9 +47,9 @@ class JsonlReporter:
                 made_of = {"resume": event.resume} if event.resume else {}
                 self._write({**_start_line(start_record(event), event.total_cases), **made_of})
         elif isinstance(event, RunError):
-            self._write({"type": "error", "error": event.message})
+            self._write({"type": "error", "error": without_root(event.message, so_far.root)})
         elif isinstance(event, Warned):
-            self._write({"type": "warning", "warning": event.message})
+            self._write({"type": "warning", "warning": without_root(event.message, so_far.root)})
         elif isinstance(event, RunEnd):
             self._write({"type": "summary", **end_record(so_far)})
 

@@ -9,6 +9,7 @@ from typing import Any
 from runner.events import Suite, TestResult
 from runner.reporters.attachments import SHORTEST, without_content
 from runner.reporters.case_records import case_record
+from runner.reporters.places import relative
 from runner.reporters.plain import is_utf8, json_line, plain
 from runner.reporters.records import result_record
 from runner.reporters.run_records import runs_record
@@ -102,4 +103,4 @@ def _record(result: TestResult, suite: Suite) -> Record:
         record["run"] = result.run
     elif result.stability is not None:
         record["runs"] = runs_record(result.stability, result.attempts)
-    return record
+    return relative(record, suite.root)

@@ -530,14 +530,14 @@ def test_a_fault_of_a_hook_fails_the_case_with_its_place(faults: dict[str, Recor
     cause = "infrastructure" if id == "broken" else "error"
     assert (record["status"], record["cause"]) == ("failed", cause)
     assert record["error"].startswith(error)
-    assert record.get("location") == (place and f"<app>/assistants/{id}/src/{place}")
+    assert record.get("location") == (place and f"assistants/{id}/src/{place}")
 
 
 def test_other_cases_do_not_suffer_from_a_fault_of_a_hook(faults: dict[str, Record]) -> None:
     assert faults["demo"]["status"] == "passed"
     assert faults["throws"]["stack_trace"].split("\n") == [
-        "at fail (<app>/assistants/throws/src/helper.ts:2:13)",
-        "at Create (<app>/assistants/throws/src/index.ts:4:3)",
+        "at fail (assistants/throws/src/helper.ts:2:13)",
+        "at Create (assistants/throws/src/index.ts:4:3)",
     ]
     assert faults["astray"]["error"].endswith('Did you mean "demo"?')
 

@@ -147,7 +147,7 @@ def test_an_exception_in_a_timer_has_the_position_of_the_throw(app: MakeApplicat
     here = app({"a_test.ts": code})
     record = here.results("-i", "scripts.demo.a", code=1)["TestA"]
     assert record["error"] == "TypeError: two\nlines (in uncaught exception)"
-    assert record["location"] == "<app>/assistants/demo/src/a_test.ts:3:15"
+    assert record["location"] == "assistants/demo/src/a_test.ts:3:15"
     assert "  └─ TypeError: two\n     lines (in uncaught exception)\n" in here.run("-i", "scripts.demo.a").stdout
 
 
@@ -339,4 +339,4 @@ def test_a_hook_that_fails_is_said_with_its_name(hooked: dict[str, Record], name
 
 def test_a_failure_in_a_hook_has_the_position_of_the_hook(hooked: dict[str, Record]) -> None:
     number = list(HOOKS).index("BeforeEach throws")
-    assert hooked[f"m{number}.TestA"]["location"] == f"<app>/assistants/demo/src/m{number}_test.ts:1:35"
+    assert hooked[f"m{number}.TestA"]["location"] == f"assistants/demo/src/m{number}_test.ts:1:35"

@@ -173,7 +173,7 @@ def test_a_failing_before_fails_the_case_which_is_not_run(around: dict[str, Reco
         "setup",
         "before env_test.Broken: no database",
     )
-    assert record["location"] == "<app>/assistants/demo/src/env_test.ts:7:38"
+    assert record["location"] == "assistants/demo/src/env_test.ts:7:38"
     assert (record["output"], record.get("logs")) == (None, None), "after does not run either"
 
 
@@ -387,9 +387,9 @@ SCRIPTS: dict[str, tuple[Record, str | None]] = {
     "own module in full": ({"script": "scripts.demo.checks.Polite"}, None),
     "metadata": ({"use": "scripts:test.Assert", "options": {"metadata": {"min": 1}}}, '{"min":1}'),
     "nonsense": ({"script": "scripts.test.Nonsense"}, "maybe"),
-    "throws": ({"script": "scripts.test.Throws"}, "scripts.test.Throws: no rates (at <app>/scripts/test.ts:6:38)"),
+    "throws": ({"script": "scripts.test.Throws"}, "scripts.test.Throws: no rates (at scripts/test.ts:6:38)"),
     "negated throws": ({"script": "scripts.test.Throws", "negate": True}, "no rates"),
-    "broken": ({"use": "scripts:tests.broken"}, '<app>/scripts/tests/broken.ts:1:10: '),
+    "broken": ({"use": "scripts:tests.broken"}, 'scripts/tests/broken.ts:1:10: '),
 }  # fmt: skip
 
 
@@ -650,7 +650,7 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
                 "id": "assistants/demo/tests/cases.jsonl",
                 "kind": "agent_test",
                 "label": "assistants/demo/tests/cases.jsonl",
-                "file": str(application.root / case_file()),
+                "file": case_file(),
                 "agent": "demo",
                 "connector": "",
             }
@@ -874,7 +874,7 @@ CONNECTORS: dict[str, tuple[Record, dict[str, str], str]] = {
     "broken file": (
         {"connector": "model"},
         {"/connectors/model.conn.yao": '{"type": "openai",\n "options": {"model" "gpt-4o"}}'},
-        "<app>/connectors/model.conn.yao:2:22",
+        "connectors/model.conn.yao:2:22",
     ),
     "unknown": ({"connector": "modl"}, {"/connectors/model.conn.yao": '{"type": "scripted"}'}, 'Did you mean "model"?'),
     "none": ({"connector": ""}, {}, 'Cannot resolve the connector of role "default"'),

@@ -12,7 +12,7 @@ import pytest
 from command import Application, MakeApplication, Record, eventually
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
-AT = "<app>/assistants/demo/src/"
+AT = "assistants/demo/src/"
 
 
 # What is thrown

@@ -20,7 +20,7 @@ from model_server import ModelServer, says, silence
 
 from runner.reporters.document import load
 
-AT = "<app>/assistants/demo/src/"
+AT = "assistants/demo/src/"
 SETUP = "export function Setup(x) {\n  return { id: x };\n}\n"
 TESTS = """import { Setup } from "./setup";
 export function TestPasses(t) { t.assert.Equal(Setup(1), { id: 1 }); }
@@ -525,7 +525,7 @@ def test_paths_are_shown_from_the_working_directory(app: MakeApplication) -> Non
         "     at a_test.ts:2:5" in here.run("-i", "scripts.demo.a", directory="assistants/demo/src").stdout.splitlines()
     )
     other = here.run("-i", "scripts.demo.a", "-a", str(here.root), directory="../home")
-    assert f"     at {AT}a_test.ts:2:5" in other.stdout.splitlines()
+    assert f"     at <app>/{AT}a_test.ts:2:5" in other.stdout.splitlines()
 
 
 def test_a_report_path_counts_from_the_working_directory(app: MakeApplication) -> None:

@@ -407,7 +407,7 @@ def test_the_report_is_the_printed_document(broken: Application, document: Docum
     source = (broken.root / "assistants/expense/src/setup_test.ts").read_text("utf-8").splitlines()
     line = next(number for number, text in enumerate(source, 1) if "result.id" in text)
     column = source[line - 1].index("Equal") + 1
-    place = f"<app>/assistants/expense/src/setup_test.ts:{line}:{column}"
+    place = f"assistants/expense/src/setup_test.ts:{line}:{column}"
     assert {key: failed.pop(key) for key in ("cause", "location", "stack_trace")} == {
         "cause": "assertion",
         "location": place,

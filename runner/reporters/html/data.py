@@ -44,7 +44,7 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
         command_of(suite["kind"], suite["id"], suite["label"], suite["agent"], _flags(suite, report.start))
         for suite in report.suites
     ]
-    frames = Frames()
+    frames = Frames(report.root)
     rows: list[Record] = []
     starts: list[int] = []
     taken: dict[str, int] = {}

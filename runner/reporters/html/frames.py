@@ -23,7 +23,9 @@ WIDEST = 300
 class Frames:
     """Reads each file once."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
+        """`root` is the folder from which places are named."""
+        self._root = Path(root)
         self._files: dict[str, list[str]] = {}
 
     def of(self, record: Record) -> dict[str, Record]:
@@ -45,7 +47,7 @@ class Frames:
 
     def _lines(self, file: str) -> list[str]:
         if file not in self._files:
-            self._files[file] = _read(Path(file))
+            self._files[file] = _read(self._root / file)
         return self._files[file]
 
 
