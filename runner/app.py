@@ -179,10 +179,11 @@ class _Run:
         _collect_garbage()
         done = self._send_kept(taken, suites, repetition)
         budgets = self._open_budgets()
+        unlisted = 0
         try:
             if host is not None:
                 of_modules_run = ScriptRun(host, stream, repetition, options.fail_fast, done, records, self._selection)
-                run_scripts(of_modules_run, [module.id for module in modules])
+                unlisted = run_scripts(of_modules_run, [module.id for module in modules])
             if sources and not self._stop.reason and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream, repetition)
         except HostError as error:
@@ -191,7 +192,9 @@ class _Run:
         seconds = environment.monotonic() - self._started
         if budgets is not None:
             budgets.end()
-        status, reason, left = status_of(stream.execution, self._stop)
+        listed = stream.execution.listed
+        unlisted += sum(source.selected for source in sources if source.suite.id not in listed)
+        status, reason, left = status_of(stream.execution, self._stop, unlisted, options.fail_fast)
         stream.send(RunEnd(status, seconds, environment.now(), reason, left, snapshots))
         stream.close()
         if writes_cases:

@@ -14,15 +14,21 @@ if TYPE_CHECKING:
     from runner.stopping import Stop
 
 
-def status_of(run: Execution, stop: Stop) -> tuple[RunStatus, str | None, int]:
-    """How the run ended, why it ended before its time, and how many tests have no verdict because of that."""
-    left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
+def status_of(run: Execution, stop: Stop, unlisted: int, fail_fast: bool) -> tuple[RunStatus, str | None, int]:
+    """How the run ended, why it ended before its time, and how many tests have no verdict because of that.
+
+    Args:
+        unlisted: tests of suites that have not begun.
+        fail_fast: whether the first failure ends the run.
+    """
+    left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
         return "interrupted", stop.reason, left + run.cut
-    if run.errors:
-        return "error", None, 0
-    return ("failed" if run.counts.bad else "passed"), None, 0
+    status: RunStatus = "error" if run.errors else "failed" if run.counts.bad else "passed"
+    if fail_fast and run.counts.bad and left + run.cut:
+        return status, "--fail-fast", left + run.cut
+    return status, None, 0
 
 
 def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:

@@ -93,6 +93,8 @@ class TurnResult(NamedTuple):
     """What else to say: `Goal achieved: ...`."""
     question: str | None = None
     """What the agent had asked, where nobody answered."""
+    attachments: tuple[dict[str, Any], ...] = ()
+    """The files that were sent with the input, as in `CaseResult`."""
 
 
 class CheckpointResult(NamedTuple):
@@ -208,6 +210,8 @@ class CaseResult(NamedTuple):
     checks_nothing: bool = False
     """Nothing but an error could have failed it: no assertion, no checkpoint, no criterion, no simulated user. A
     message of the command line is not meant to check anything."""
+    attachments: tuple[dict[str, Any], ...] = ()
+    """The files of the case itself: `{type, name?, media_type?, size?, source?}`, `size` in bytes."""
 
 
 class TestResult(NamedTuple):

@@ -98,10 +98,15 @@ class Execution:
         self.end: RunEnd | None = None
         self.root = ""
         """The folder from which reports name files."""
-        self.tokens = 0
+        self.input_tokens = self.output_tokens = 0
         """Of all cases that have ended."""
         self.cost: float | None = None
         """US dollars; None while no price is known."""
+
+    @property
+    def tokens(self) -> int:
+        """Of all cases that have ended."""
+        return self.input_tokens + self.output_tokens
 
     def add(self, event: Event) -> None:
         """Folds one event in."""
@@ -136,6 +141,7 @@ class Execution:
         self.running.pop(key, None)
         self.turns.pop(key, None)
         if result.case is not None and not result.attempts:
-            self.tokens += result.case.input_tokens + result.case.output_tokens
+            self.input_tokens += result.case.input_tokens
+            self.output_tokens += result.case.output_tokens
             if result.case.cost is not None:
                 self.cost = (self.cost or 0) + result.case.cost

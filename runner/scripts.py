@@ -16,6 +16,8 @@ from scripttest.tuples import NamedTuple
 if TYPE_CHECKING:
     from runner.selection import Selection
 
+LISTING = 2.0
+"""Seconds that modules get to say what tests they have, when the run has ended."""
 LOG_LINES = 10_000
 """Captured lines of one test that are kept."""
 
@@ -46,19 +48,37 @@ class ScriptRun(NamedTuple):
     """What `--run` selects."""
 
 
-def run_scripts(run: ScriptRun, modules: list[str]) -> None:
+def run_scripts(run: ScriptRun, modules: list[str]) -> int:
     """Runs modules and sends their events; blocks. When the run is to stop, and with `fail_fast` after the first
-    failure, what was running then has no result. Raises HostError."""
-    repetition = run.repetition
-    records = _Records(run, run.host.list_only)
+    failure, what was running then has no result. Raises HostError.
+
+    Returns:
+        With `fail_fast`, how many tests the modules have of which nothing was sent.
+    """
+    host, repetition = run.host, run.repetition
+    records = _Records(run, host.list_only)
     try:
         for record in run.records:
             records.take(record)
             if run.fail_fast and repetition.failed:
-                return
+                host.only_list(LISTING)
+                return _listed(run.records, set(modules) - records.known)
+        return 0
     finally:
         for module in modules:
             repetition.cut(module)
+
+
+def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
+    """How many tests some modules have, of which the host tells; one that cannot be listed, or not in time, counts as
+    one."""
+    counts = dict.fromkeys(modules, 1)
+    waiting = set(modules)
+    while waiting and (record := next(records, None)) is not None:
+        if isinstance(record, Listed):
+            counts[record.module] = len(record.tests)
+        waiting.discard(record.module)
+    return sum(counts.values())
 
 
 class _Records:
@@ -75,6 +95,8 @@ class _Records:
         self._logs: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
         self._left: dict[str, int] = {}
         self._names: dict[str, tuple[str, ...]] = {}
+        self.known: set[str] = set()
+        """Modules whose tests were sent."""
 
     def take(self, record: HostRecord) -> None:
         """Sends what a record means."""
@@ -99,6 +121,7 @@ class _Records:
                 if not self._left[module]:
                     send(SuiteEnd(module))
         elif isinstance(record, Listed):
+            self.known.add(module)
             self._names[module] = record.tests
             self._left[module] = len(record.tests)
             done = self._done.get(module, ())
@@ -115,6 +138,7 @@ class _Records:
 
     def _broken(self, record: Broken) -> None:
         """A module without results counts as one failed test that bears the name of the module."""
+        self.known.add(record.module)
         name = record.module.rpartition(".")[2]
         failure = record.failure
         more = [

@@ -133,6 +133,8 @@ class ScriptHost:
         self._closed = False
         self._ending = False
         """Whether no further test begins."""
+        self._listed_by: float | None = None
+        """When `run` ends, though there are modules that are not listed."""
         self._poll.register(self._wake_read, select.POLLIN)
         self._add_seat(processes.worker)
 
@@ -176,7 +178,24 @@ class ScriptHost:
                 self._wait(seconds)
             elif self._open:
                 self._assign()
-                self._wait()
+                if self._listed_by is None:
+                    self._wait()
+                elif (rest := self._listed_by - time.monotonic()) > 0:
+                    self._wait(rest)
+                else:
+                    return
+
+    def only_list(self, seconds: float) -> None:
+        """From here on `run` lists the modules that are not listed yet, for so many seconds at the most, and no test
+        runs; those under way have no result. Modules that are listed before are done."""
+        self.list_only = True
+        self._listed_by = time.monotonic() + seconds
+        self._jobs = deque(job for job in self._jobs if job.tests is None)
+        for seat in [seat for seat in self._seats if seat.job is not None and seat.job.tests is not None]:
+            self._remove(seat)
+        for key in [key for key, state in self._states.items() if state.slices is not None]:
+            self._close_module(key, None)
+        self._out = deque(record for record in self._out if isinstance(record, Listed | Broken))
 
     def wake(self) -> None:
         """Makes `run` look at `left`. From any thread, and from a signal handler."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,16 @@ def parts_of_turn(turn: Turn | ConversationTurn, place: Place) -> Iterator[Refer
             yield Reference((*place, "input", index), part)
     for index, part in enumerate(turn.attachments):
         yield Reference((*place, "attachments", index), part)
+
+
+def parts_of_last(case: Case) -> Iterator[Reference]:
+    """The parts of the last message of a case, and what is attached to it."""
+    said = case.input if case.messages is None else case.messages
+    last = said[-1] if isinstance(said, list) and said else said
+    if isinstance(last, Message):
+        yield from _of_content(last, ())
+    for part in case.attachments:
+        yield Reference((), part)
 
 
 def problem_of(part: Part, folder: Path) -> str | None:
@@ -153,6 +163,58 @@ def _base64(path: Path) -> str:
         return b64encode(path.read_bytes()).decode("ascii")
     except OSError as error:
         raise ConfigurationError(f"Cannot read attachment {path}: {error.strerror}") from error
+
+
+def described(references: Iterable[Reference], folder: Path) -> tuple[dict[str, Any], ...]:
+    """What reports say of the files among parts: `{type, name?, media_type?, size?, source?}`. `size` is in bytes; it
+    and the media type are left out where only the other end knows them. Looks at the disk, but reads no content."""
+    return tuple(_description(part, folder) for _, part in references if part.type != "text")
+
+
+def _description(part: Part, folder: Path) -> dict[str, Any]:
+    source, held = source_of(part), _held(part)
+    source = source or held.get("url")
+    data = held.get("data") or held.get("file_data")
+    fields = {"type": part.type, "name": part.name or held.get("filename")}
+    if isinstance(source, str) and source.startswith(_SCHEME):
+        path = file_of(source, folder)
+        fields["name"] = fields["name"] or path.name
+        fields |= {"media_type": _media_type(part, path), "size": path.stat().st_size if path.is_file() else None}
+    elif isinstance(content := data or source, str) and (data or content.startswith("data:")):
+        head, _, body = content.partition(",") if content.startswith("data:") else ("", "", content)
+        form = held.get("format")
+        fields["media_type"] = head.removeprefix("data:").partition(";")[0] or (f"audio/{form}" if form else None)
+        fields["size"] = _length(body, not head or ";base64" in head)
+        source = None
+    return {key: value for key, value in {**fields, "source": source}.items() if value is not None}
+
+
+def _held(part: Part) -> dict[str, Any]:
+    """The fields in which a part may hold its content."""
+    for name in ("input_audio", "image_url", "file"):
+        inner = _extra(part, name)
+        if isinstance(inner, dict):
+            return inner
+        if name == "image_url" and isinstance(inner, str):
+            return {"url": inner}
+    return {"data": _extra(part, "data"), "format": _extra(part, "format")}
+
+
+def _media_type(part: Part, path: Path) -> str:
+    for group, known in (("image", IMAGES), ("audio", AUDIO)):
+        if part.type != "file" and _extension(path) in known:
+            return f"{group}/{known[_extension(path)]}"
+    return mime_type(path)
+
+
+def _length(body: str, is_base64: bool) -> int:
+    """How many bytes the content of a `data:` url has."""
+    if is_base64:
+        body = "".join(body.split())
+        return len(body) * 3 // 4 - body[-2:].count("=")
+    from urllib.parse import unquote_to_bytes
+
+    return len(unquote_to_bytes(body))
 
 
 def _of_messages(messages: list[Message], place: Place) -> Iterator[Reference]:

@@ -11,7 +11,7 @@ from runner.errors import ConfigurationError
 from runner.reporters.document import Record, Report, in_order
 from runner.reporters.facts import name_of
 from runner.reporters.records import remarks
-from runner.reporters.saved import counts_of
+from runner.reporters.saved import counts_of, usage_of
 from runner.reporters.snapshot_lines import together
 from runner.reporters.text import count
 
@@ -80,6 +80,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     status = next((worst for worst in WORST if worst in statuses), "failed" if counts["failed"] else "passed")
     summary = {
         **counts,
+        **usage_of(ordered),
+        **_left(reports),
         "duration_ms": sum(report.summary["duration_ms"] for report in reports),
         "status": status,
         "completed_at": max((str(report.summary["completed_at"] or "") for report in reports), default="") or None,
@@ -89,6 +91,13 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     start = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     return Report({**start, "suites": list(suites.values())}, ordered, errors, warnings, summary, reports[0].root), said
+
+
+def _left(reports: list[Report]) -> Record:
+    """Why parts ended before their time, and what they left together."""
+    ended = [report.summary for report in reports if "stopped" in report.summary]
+    reasons = list(dict.fromkeys(str(summary["stopped"]) for summary in ended))
+    return {"stopped": ", ".join(reasons), "not_run": sum(summary["not_run"] for summary in ended)} if ended else {}
 
 
 def _differences(first: Report, other: Report, first_name: str, name: str) -> list[str]:

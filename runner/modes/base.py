@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.chat import Chat, Origin, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
+from runner.cases.attachments import described, parts_of
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
 from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
@@ -261,6 +262,7 @@ class Trial:
             tuple(self.transcript),
             self.threshold,
             checks_nothing=self._checks_nothing,
+            attachments=described(parts_of(case), self.folder),
         )
 
 

@@ -16,6 +16,7 @@ from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall, taken
 from runner.assertions.base import Evidence, Said
 from runner.assertions.transcript import without_files
+from runner.cases.attachments import described, parts_of_turn
 from runner.cases.conversations import ConversationCase, ConversationTurn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
@@ -130,7 +131,8 @@ class _Conversation:
         if number == 1:
             turn = turn.model_copy(update={"attachments": [*turn.attachments, *case.attachments]})
         self._starts.append(len(trial.transcript))
-        trial.begin(TurnResult(number, _written(turn), "static", "passed"))
+        files = described(parts_of_turn(turn, ()), trial.folder)
+        trial.begin(TurnResult(number, _written(turn), "static", "passed", attachments=files))
         try:
             said = await exchange(trial, message_of(turn, trial.folder), trial.options)
         except AgentError as error:

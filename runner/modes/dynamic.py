@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from runner.agents.simulators import SimulatedUser, SimulatorError
+from runner.cases.attachments import described, parts_of_last
 from runner.cases.conversations import DynamicCase
 from runner.cases.messages import input_of, messages_of
 from runner.modes.base import Trial
@@ -81,7 +82,8 @@ def _opening(trial: Trial) -> Spoken | None:
     trial.transcript += messages[:-1]
     written = input_of(trial.case)
     last = written[-1] if isinstance(written, list) else written
-    return Spoken(messages[-1], last, "initial", trial.options)
+    files = described(parts_of_last(trial.case), trial.folder)
+    return Spoken(messages[-1], last, "initial", trial.options, attachments=files)
 
 
 def _exceeded(trial: Trial, user: SimulatedUser, limit: int) -> None:

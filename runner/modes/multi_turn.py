@@ -23,6 +23,7 @@ from runner.agents.chat import ModelCall, taken
 from runner.agents.simulators import SimulatedUser, Simulation, SimulatorError, tool_results
 from runner.assertions import check_all
 from runner.assertions.base import Evidence
+from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversations import MultiTurnCase, Turn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Assertion, Message
@@ -111,11 +112,14 @@ class _Conversation:
             return []
         written = case.messages if case.messages is not None else case.input
         last = written[-1] if isinstance(written, list) else written
-        return [Spoken(messages[-1], _as_written(last), "initial", trial.options)]
+        files = described(parts_of_last(case), trial.folder)
+        return [Spoken(messages[-1], _as_written(last), "initial", trial.options, attachments=files)]
 
     def _static(self, turn: Turn) -> Spoken:
         message = message_of(turn, self._trial.folder)
-        return Spoken(message, _as_written(turn.input), "static", self._options(turn), turn.assertions or ())
+        files = described(parts_of_turn(turn, ()), self._trial.folder)
+        options = self._options(turn)
+        return Spoken(message, _as_written(turn.input), "static", options, turn.assertions or (), files)
 
     def _options(self, turn: Turn) -> dict[str, Any]:
         """Those of the turn over those of the case; `--connector` wins."""

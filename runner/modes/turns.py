@@ -94,6 +94,8 @@ class Spoken(NamedTuple):
     """`context.Options` of the call."""
     assertions: Sequence[Assertion] = ()
     """What has to hold for the answer."""
+    attachments: tuple[dict[str, Any], ...] = ()
+    """The files in it, as reports describe them."""
 
 
 class TakenTurn(NamedTuple):
@@ -113,7 +115,7 @@ async def take_turn(trial: Trial, said: Spoken, input_tools: Sequence[str] | Non
         AgentError, RunnerError, ScriptError: the agent could not answer; the turn has failed then.
     """
     number = len(trial.turns) + 1
-    trial.begin(TurnResult(number, said.input, said.source, "passed"))
+    trial.begin(TurnResult(number, said.input, said.source, "passed", attachments=said.attachments))
     try:
         done = await exchange(trial, said.message, said.options)
     except (AgentError, RunnerError, ScriptError) as error:

@@ -5,27 +5,44 @@ from __future__ import annotations
 import re
 from typing import Any
 
-SHORTEST = 256
+SHORTEST = 32
 """Characters of base64 that are left out; fewer are shown."""
+BINARY = frozenset(("audio", "input_audio", "base64"))
+"""Types of parts whose `data` is base64."""
 
+_BASE64 = re.compile(r"[\w+/=\r\n-]*")
 _DATA = re.compile(rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})")
 
 
 def without_content(value: Any) -> Any:
     """A JSON value in which `data:image/png;base64,… (12 KB)` stands for the content of a `data:` url, also within a
-    text, and `… (12 KB)` for the data of an `input_audio` part."""
+    text, and `… (12 KB)` for the data of a part that holds it as `data`, such as `input_audio`."""
     if isinstance(value, str):
         return _DATA.sub(lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value
     if isinstance(value, dict):
-        return {key: _audio(item) if key == "input_audio" else without_content(item) for key, item in value.items()}
+        cleaned = {key: without_content(item) for key, item in value.items()}
+        audio = value.get("input_audio")
+        if isinstance(audio, dict) and _is_long(audio.get("data")):
+            cleaned["input_audio"] = {**audio, "data": _size(audio["data"])}
+        if value.get("type") in BINARY and _is_long(value.get("data")):
+            cleaned["data"] = _size(value["data"])
+        return cleaned
     return list(map(without_content, value)) if isinstance(value, list | tuple) else value
 
 
-def _audio(part: Any) -> Any:
-    data = part.get("data") if isinstance(part, dict) else None
-    if isinstance(data, str) and len(data) >= SHORTEST:
-        return {**part, "data": _size(data)}
-    return without_content(part)
+def _is_long(data: Any) -> bool:
+    return isinstance(data, str) and len(data) >= SHORTEST and _BASE64.fullmatch(data) is not None
+
+
+def sizes(attachments: Any) -> list[str]:
+    """What is said of the attachments of a record: `pic.png (image/png, 3008 bytes)`."""
+    lines = []
+    for one in attachments if isinstance(attachments, list) else ():
+        facts = [str(one.get("media_type") or one.get("type"))]
+        facts += [f"{one['size']} bytes"] if "size" in one else []
+        name = one.get("name") or one.get("source") or one.get("type")
+        lines.append(f"{name} ({', '.join(facts)})")
+    return lines
 
 
 def _size(data: str) -> str:

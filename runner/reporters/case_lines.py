@@ -26,8 +26,6 @@ class CaseLines:
         self._turns = 0
         self._with_turns = 0
         """Cases of several turns."""
-        self._tokens = 0
-        self._cost: float | None = None
 
     def header(self, suite: Suite, start: SuiteStart) -> str:
         """What stands above the cases of one input."""
@@ -44,9 +42,6 @@ class CaseLines:
         """One case with its verdict."""
         outcome, case = result.outcome, result.case
         assert case is not None
-        self._tokens += case.input_tokens + case.output_tokens
-        if case.cost is not None:
-            self._cost = (self._cost or 0) + case.cost
         if case.mode != "standard":
             self._turns += spoken(case)
             self._with_turns += 1
@@ -68,8 +63,8 @@ class CaseLines:
             text += self._style.failure(failure, "  ")
         return text + "\n"
 
-    def summary(self, counts: Counts, end: RunEnd) -> str:
-        """The last lines of a run that has only cases."""
+    def summary(self, counts: Counts, end: RunEnd, tokens: str) -> str:
+        """The last lines of a run that has only cases; `tokens` is the line about what they took, if there is one."""
         lines = [SINGLE, "  Summary" + (" (interrupted)" if end.status == "interrupted" else ""), SINGLE]
         lines += [
             f"  Total:   {count(counts.total, 'test')}",
@@ -82,8 +77,7 @@ class CaseLines:
             lines.append(f"  Skipped: {counts.skipped}")
         if counts.warnings:
             lines.append(f"  Warnings: {self._style.paint(str(counts.warnings), 'yellow')}")
-        if self._tokens:
-            lines.append(f"  Tokens:  {self._tokens}" + (f" (${self._cost:.4f})" if self._cost is not None else ""))
+        lines += [tokens.rstrip("\n")] if tokens else []
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
         lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_seconds(end.seconds)}")

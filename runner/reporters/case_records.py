@@ -95,6 +95,8 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
             record["usage"]["cost"] = cost
     if sent:
         record["sent"] = list(sent)
+    if case.attachments:
+        record["attachments"] = list(case.attachments)
     if line:
         record["line"] = line
     if tags:
@@ -135,7 +137,7 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> dict[str, Any]:
 
 def _turn(turn: TurnResult) -> dict[str, Any]:
     """`{turn, input, input_source, status, output, response?, tool_calls?, awaiting_input, awaiting_reason?,
-    input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, duration_ms}`."""
+    attachments?, input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, duration_ms}`."""
     record: dict[str, Any] = {
         "turn": turn.turn,
         "input": turn.input,
@@ -150,6 +152,7 @@ def _turn(turn: TurnResult) -> dict[str, Any]:
     record["awaiting_input"] = turn.awaiting_input
     more = {
         "awaiting_reason": turn.awaiting_reason,
+        "attachments": list(turn.attachments),
         "input_hint": turn.input_hint,
         "assertions": _assertions(turn.assertions),
         "assertion_errors": [result.message for result in turn.assertions if not result.passed],

@@ -15,7 +15,7 @@ from runner.execution import Execution
 from runner.options import RunOptions
 from runner.reporters.again import command_of
 from runner.reporters.records import place, remarks, summary_record, unjudged
-from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds
+from runner.reporters.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds, usage_line
 from scripttest import Failure, Outcome, StackFrame
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class ConsoleReporter:
             of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
             text += f"{count(tests, 'test')} in {count(len(run.suites), 'input' if of_cases else 'module')}\n"
         elif self._cases is not None and all(suite.kind == "agent_test" for suite in run.suites.values()):
-            text += self._cases.summary(counts, event)
+            text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):
             time = in_seconds(event.seconds)
             errors = f", {counts.errors} errors" if counts.errors else ""
@@ -231,7 +231,7 @@ class ConsoleReporter:
             if event.status == "interrupted":
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != "passed" else "green"
-            text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{DOUBLE}\n"
+            text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{usage_line(run)}{DOUBLE}\n"
         if not self._options.dry_run:
             text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))
         if event.snapshots is not None:

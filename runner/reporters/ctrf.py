@@ -11,6 +11,7 @@ from runner.reporters.json_report import MARKS, json_text
 OF_TEST = (
     "runs",
     "input",
+    "attachments",
     "output",
     "expected",
     "response",
@@ -24,6 +25,8 @@ OF_TEST = (
     "checks_nothing",
 )
 """Parts of a result that go to the `extra` of a test."""
+OF_TURN = ("turn", "input_source", "input", "attachments", "output", "status")
+"""Parts of a turn that go there too."""
 UNUSED = ("assertions", "transcript", "tools", "sent", "scores", "trials")
 
 
@@ -46,7 +49,7 @@ def ctrf(report: Report) -> Record:
     more: Record = {"status": summary["status"]}
     more |= {key: texts for key, texts in (("errors", report.errors), ("warnings", report.warnings)) if texts}
     more |= {"result_warnings": summary["warnings"]} if summary.get("warnings") else {}
-    more |= {key: summary[key] for key in MARKS if key in summary}
+    more |= {key: summary[key] for key in (*MARKS, "usage", "stopped", "not_run") if key in summary}
     more |= {"snapshots": summary["snapshots"]} if summary.get("snapshots") else {}
     tool = {"name": "yao-test", "version": report.start["version"]}
     return {
@@ -94,9 +97,16 @@ def _test(suite: Record, record: Record) -> Record:
         "flaky": bool(runs.get("passed") and runs.get("failed")),
         "stdout": record.get("logs"),
         "steps": _steps(record),
-        "extra": {key: record[key] for key in OF_TEST if record.get(key) is not None},
+        "extra": _extra(record),
     }
     return test | {key: value for key, value in more.items() if value}
+
+
+def _extra(record: Record) -> Record:
+    """What was sent, answered and expected."""
+    extra = {key: record[key] for key in OF_TEST if record.get(key) is not None}
+    turns = [{key: turn[key] for key in OF_TURN if turn.get(key) is not None} for turn in record.get("turns") or []]
+    return {**extra, "turns": turns} if turns else extra
 
 
 def _steps(record: Record) -> list[Record]:

@@ -14,7 +14,7 @@ from runner.execution import Execution
 from runner.reporters.line_file import open_current
 from runner.reporters.places import path_below, without_root
 from runner.reporters.plain import utf8
-from runner.reporters.records import summary_record
+from runner.reporters.records import summary_record, usage_record
 from runner.reporters.result_lines import result_line, suite_id
 from scripttest.tuples import NamedTuple
 
@@ -36,7 +36,8 @@ class Report(NamedTuple):
     | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...]}` |
     | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
     | `errors`, `warnings` | texts |
-    | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, status, completed_at, ...}` |
+    | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, usage?, status, ...}`;
+    `usage` is `{input_tokens, output_tokens, cost?}` |
 
     The summary also has `stopped` and `not_run`, how many tests it did not come to, for a run that was stopped; and
     `snapshots`, `{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones.
@@ -200,7 +201,8 @@ def end_record(run: Execution) -> Record:
         from runner.reporters.snapshot_lines import snapshot_record
 
         summary["snapshots"] = snapshot_record(end.snapshots)
-    return {**summary, "status": end.status, **stopped, "completed_at": end.completed_at}
+    usage = usage_record(run.input_tokens, run.output_tokens, run.cost)
+    return {**summary, **usage, "status": end.status, **stopped, "completed_at": end.completed_at}
 
 
 def in_order(suites: list[Record], results: list[Record]) -> list[Record]:

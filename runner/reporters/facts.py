@@ -88,6 +88,16 @@ def connectors_of(suites: list[Record], results: list[Record]) -> str:
     return ", ".join(sorted(map(str, found - {""})))
 
 
+def tokens_of(usage: Record) -> int:
+    """All tokens that were taken."""
+    return int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
+
+
+def dollars(cost: float) -> str:
+    """An amount in US dollars, for people."""
+    return f"${cost:.4f}"
+
+
 def _place(part: Record) -> Place | None:
     file, line, column = ([*str(part.get("location") or "").rsplit(":", 2), "", ""])[:3]
     return Place(file, int(line), int(column)) if line.isdecimal() and column.isdecimal() else None

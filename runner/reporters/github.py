@@ -109,9 +109,7 @@ def _said(record: Record) -> str:
     return "\n".join(lines)
 
 
-def _annotation(
-    level: str, suite: Record, record: Record, place: Place, message: str, named: tuple[str, str]
-) -> str:
+def _annotation(level: str, suite: Record, record: Record, place: Place, message: str, named: tuple[str, str]) -> str:
     properties: Record = {}
     if suite["file"] or place.line:
         properties = {"file": _named(place.file, *named), "line": place.line, "col": place.column}

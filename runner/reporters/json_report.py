@@ -11,7 +11,7 @@ from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import agents_of, connectors_of
 from runner.reporters.plain import json_line, plain, without_halves
 from runner.reporters.run_records import as_in_seed, milliseconds_of, stability_summary
-from runner.reporters.saved import counts_of
+from runner.reporters.saved import counts_of, usage_of
 
 OF_LINES = ("type", "suite", "position", "script", "digest")
 """Keys that results have as lines of JSONL only."""
@@ -72,9 +72,7 @@ def json_document(report: Report) -> Record:
     errors = {"errors": report.errors} if report.errors else {}
     if len(parts) == 1:
         (part,) = parts
-        part["summary"]["duration_ms"] = report.summary["duration_ms"]
-        if "snapshots" in report.summary:
-            part["summary"]["snapshots"] = report.summary["snapshots"]
+        part["summary"] |= _counts(report.summary)
         return {**part, **errors}
     return {
         "type": "test_run",
@@ -110,6 +108,7 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     summary: Record = {
         **counts_of(results),
         "duration_ms": sum(map(milliseconds_of, results)),
+        **usage_of(results),
     }
     if suite["kind"] == "agent_test":
         what = {"input": suite["label"]}
@@ -157,7 +156,8 @@ def pass_rate(counts: Record) -> float:
 
 
 def _counts(summary: Record) -> Record:
-    kept = ("total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "snapshots")
+    kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", "snapshots"]
+    kept += ["status", "stopped", "not_run"] if "stopped" in summary else []
     return {key: summary[key] for key in kept if key in summary}
 
 

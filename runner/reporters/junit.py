@@ -13,15 +13,16 @@ from pathlib import PurePath
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from runner.reporters.attachments import sizes
 from runner.reporters.document import DocumentReporter, Record, Report
 from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, remarks_of, values_of, warnings_of
 from runner.reporters.json_report import MARKS
-from runner.reporters.saved import counts_of
+from runner.reporters.saved import counts_of, usage_of
 from runner.reporters.snapshot_lines import in_lines, snapshots_in
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""
-UNUSED = ("assertions", "turns", "scores", "transcript", "tools", "sent", "metadata", "usage", "checkpoints", "trials")
+UNUSED = ("assertions", "scores", "transcript", "tools", "sent", "metadata", "checkpoints", "trials")
 """Parts of a result that the format has no place for."""
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
@@ -81,11 +82,13 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> Counted:
         "yao-test": report.start["version"],
         **{key: _listed(value) for key, value in counts_of(results).items() if key in MARKS},
         **_snapshots(report),
+        **(usage_of(results).get("usage") or {}),
+        **{key: report.summary[key] for key in ("stopped", "not_run") if key in report.summary},
     }
     text = "".join(
         f"      <property{_attributes({'name': name, 'value': value})}/>\n"
         for name, value in properties.items()
-        if value
+        if value or value == 0
     )
     text = f"  <testsuite{_attributes(attributes)}>\n    <properties>\n{text}    </properties>\n"
     stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
@@ -148,13 +151,26 @@ def _listed(value: Any) -> str:
 def _output(record: Record, is_script: bool) -> str:
     parts = remarks_of(record)
     if not is_script:
-        parts += [f"{key}: {_json(record[key])}" for key in ("input", "output") if record.get(key) is not None]
+        turns = record.get("turns") or []
+        answer_too = not turns or record.get("mode") == "conversation"
+        parts += _said("", record, answer_too)
+        for turn in turns:
+            parts += _said(f"turn {turn.get('turn')} ", turn, answer_too=True)
     parts += record.get("logs") or []
     return "\n".join(parts)
 
 
 def _at(place: Place) -> str:
     return f"\n  at {place.file}:{place.line}:{place.column}" if place.file else ""
+
+
+def _said(when: str, part: Record, answer_too: bool) -> list[str]:
+    """What was said in a case or a turn, and the files that went with it."""
+    lines = [f"{when}input: {_json(part['input'])}"] if part.get("input") is not None else []
+    lines += [f"{when}attachment: {line}" for line in sizes(part.get("attachments"))]
+    if answer_too and part.get("output") not in (None, ""):
+        lines.append(f"{when}output: {_json(part['output'])}")
+    return lines
 
 
 def _run_errors(report: Report) -> Counted:

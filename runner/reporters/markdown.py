@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 
 from runner.reporters.document import DocumentReporter, Record, Report
-from runner.reporters.facts import agents_of, connectors_of
+from runner.reporters.facts import agents_of, connectors_of, dollars
 from runner.reporters.json_report import pass_rate
 from runner.reporters.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.markdown_result import MARKS, body, heading
@@ -110,6 +110,11 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
     rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
     rows += [("Pass Rate", f"{pass_rate(counts)}%"), ("Duration", duration(counts["duration_ms"]))]
+    if usage := counts.get("usage"):
+        rows.append(("Tokens", f"{usage['input_tokens']} in, {usage['output_tokens']} out"))
+        rows += [("Cost", inline(dollars(usage["cost"])))] if usage.get("cost") is not None else []
+    if "stopped" in counts:
+        rows += [("Stopped", inline(counts["stopped"])), ("Not Run", str(counts["not_run"]))]
     if (snapshots := snapshots_in(counts)) is not None:
         rows.append(("Snapshots", inline(in_words(snapshots))))
         rows += [("Obsolete", inline(name)) for name in snapshots.obsolete[:ROWS]]
@@ -125,7 +130,7 @@ def _suite_row(suite: Record, results: list[Record], broke: bool) -> tuple[str, 
     counts = counts_of(results)
     errors = counts.get("errors", 0)
     bad = counts["failed"] or errors
-    status = "failed" if bad else "passed" if counts["passed"] or not results else "skipped"
+    status = "failed" if bad else "passed" if counts["passed"] else "skipped"
     time = sum(record["duration_ms"] for record in results)
     numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
     return (MARKS[status], inline(suite["label"]), *map(str, numbers), duration(time))

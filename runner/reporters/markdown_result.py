@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runner.look_alikes import raw
+from runner.reporters.attachments import sizes
 from runner.reporters.document import Record
 from runner.reporters.facts import errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.reporters.markdown_parts import block, code, details, duration, inline, table, text_of
@@ -73,6 +74,7 @@ def _content(record: Record) -> Iterator[str]:
     is_case = "script" not in record
     if is_case and record.get("input") is not None:
         yield _titled("Input", record["input"])
+    yield _attachments(record)
     if is_case and record.get("output") is not None and not record.get("turns"):
         yield _titled("Output", record["output"])
     if record.get("expected") is not None:
@@ -91,6 +93,12 @@ def _content(record: Record) -> Iterator[str]:
     if record.get("stack_trace"):
         yield _titled("Stack", record["stack_trace"])
     yield _usage(record)
+
+
+def _attachments(part: Record) -> str:
+    """The files that went with an input."""
+    lines = sizes(part.get("attachments"))
+    return f"Attachments: {inline(', '.join(lines), 1000)}\n\n" if lines else ""
 
 
 def _titled(title: str, value: Any) -> str:
@@ -141,6 +149,7 @@ def _turn(turn: Record) -> str:
     text += f"({duration(turn.get('duration_ms') or 0)}{said})\n\n"
     if turn.get("input") is not None:
         text += f"User:\n\n{block(turn['input'])}"
+    text += _attachments(turn)
     if turn.get("output") not in (None, ""):
         text += f"Agent:\n\n{block(turn['output'])}"
     text += _tools(turn.get("tool_calls"))

@@ -127,3 +127,11 @@ def remarks(summary: dict[str, Any]) -> list[str]:
 def unjudged(number: int) -> str:
     """`2 criteria were not judged`."""
     return f"{number} {'criterion was' if number == 1 else 'criteria were'} not judged"
+
+
+def usage_record(input_tokens: int, output_tokens: int, cost: float | None) -> dict[str, Any]:
+    """`{usage: {input_tokens, output_tokens, cost?}}` where models took something; `cost` is in US dollars."""
+    if not (input_tokens or output_tokens or cost):
+        return {}
+    usage: dict[str, Any] = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+    return {"usage": usage if cost is None else {**usage, "cost": cost}}

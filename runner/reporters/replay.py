@@ -62,8 +62,9 @@ def events_of(report: Report) -> Iterator[Event]:
             yield TestEnd(result_of(suite, position, result))
         yield SuiteEnd(suite.id)
     yield from map(RunError, report.errors)
-    completed = str(summary.get("completed_at") or "")
-    yield RunEnd(summary["status"], summary["duration_ms"] / 1000, completed, snapshots=snapshots_in(summary))
+    ended = str(summary.get("completed_at") or "")
+    stopped, left = summary.get("stopped"), summary.get("not_run", 0)
+    yield RunEnd(summary["status"], summary["duration_ms"] / 1000, ended, stopped, left, snapshots_in(summary))
 
 
 def _suite(suite: Record, results: list[Record]) -> Suite:

@@ -51,7 +51,7 @@ def result_text(result: TestResult, suite: Suite) -> str:
     else:
         record = result.record or _record(result, suite)
     text = json_line(record)
-    if ";base64," in text or "input_audio" in text or ("\\" in text and r"\\ud" in text):
+    if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
         record = _cleaned(record)
         text = json_line(record)
     if _asked:
@@ -79,7 +79,7 @@ def _is_odd(values: Iterable[Any]) -> bool:
             if (not item.isascii() and not is_utf8(item)) or (len(item) >= SHORTEST and ";base64," in item):
                 return True
         elif kind is dict:
-            if item and ("input_audio" in item or _is_odd(item.values())):
+            if item and ("input_audio" in item or ("data" in item and "type" in item) or _is_odd(item.values())):
                 return True
         elif (kind is list or kind is tuple) and item and _is_odd(item):
             return True

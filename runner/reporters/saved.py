@@ -14,7 +14,7 @@ from runner.errors import ConfigurationError
 from runner.execution import NAMED
 from runner.reporters.document import Record, Report, in_order
 from runner.reporters.plain import plain
-from runner.reporters.records import marks_record
+from runner.reporters.records import marks_record, usage_record
 from runner.reporters.run_records import from_seed, together
 
 STATUSES = ("passed", "failed", "skipped")
@@ -184,6 +184,7 @@ class _Reader:
             self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
         self._errors += map(str, value.get("errors") or [])
         self._summary = {"duration_ms": summary.get("duration_ms"), "completed_at": metadata.get("completed_at")}
+        self._summary |= {key: summary[key] for key in ("status", "stopped", "not_run") if key in summary}
         if isinstance(summary.get("snapshots"), dict):
             self._summary["snapshots"] = summary["snapshots"]
 
@@ -221,7 +222,9 @@ class _Reader:
         summary = {
             **counts,
             "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
+            **usage_of(results),
             "status": status,
+            **_stopped(ended),
             "completed_at": ended.get("completed_at"),
         }
         if isinstance(ended.get("snapshots"), dict):
@@ -285,6 +288,15 @@ def counts_of(results: list[Record]) -> Record:
     return {"total": len(results), **counts, **errors, **warnings, **marks}
 
 
+def usage_of(results: list[Record]) -> Record:
+    """`{usage: {input_tokens, output_tokens, cost?}}`: what all results took together; empty where no model was
+    asked."""
+    usages = [usage for record in results if (usage := record.get("usage"))]
+    costs = [usage["cost"] for usage in usages if usage.get("cost") is not None]
+    sent, answered = (sum(usage.get(key) or 0 for usage in usages) for key in ("input_tokens", "output_tokens"))
+    return usage_record(sent, answered, sum(costs) if costs else None)
+
+
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers; only a line feed ends a line."""
     for number, line in enumerate(text.split("\n"), 1):
@@ -294,6 +306,12 @@ def _lines_of(text: str) -> Iterator[tuple[int, str]]:
 
 def _suite(id: str, kind: str, agent: str) -> Record:
     return {"id": id, "kind": kind, "label": id, "file": "", "agent": agent, "connector": ""}
+
+
+def _stopped(summary: Record) -> Record:
+    """Why a run ended before its time, and what it left."""
+    reason, left = summary.get("stopped"), summary.get("not_run")
+    return {"stopped": str(reason), "not_run": left if isinstance(left, int) else 0} if reason else {}
 
 
 def _flags(said: Any) -> Record:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.reporters.document import DocumentReporter, Record, Report
-from runner.reporters.facts import warnings_of
+from runner.reporters.facts import dollars, tokens_of, warnings_of
 from runner.reporters.markdown_parts import LINE_LIMIT, cut, visible
 from runner.reporters.records import remarks
 from runner.reporters.snapshot_lines import in_lines, snapshots_in
@@ -27,7 +27,7 @@ class SummaryReporter(DocumentReporter):
             f"{interrupted}{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
             f"{', ' + str(summary['errors']) + ' errors' if summary.get('errors') else ''}"
             f"{', ' + count(summary['warnings'], 'warning') if summary.get('warnings') else ''}"
-            f" in {summary['duration_ms'] / 1000:.2f}s"
+            f" in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"
         ]
         lines += [
             f"FAILED {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
@@ -43,6 +43,15 @@ class SummaryReporter(DocumentReporter):
         if (counts := snapshots_in(summary)) is not None:
             lines += map(visible, in_lines(counts))
         return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
+
+
+def _more(summary: Record) -> str:
+    usage = summary.get("usage") or {}
+    text = f", {tokens_of(usage)} tokens" if usage else ""
+    text += f", {dollars(usage['cost'])}" if usage.get("cost") is not None else ""
+    return text + (
+        f"; stopped: {_line(summary['stopped'])}, {summary['not_run']} not run" if "stopped" in summary else ""
+    )
 
 
 def _line(text: str) -> str:

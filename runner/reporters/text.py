@@ -3,8 +3,13 @@ them takes longer than most runs."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from runner.reporters.records import error_text
 from scripttest import Failure, ResultWarning
+
+if TYPE_CHECKING:
+    from runner.execution import Execution
 
 WIDTH = 79
 DOUBLE = "═" * WIDTH
@@ -83,6 +88,14 @@ def in_seconds(value: float) -> str:
     if value < 1:
         return f"{value * 1000:.0f}ms"
     return f"{value:.2f}s" if value < 60 else f"{int(value // 60)}m{value % 60:.0f}s"
+
+
+def usage_line(run: Execution) -> str:
+    """What all cases of a run took of their models, as a line of the summary; empty where that is nothing."""
+    if not (run.tokens or run.cost):
+        return ""
+    cost = "" if run.cost is None else f" (${run.cost:.4f})"
+    return f"  Tokens:  {run.tokens}{cost}\n"
 
 
 def quoted(text: str) -> str:

@@ -64,6 +64,7 @@ def test_the_json_report_has_the_stability_report_of_the_seed(app: MakeApplicati
         "passed": 1,
         "failed": 1,
         "skipped": 0,
+        "usage": {"input_tokens": 18, "output_tokens": 6},
         "agent_id": "demo",
         "connector": "scripted",
         "total_cases": 2,
