@@ -7,8 +7,10 @@ from difflib import unified_diff
 from statistics import fmean
 from typing import Any
 
+from runner.assertions.values import equal
 from runner.reporters.document import Record, Report
 from runner.reporters.facts import errors_of
+from runner.reporters.values import as_value
 from scripttest.tuples import NamedTuple
 
 DIFF_LINES = 40
@@ -130,9 +132,12 @@ def _folded(records: list[Record]) -> _Runs:
 
 def _difference(before: Record, after: Record) -> tuple[str, ...]:
     """How an output changed; nothing when it did not."""
-    if "output" not in before or "output" not in after or before["output"] == after["output"]:
+    if "output" not in before or "output" not in after:
         return ()
-    lines = unified_diff(_lines(before["output"]), _lines(after["output"]), "before", "after", lineterm="", n=2)
+    old, new = as_value(before["output"]), as_value(after["output"])
+    if equal(old, new):
+        return ()
+    lines = unified_diff(_lines(old), _lines(new), "before", "after", lineterm="", n=2)
     shown = [line if len(line) <= LINE_LIMIT else f"{line[:LINE_LIMIT]}..." for line in list(lines)[2:]]
     if len(shown) > DIFF_LINES:
         shown = [*shown[:DIFF_LINES], f"... {len(shown) - DIFF_LINES} more lines"]

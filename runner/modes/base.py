@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.chat import Chat, Origin, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
+from runner.assertions.differences import COMPARED, comparable, difference
 from runner.cases.attachments import described, parts_of
 from runner.cases.messages import input_of
 from runner.connectors.base import Usage
@@ -275,14 +276,16 @@ def mode_of(case: Case) -> str:
 
 def failure_of(result: AssertionResult) -> Failure:
     """The failure that an assertion which did not hold is."""
+    values = comparable(result.expected, result.actual) if result.type in COMPARED else None
     return Failure(
         "infrastructure" if result.infrastructure else "error" if result.error else "assertion",
         result.message or f"{result.type} does not hold",
         result.type,
         expected=result.expected,
         actual=result.actual,
-        expected_text=_text(result.expected),
-        actual_text=_text(result.actual),
+        expected_text=_text(values[0] if values else result.expected),
+        actual_text=_text(values[1] if values else result.actual),
+        diff=difference(result.expected, result.actual) if values else None,
     )
 
 

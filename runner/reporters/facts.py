@@ -88,6 +88,20 @@ def connectors_of(suites: list[Record], results: list[Record]) -> str:
     return ", ".join(sorted(map(str, found - {""})))
 
 
+def differences_of(record: Record) -> list[str]:
+    """How JSON answers of a case differ from what was expected, one text for each assertion that failed."""
+    from runner.assertions.differences import COMPARED, difference
+
+    parts = [record, *(record.get("turns") or [])]
+    items = [
+        *(item for part in parts for item in part.get("assertions") or []),
+        *(record.get("final_assertions") or []),
+    ]
+    failed = [item for item in items if not item.get("passed") and item.get("type") in COMPARED]
+    found = (difference(item.get("expected"), item.get("actual")) for item in failed)
+    return [text for text in found if text is not None]
+
+
 def tokens_of(usage: Record) -> int:
     """All tokens that were taken."""
     return int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)

@@ -15,7 +15,17 @@ from xml.sax.saxutils import escape, quoteattr
 
 from runner.reporters.attachments import sizes
 from runner.reporters.document import DocumentReporter, Record, Report
-from runner.reporters.facts import Place, errors_of, is_error, name_of, place_of, remarks_of, values_of, warnings_of
+from runner.reporters.facts import (
+    Place,
+    differences_of,
+    errors_of,
+    is_error,
+    name_of,
+    place_of,
+    remarks_of,
+    values_of,
+    warnings_of,
+)
 from runner.reporters.json_report import MARKS
 from runner.reporters.saved import counts_of, usage_of
 from runner.reporters.snapshot_lines import in_lines, snapshots_in
@@ -36,7 +46,8 @@ class JunitReporter(DocumentReporter):
 
     def keep(self, record: Record) -> Record | None:
         """What the format has a place for."""
-        return {key: value for key, value in record.items() if key not in UNUSED}
+        found = {"differences": differences_of(record)} if record["status"] == "failed" else {}
+        return {**{key: value for key, value in record.items() if key not in UNUSED}, **found}
 
     def render(self, report: Report) -> str:
         """The document."""
@@ -136,6 +147,7 @@ def _failed(record: Record) -> str:
     assertion = record.get("assertion") or {}
     lines = list(errors)
     lines += [f"{side}: {text}" for side, text in values_of(assertion)]
+    lines += record["differences"] if "differences" in record else differences_of(record)
     lines += [record["stack_trace"]] if record.get("stack_trace") else []
     decided = record.get("cause") == "timeout"
     kind = (not decided and assertion.get("type")) or record.get("cause") or "assertion"

@@ -48,12 +48,12 @@ def code(text: str) -> str:
     return f"{ticks}{space}{line}{space}{ticks}" if line else ""
 
 
-def block(value: Any) -> str:
-    """A value over as many lines as it needs."""
+def block(value: Any, language: str = "") -> str:
+    """A value over as many lines as it needs; `language` is that of a text."""
     text = visible(cut(text_of(value), VALUE_LIMIT))
     text = "\n".join(cut(line, LINE_LIMIT) for line in text.split("\n"))
     fence = "`" * max(3, max(map(len, re.findall("`+", text)), default=0) + 1)
-    language = "text" if isinstance(value, str) else "json"
+    language = language or ("text" if isinstance(value, str) else "json")
     return f"{fence}{language}\n{text}\n{fence}\n\n"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from runner.look_alikes import raw
 from runner.reporters.attachments import sizes
 from runner.reporters.document import Record
-from runner.reporters.facts import errors_of, name_of, remarks_of, values_of, warnings_of
+from runner.reporters.facts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.reporters.markdown_parts import block, code, details, duration, inline, table, text_of
 
 MARKS = {"passed": "✅", "failed": "❌", "skipped": "⏭️"}
@@ -32,6 +32,7 @@ def body(record: Record, suite: Record, names_suite: bool) -> str:
     facts += [f"tags: {inline(', '.join(map(str, record['tags'])))}"] if record.get("tags") else []
     text = f"{' · '.join(facts)}\n\n" if facts else ""
     text += "".join(block(error) for error in errors_of(record))
+    text += "".join(block(difference, "diff") for difference in differences_of(record))
     if record.get("location"):
         text += f"at {code(record['location'])}\n\n"
     if record["status"] == "skipped" and record.get("skip_reason"):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionResult, ToolUse
+from runner.assertions.differences import COMPARED, comparable, difference
 from runner.events import (
     CaseResult,
     CheckpointResult,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
 _PLACE = re.compile(r"(.+):(\d+):(\d+)")
+_PHASE = re.compile(r" \(in [^()]*\)$")
 _LEVEL = re.compile(r"\[(trace|debug|warn|error)\] ")
 
 
@@ -182,10 +184,13 @@ def _case_failures(record: Record) -> Iterator[Failure]:
     frames = _frames(record)
     for error in dict.fromkeys(error for error in errors if error):
         message = error.removeprefix("assertion failed: ")
-        check = failed.get(message)
+        check = failed.get(message) or failed.get(_PHASE.sub("", message))
         if check is not None:
-            texts = (text_of(check.expected), text_of(check.actual))
-            yield Failure("assertion", message, check.type, None, None, None, *texts, frames=frames)
+            values = comparable(check.expected, check.actual) if check.type in COMPARED else None
+            expected, actual = map(text_of, values or (check.expected, check.actual))
+            diff = difference(check.expected, check.actual) if values else None
+            compared = (None, None, None, expected, actual, diff)
+            yield Failure("assertion", message, check.type, *compared, frames=frames)
         else:
             type = "assertion" if message != error else None
             yield Failure("assertion" if type else record.get("cause", "error"), message, type, frames=frames)

@@ -38,6 +38,16 @@ def text_of(said: Any) -> str:
     return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
+def as_value(output: Any) -> Any:
+    """An output, where it is a text that is JSON, as the object or list that it holds: these are compared as values."""
+    if not isinstance(output, str) or not output.lstrip().startswith(("{", "[")):
+        return output
+    try:
+        return json.loads(output)
+    except (ValueError, RecursionError):
+        return output
+
+
 def called(tool: ToolUse) -> str:
     """A call of a tool: `create_expense({amount: 3500})`, and its error if it failed."""
     text = f"{tool.name}({cut(_literal(tool.arguments), TEXT_LIMIT)})"

@@ -7,7 +7,7 @@ blocks, which it reads when somebody looks at them or searches.
 | `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?}` |
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
-tokens?, cost?, runs?, warnings?, digest?}`, and `suite` a position in `start.suites`.
+tokens?, cost?, runs?, warnings?, expected?, digest?}`, and `suite` a position in `start.suites`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from runner.reporters.again import command_of
 from runner.reporters.document import Report
 from runner.reporters.html.frames import Frames
 from runner.reporters.plain import json_line, json_text
-from runner.reporters.values import text_of
+from runner.reporters.values import as_value, text_of
+from runner.stability import normalised
 
 Record = dict[str, Any]
 
@@ -98,7 +99,7 @@ def entry_of(record: Record, text: str, digest: bool = False) -> Entry:
     """Makes the entry of a result, of which `text` is the JSON. `digest` adds what outputs are compared by."""
     row = _row(record)
     if digest:
-        row["digest"] = crc32(json_line(record.get("output")).encode())
+        row["digest"] = crc32(normalised(as_value(record.get("output"))).encode())
     placed = record if record["status"] == "failed" or record.get("warnings") else None
     return Entry(suite=record["suite"], position=record.get("position", 0), row=row, text=text, placed=placed)
 
@@ -125,6 +126,8 @@ def _row(record: Record) -> Record:
         row["error"] = _excerpt(error)
     if warnings := record.get("warnings"):
         row["warnings"] = len(warnings)
+    if record["status"] == "failed" and (wanted := _expected(record)):
+        row["expected"] = wanted
     if spoken := _spoken(record):
         row["input"] = _excerpt(spoken)
     if usage := record.get("usage"):
@@ -134,6 +137,29 @@ def _row(record: Record) -> Record:
     if runs := record.get("runs"):
         row["runs"] = _runs(runs)
     return row
+
+
+def _expected(record: Record) -> str:
+    """What the first check that failed had expected, in a few words: results that fail for the same reason expected the
+    same."""
+    found = next(_failed_checks(record), None)
+    if found is None or found.get("expected") is None:
+        return ""
+    words = found["expected"] if isinstance(found["expected"], str) else normalised(found["expected"])
+    return _excerpt(" ".join(str(part) for part in (found.get("path"), words) if part))
+
+
+def _failed_checks(record: Record) -> Iterator[Record]:
+    """Checks that failed, those of a script test in its subtests, those of a case in its turns too."""
+    if assertion := record.get("assertion"):
+        yield assertion
+    for step in record.get("steps") or ():
+        if step["status"] == "failed":
+            yield from _failed_checks(step)
+    for part in (record, *(record.get("turns") or ())):
+        for item in (*(part.get("assertions") or ()), *(part.get("final_assertions") or ())):
+            if not item.get("passed"):
+                yield item
 
 
 def _spoken(record: Record) -> str:

@@ -30,15 +30,19 @@ function App({ store, baseline }: { store: Store; baseline: Store | null }) {
   const positions = useMemo(() => shown(index, view, search.hits, before?.changes ?? null),
     [index, view.status, view.suite, view.agent, view.mode, view.tag, view.change, view.sort, search.hits, before]);
 
-  const change = useCallback((part: Partial<View>) => setView((old) => ({ ...old, ...part })), []);
+  const change = useCallback((part: Partial<View>) => {
+    setGoal(null);
+    setView((old) => ({ ...old, ...part }));
+  }, []);
   const openResult = useCallback((at: number) => {
     setOpen((old) => new Set(old).add(at));
-    setView((old) => {
-      const kept = shown(index, old, null, before?.changes ?? null).includes(at) && !old.query;
-      return { ...(kept ? old : { ...PLAIN, sort: old.sort }), result: index.rows[at].key };
-    });
+    setView((old) => ({ ...old, result: index.rows[at].key }));
     setGoal({ at });
-  }, [index, before]);
+  }, [index]);
+  useEffect(() => {
+    // A result that the filters or the search hide is shown without them.
+    if (goal && search.done === 1 && !positions.includes(goal.at)) setView((old) => ({ ...PLAIN, sort: old.sort, result: old.result }));
+  }, [goal, search, positions]);
   const toggle = (at: number) => {
     setOpen((old) => {
       const next = new Set(old);
@@ -53,7 +57,9 @@ function App({ store, baseline }: { store: Store; baseline: Store | null }) {
       const next = viewFromHash(location.hash);
       setView(next);
       const at = next.result ? index.rows.findIndex((row) => row.key === next.result) : -1;
-      if (at >= 0) openResult(at);
+      if (at < 0) return;
+      setOpen((old) => new Set(old).add(at));
+      setGoal({ at });
     };
     follow();
     addEventListener("hashchange", follow);

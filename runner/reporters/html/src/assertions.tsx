@@ -44,8 +44,8 @@ const statusOf = ({ passed, judged }: { passed: boolean; judged?: boolean }): "p
 export function Values({ assertion }: { assertion: Assertion }) {
   const { type, passed, expected, actual } = assertion;
   if (expected == null && actual == null) return null;
-  const alike = typeof expected === typeof actual && Array.isArray(expected) === Array.isArray(actual);
-  if (!passed && expected != null && actual != null && (COMPARABLE.has(type) || (alike && typeof expected === "object"))) {
+  const sameKind = typeof expected === typeof actual && Array.isArray(expected) === Array.isArray(actual);
+  if (!passed && expected != null && actual != null && (COMPARABLE.has(type) || (sameKind && typeof expected === "object"))) {
     return <Diff expected={expected} actual={actual} />;
   }
   return (

@@ -1,8 +1,8 @@
 /** What was said: messages, turns, calls of tools. */
 
 import { Assertions } from "./assertions";
-import { brief, capital, duration, plural, textOf, visible } from "./format";
-import type { Json, ToolCall, Turn } from "./model";
+import { brief, bytes, capital, duration, plural, textOf, visible } from "./format";
+import type { Attachment, Json, ToolCall, Turn } from "./model";
 import { Badge, Labelled, Section, Sign, Value } from "./values";
 
 interface Said {
@@ -61,6 +61,21 @@ function LongText({ text }: { text: string }) {
   return <p class="prose" dir="auto">{visible(text)}</p>;
 }
 
+/** Files that were sent, without their content. */
+export function Files({ files }: { files?: Attachment[] }) {
+  if (!files?.length) return null;
+  return (
+    <ul class="files" aria-label="Attachments">
+      {files.map((file) => (
+        <li title={file.source}>
+          <span>{visible(file.name ?? file.source ?? capital(file.type))}</span>{" "}
+          <span class="faint">{visible(file.media_type ?? file.type)}{file.size != null && `, ${bytes(file.size)}`}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 export function Tools({ tools }: { tools: ToolCall[] }) {
   return (
     <ul class="tools">
@@ -104,7 +119,10 @@ export function Turns({ turns, open }: { turns: Turn[]; open?: boolean }) {
             </div>
             <ol class="chat">
               {turn.input != null && (
-                <Bubble side="user" who={WHO[turn.input_source] ?? "User"}><Content content={turn.input} /></Bubble>
+                <Bubble side="user" who={WHO[turn.input_source] ?? "User"}>
+                  <Content content={turn.input} />
+                  <Files files={turn.attachments} />
+                </Bubble>
               )}
               {turn.tool_calls && <li class="between"><Tools tools={turn.tool_calls} /></li>}
               {turn.output != null && turn.output !== "" && (

@@ -4,12 +4,12 @@ import { useEffect, useState } from "preact/hooks";
 import { Assertions, Checkpoints, Scores, Values } from "./assertions";
 import { Attempts, Trials } from "./attempts";
 import type { Changes } from "./changes";
-import { Content, Messages, messagesIn, Tools, Turns } from "./chat";
-import { capital, duration, money, number, plural, visible } from "./format";
+import { Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
+import { alike, capital, duration, money, number, plural, visible } from "./format";
 import type { Entry, Extra, Result, ResultWarning, Row, Step, Suite } from "./model";
 import type { Store } from "./store";
 import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
-import { hashOf, PLAIN } from "./view";
+import { hashOf, viewFromHash } from "./view";
 
 export interface Before {
   store: Store;
@@ -54,10 +54,17 @@ export function Detail(props: Props) {
   return <Everything row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} />;
 }
 
-function Everything({ row, suite, entry, was }: { row: Row; suite: Suite; entry: Entry; was: Entry | null }) {
+interface Parts {
+  row: Row;
+  suite: Suite;
+  entry: Entry;
+  was: Entry | null;
+}
+
+function Everything({ row, suite, entry, was }: Parts) {
   const [result, extra] = entry;
   const assertions = result.assertions ?? [];
-  const address = () => location.href.replace(/#.*$/s, "") + hashOf({ ...PLAIN, result: row.key });
+  const address = () => location.href.replace(/#.*$/s, "") + hashOf({ ...viewFromHash(location.hash), result: row.key });
   return (
     <>
       <div class="actions">
@@ -73,6 +80,7 @@ function Everything({ row, suite, entry, was }: { row: Row; suite: Suite; entry:
       {was && <Earlier now={result} was={was[0]} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
       {result.trials && <Trials trials={result.trials} />}
+      {result.turns && <Given result={result} />}
       {result.turns && <Turns turns={result.turns} />}
       {result.checkpoints && result.checkpoints.length > 0 && <Checkpoints checkpoints={result.checkpoints} />}
       {result.scores && result.scores.length > 0 && (
@@ -168,6 +176,7 @@ function Exchange({ result }: { result: Result }) {
     <Section title={result.expected == null ? "Input and output" : "Input, output and what was expected"}>
       <div class="pair">
         <Labelled label="Input">
+          <Files files={result.attachments} />
           {messages ? <Messages messages={messages} /> : typeof result.input === "string" ? <div class="quoted"><Content content={result.input} /></div> : <Value value={result.input} label="Input" />}
         </Labelled>
         <Labelled label="Output">
@@ -182,9 +191,22 @@ function Exchange({ result }: { result: Result }) {
   );
 }
 
+/** What was said before the turns, and the files of the case itself. */
+function Given({ result }: { result: Result }) {
+  const messages = Array.isArray(result.input) ? messagesIn(result.input) : null;
+  if (!messages && !result.attachments) return null;
+  return (
+    <Section title="Given by the case" count={messages ? plural(messages.length, "message") : undefined} open={false}>
+      {messages && <Messages messages={messages} />}
+      <Files files={result.attachments} />
+    </Section>
+  );
+}
+
 /** What it was in the baseline. */
 function Earlier({ now, was }: { now: Result; was: Result }) {
-  const same = JSON.stringify(now.output) === JSON.stringify(was.output);
+  const [before, after] = alike(was.output, now.output);
+  const same = before === after;
   return (
     <Section title="Compared with the baseline">
       <p class="earlier">

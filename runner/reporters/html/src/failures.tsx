@@ -9,6 +9,7 @@ import { Badge } from "./values";
 interface Group {
   error: string;
   cause: string;
+  expected?: string;
   rows: number[];
 }
 
@@ -45,6 +46,7 @@ function OneGroup({ group, index, onOpen }: { group: Group; index: Index; onOpen
         <span class="faint">{plural(group.rows.length, "result")}</span>
       </div>
       <p class="group-error" dir="auto">{visible(reason(group.error))}</p>
+      {group.expected && !group.error.includes(group.expected) && <p class="group-expected" dir="auto"><span class="faint">expected</span> <code>{visible(group.expected)}</code></p>}
       <ul class="links">
         {group.rows.slice(0, limit).map((at) => (
           <li><button type="button" class="link" onClick={() => onOpen(at)}>{visible(index.rows[at].id)}</button></li>
@@ -55,17 +57,17 @@ function OneGroup({ group, index, onOpen }: { group: Group; index: Index; onOpen
   );
 }
 
-/** Errors that differ only in numbers and quoted values are the same reason. */
+/** Errors that differ only in numbers and quoted values are the same reason, if the same was expected. */
 function grouped({ rows }: Index): Group[] {
   const groups = new Map<string, Group>();
   rows.forEach((row, at) => {
     if (row.status !== "failed") return;
     const error = row.error ?? "It failed without a message";
     const cause = row.cause ?? "assertion";
-    const key = `${cause} ${error.replace(/"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?/g, "#")}`;
+    const key = `${cause} ${error.replace(/"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?/g, "#")} ${row.expected ?? ""}`;
     const group = groups.get(key);
     if (group) group.rows.push(at);
-    else groups.set(key, { error, cause, rows: [at] });
+    else groups.set(key, { error, cause, expected: row.expected, rows: [at] });
   });
   return [...groups.values()].sort((a, b) => b.rows.length - a.rows.length || a.rows[0] - b.rows[0]);
 }

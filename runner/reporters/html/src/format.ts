@@ -31,6 +31,11 @@ export const reason = (error: string): string => error.replace(/^assertion faile
 
 export const money = (dollars: number): string => `$${dollars < 0.01 ? dollars.toFixed(5) : dollars.toFixed(2)}`;
 
+export function bytes(size: number): string {
+  if (size < 1000) return plural(size, "byte");
+  return size < 1_000_000 ? `${(size / 1000).toFixed(1)} KB` : `${(size / 1_000_000).toFixed(1)} MB`;
+}
+
 export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1).replaceAll("_", " ");
 
 export function when(timestamp: string): string {
@@ -53,6 +58,36 @@ export function visible(text: string): string {
 /** A value as text: strings as they are, everything else as indented JSON. */
 export function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+}
+
+const isWhole = (value: Json | undefined): boolean => typeof value === "object" && value !== null;
+
+/** The object or list that a text holds, as the whole text or in a code fence; null when it holds none. */
+function heldBy(text: string): Json {
+  const inner = /^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+  if (!/^\s*[[{]/.test(inner)) return null;
+  try {
+    return JSON.parse(inner) as Json;
+  } catch {
+    return null;
+  }
+}
+
+/** A value with the keys of its objects in the order of another one. */
+function ordered(value: Json, like: Json | undefined): Json {
+  if (Array.isArray(value)) return value.map((item, at) => ordered(item, Array.isArray(like) ? like[at] : undefined));
+  if (typeof value !== "object" || value === null) return value;
+  const model = typeof like === "object" && like !== null && !Array.isArray(like) ? like : {};
+  const keys = [...Object.keys(model).filter((key) => Object.hasOwn(value, key)), ...Object.keys(value).filter((key) => !Object.hasOwn(model, key)).sort()];
+  return Object.fromEntries(keys.map((key) => [key, ordered(value[key], model[key])]));
+}
+
+/** Two values as texts whose difference is that of the values: JSON in a text counts as what it holds, and the order of
+ * keys makes no difference. */
+export function alike(first: Json | undefined, second: Json | undefined): [string, string] {
+  const [before, after] = [first, second].map((value) => (typeof value === "string" ? heldBy(value) : value)) as [Json, Json];
+  if (!isWhole(before) || !isWhole(after)) return [textOf(first), textOf(second)];
+  return [textOf(before), textOf(ordered(after, before))];
 }
 
 /** A value in one line. */

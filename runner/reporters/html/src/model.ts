@@ -36,7 +36,28 @@ export interface Summary {
   checks_nothing?: number;
   checks_nothing_first?: string[];
   snapshots?: { written?: number; updated?: number; removed?: number; obsolete?: string[] };
+  usage?: Usage;
+  /** Why the run ended before its time, and how many tests have no result because of that. */
+  stopped?: string;
+  not_run?: number;
   completed_at?: string | null;
+}
+
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  /** US dollars. */
+  cost?: number;
+}
+
+/** A file that was sent. */
+export interface Attachment {
+  type: string;
+  name?: string;
+  media_type?: string;
+  /** Bytes. */
+  size?: number;
+  source?: string;
 }
 
 export interface RunFigures {
@@ -71,6 +92,8 @@ export interface Row {
   input?: string;
   not_judged?: number;
   checks_nothing?: boolean;
+  /** What the first check that failed had expected. */
+  expected?: string;
   score?: number;
   tokens?: number;
   cost?: number;
@@ -125,6 +148,7 @@ export interface Turn {
   awaiting_input?: boolean;
   awaiting_reason?: string;
   input_hint?: string;
+  attachments?: Attachment[];
   assertions?: Assertion[];
   error?: string;
   skip_reason?: string;
@@ -230,10 +254,11 @@ export interface Result extends Omit<Step, "name"> {
   runs?: RunFigures & { attempts?: Attempt[] };
   tools?: ToolCall[];
   sent?: Json[];
+  attachments?: Attachment[];
   logs?: string[];
   tags?: string[];
   metadata?: { [key: string]: Json };
-  usage?: { input_tokens: number; output_tokens: number; cost?: number };
+  usage?: Usage;
   connector?: string;
   simulator?: string;
   model_calls?: number;

@@ -22,6 +22,9 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
         <p class="faint">
           {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)}{snapshots(summary.snapshots)} · {when(start.timestamp)}
         </p>
+        {summary.stopped && (
+          <p class="left">{plural(summary.not_run ?? 0, "test")} did not run: the run ended early ({visible(summary.stopped)})</p>
+        )}
         <Split summary={summary} />
         {remarks(summary).map((said) => <p class="note">{visible(said)}</p>)}
         <div class="tiles" role="group" aria-label="Show results by status">
@@ -96,8 +99,9 @@ function Surroundings({ index }: { index: Index }) {
   const { start, rows } = index;
   const agents = unique(start.suites.map((suite) => suite.agent));
   const connectors = unique(start.suites.map((suite) => suite.connector));
-  const tokens = rows.reduce((sum, row) => sum + (row.tokens ?? 0), 0);
-  const cost = rows.reduce((sum, row) => sum + (row.cost ?? 0), 0);
+  const usage = index.summary.usage;
+  const tokens = usage ? usage.input_tokens + usage.output_tokens : rows.reduce((sum, row) => sum + (row.tokens ?? 0), 0);
+  const cost = usage ? usage.cost ?? 0 : rows.reduce((sum, row) => sum + (row.cost ?? 0), 0);
   const environment = Object.entries(start.environment).filter(([, value]) => value);
   const facts: [string, string][] = [
     [agents.length === 1 ? "Agent" : "Agents", listed(agents)],

@@ -3,7 +3,7 @@
 import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { number, textOf, visible } from "./format";
+import { alike, number, textOf, visible } from "./format";
 import type { Json } from "./model";
 
 /** Characters that are shown at first, and those that each click adds. */
@@ -60,7 +60,7 @@ interface Line {
 /** Two values, line by line; `-` is what was expected. */
 export function Diff(props: { expected: Json | undefined; actual: Json | undefined; names?: [string, string] }) {
   const { expected, actual, names = ["expected", "actual"] } = props;
-  const lines = useMemo(() => differences(textOf(expected), textOf(actual)), [expected, actual]);
+  const lines = useMemo(() => differences(...alike(expected, actual)), [expected, actual]);
   if (lines === null) {
     return (
       <div class="pair">
