@@ -18,7 +18,7 @@ from runner.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warn
 from runner.inputs import CaseInput, GeneratorInput, resolve_application, resolve_inputs
 from runner.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
 from runner.repetition import Repetition
-from runner.reporters import BUILT_IN, maker_by_id
+from runner.reporters import BUILT_IN, maker_by_id, report_path
 from runner.reporters.again import flags_of
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
@@ -197,9 +197,21 @@ class _Run:
         status, reason, left = status_of(stream.execution, self._stop, unlisted, options.fail_fast)
         stream.send(RunEnd(status, seconds, environment.now(), reason, left, snapshots))
         stream.close()
+        written = stream.written()
         if writes_cases:
-            write_cases(sources, options.outputs, environment.directory, environment.secrets.text)
+            written = write_cases(sources, options.outputs, environment.directory, environment.secrets.text)
+        if not options.quiet:
+            self._name(written, console)
         return exit_code_of(stream.execution, options, environment, self._stop)
+
+    def _name(self, written: list[Path], console: Console) -> None:
+        """Says which files of `--output` were written; of devices and pipes nothing."""
+        directory = self._environment.directory
+        asked = dict.fromkeys(report_path(output, directory) for output in self._options.outputs)
+        for path in asked:
+            if path in written and path.is_file():
+                shown = path.relative_to(directory) if path.is_relative_to(directory) else path
+                console.write(f"Wrote {shown}\n")
 
     def _watch(self) -> SnapshotWatch | None:
         """What finds obsolete snapshots, where there are any."""

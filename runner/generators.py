@@ -20,7 +20,8 @@ from runner.answers import read_cases
 from runner.cases.model import Case
 from runner.cases.values import cases_from_values
 from runner.errors import ConfigurationError
-from runner.options import absolute, in_words
+from runner.options import in_words
+from runner.reporters import report_path
 from scripttest import FunctionCall, HostError
 
 if TYPE_CHECKING:
@@ -131,19 +132,20 @@ def check_outputs(outputs: Sequence[str]) -> None:
 
 def write_cases(
     sources: Sequence[CaseSource], outputs: Sequence[str], directory: Path, redact: Callable[[str], str]
-) -> None:
+) -> list[Path]:
     """Writes what was generated, each case a line, to the files of `--output`, after `redact`. Ids that stand twice are
-    made unique. Raises ConfigurationError."""
+    made unique. The paths of the files. Raises ConfigurationError."""
     cases = [case for source in sources if source.suite.is_generated for _, case in source.cases()]
     values = with_ids(case.model_dump(mode="json", exclude_unset=True) for case in cases)
     text = "".join(json.dumps({"id": value["id"], **value}, ensure_ascii=False) + "\n" for value in values)
-    for output in outputs:
-        path = absolute(output, directory)
+    paths = [report_path(output, directory) for output in outputs]
+    for path in paths:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(redact(text), "utf-8")
         except OSError as error:
             raise ConfigurationError(f"Cannot write cases to {path}: {error.strerror}") from error
+    return paths
 
 
 class _Generation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from runner.events import Event
@@ -23,6 +24,10 @@ class Reporter(Protocol):
 
 class FileReporter(Reporter, Protocol):
     """A reporter that can also write a run that was saved."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it writes; None for a stream."""
 
     def write(self, report: Report) -> None:
         """Writes a whole report. Raises OSError."""

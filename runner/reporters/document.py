@@ -110,6 +110,11 @@ class DocumentReporter:
         self._target = target
         self._collector = Collector(self.take)
 
+    @property
+    def path(self) -> Path | None:
+        """The file that is written; None for a stream."""
+        return self._target if isinstance(self._target, Path) else None
+
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Collects results; writes at the end of the run. Raises OSError."""
         self._collector.add(event, so_far)

@@ -31,6 +31,11 @@ class JsonlReporter:
         self._file = target if isinstance(target, LineFile) else LineFile(target)
         self._goes_on = isinstance(target, LineFile) and not target.is_empty
 
+    @property
+    def path(self) -> Path:
+        """The file that is written."""
+        return self._file.path
+
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
         if isinstance(event, TestStart):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
@@ -41,11 +42,17 @@ class Multiplexer:
 
     def close(self) -> None:
         """Closes every reporter that still works."""
-        for reporter in self._reporters:
+        for reporter in list(self._reporters):
             try:
                 reporter.close()
             except Exception as error:
+                self._reporters.remove(reporter)
                 self.execution.add(self._secrets.value(_problem(reporter, error)))
+
+    def written(self) -> list[Path]:
+        """The files of the reporters that still work, which are whole once they are closed."""
+        found: list[Path | None] = [getattr(reporter, "path", None) for reporter in self._reporters]
+        return [path for path in found if path is not None]
 
 
 def _problem(reporter: Reporter, error: Exception) -> RunError:

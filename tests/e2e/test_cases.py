@@ -509,6 +509,7 @@ def test_a_mixed_run_has_one_report_and_one_exit_code(app: MakeApplication) -> N
         "skipped": 0,
         "checks_nothing": 2,
         "checks_nothing_first": ["a", "b"],
+        "usage": {"input_tokens": 6, "output_tokens": 4},
         "duration_ms": 0,
     }
     run = application.run("-i", "scripts.demo.sum", "-i", case_file(), "-q", "-o", str(application.home / "r.jsonl"))
@@ -680,6 +681,7 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
         "skipped": 0,
         "checks_nothing": 2,
         "checks_nothing_first": ["a", "b"],
+        "usage": {"input_tokens": 6, "output_tokens": 4},
         "duration_ms": 0,
         "status": "passed",
     }
@@ -699,6 +701,7 @@ def test_a_json_report_has_the_keys_of_the_seed(app: MakeApplication) -> None:
         "passed": 1,
         "failed": 1,
         "skipped": 1,
+        "usage": {"input_tokens": 6, "output_tokens": 4},
         "duration_ms": 0,
         "agent_id": "demo",
         "connector": "scripted",

@@ -346,7 +346,7 @@ def test_a_dry_run_lists_them_and_writes_a_file_that_runs(app: MakeApplication) 
 
     assert (dry.code, dry.stdout, dry.stderr) == (
         0,
-        "agents:maker?count=3\n  A\n  A-2\n  M\n3 tests in 1 input\n",
+        "agents:maker?count=3\n  A\n  A-2\n  M\n3 tests in 1 input\nWrote made/cases.jsonl\n",
         "",
     )
     assert (application.root / "made/cases.jsonl").read_text("utf-8") == lines(

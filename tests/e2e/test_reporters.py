@@ -114,6 +114,7 @@ def test_an_agent_gets_the_report_of_the_design_document(app: MakeApplication) -
         "passed": 1,
         "failed": 1,
         "skipped": 0,
+        "usage": {"input_tokens": 6, "output_tokens": 4},
         "agent_id": "demo",
         "connector": "scripted",
         "runs_per_case": 1,

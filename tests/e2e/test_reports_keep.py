@@ -322,3 +322,77 @@ def test_a_module_that_never_ends_does_not_hold_up_the_end(tmp_path: Path) -> No
     run = app.run("-i", "scripts.demo", "--fail-fast", "--timeout", "1h")
 
     assert "Stopped: --fail-fast; 3 not run\n" in run.stdout
+
+
+# What was written
+
+
+def wrote(run: Run) -> list[str]:
+    """The last lines that name files."""
+    return [line for line in run.stdout.splitlines() if line.startswith("Wrote ")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (("-o", "r.json"), ["Wrote r.json"]),
+        (("-o", "out/r.jsonl", "-o", "r.xml", "-o", "r.html"), ["Wrote out/r.jsonl", "Wrote r.xml", "Wrote r.html"]),
+        (("-o", "r.json", "-o", "./r.json"), ["Wrote r.json"]),
+        (("-o", "../home/r.md"), ["Wrote <home>/r.md"]),
+        (("-o", "r.txt", "-r", "report.markdown"), ["Wrote r.txt"]),
+        (("-o", "r.json", "-q"), []),
+        (("-o", "/dev/null", "-r", "report.json"), []),
+        ((), []),
+    ],
+    ids=["one", "several", "one twice", "elsewhere", "with -r", "quiet", "a device", "none"],
+)
+def test_the_end_of_a_run_says_what_was_written(tmp_path: Path, arguments: tuple[str, ...], lines: list[str]) -> None:
+    app = make_application(tmp_path, {"a_test.ts": ONE})
+
+    run = app.run("-i", "scripts.demo.a", *arguments)
+
+    assert run.code == 0, run
+    assert wrote(run) == lines
+    assert run.stdout.splitlines()[-len(lines) :] == lines if lines else True
+
+
+def test_a_report_that_could_not_be_written_is_not_named(tmp_path: Path) -> None:
+    failing = 'function Create() { throw new Error("no words"); }'
+    files = {**agent("writer", prompts=None, replies=None, hooks=failing), "a_test.ts": ONE}
+    app = make_application(tmp_path, files)
+
+    run = app.run("-i", "scripts.demo.a", "-r", "writer", "-o", "r.html", "-o", "r.json")
+
+    assert run.code == 3
+    assert wrote(run) == ["Wrote r.json"]
+
+
+def test_a_report_on_standard_output_stands_alone(tmp_path: Path) -> None:
+    run = make_application(tmp_path, {"a_test.ts": ONE}).run("-i", "scripts.demo.a", "-r", "report.json")
+
+    assert json.loads(run.stdout)["summary"]["passed"] == 1
+    assert "Wrote" not in run.stdout + run.stderr
+
+
+def test_the_price_of_a_run_is_in_every_summary(tmp_path: Path) -> None:
+    """A connector with a price, and the model host of the tests."""
+    from model_server import ModelServer, says
+
+    with ModelServer() as server:
+        server.plan(says("one"), says("two"))
+        options = {"host": server.url, "model": "m", "key": "sk-none", "price": {"input": 1000, "output": 1000}}
+        connector = {"/connectors/priced.conn.yao": json.dumps({"type": "openai", "options": options})}
+        cases = agent(package={"connector": "priced"}, cases=PLAIN_CASES)
+        reports = Reports(make_application(tmp_path, {**cases, **connector}), "-i", case_file(), code=0)
+
+    cost = reports.summary["usage"]["cost"]
+    assert cost > 0
+    for summary in (reports.json["summary"], reports.ctrf["summary"]["extra"], reports.page("index")["summary"]):
+        assert summary["usage"]["cost"] == cost
+    assert float(reports.properties()["cost"] or 0) == cost
+    for text in (
+        reports.run.stdout,
+        reports.text["txt"],
+        reports.text["md"].partition("## Environment")[0].replace("\\", ""),
+    ):
+        assert f"${cost:.4f}" in text

@@ -138,7 +138,11 @@ def test_a_copied_link_keeps_the_search(open_report: Any) -> None:
 
     link = page.evaluate("navigator.clipboard.readText()")
 
-    assert sorted(re.split("[#&]", link)[1:]) == ["query=%22trip+1%22", f"result={CASES.replace('/', '%2F')}%2FC3", "tag=odd"]
+    assert sorted(re.split("[#&]", link)[1:]) == [
+        "query=%22trip+1%22",
+        f"result={CASES.replace('/', '%2F')}%2FC3",
+        "tag=odd",
+    ]
 
 
 def test_a_link_to_a_result_that_its_search_does_not_find_shows_the_result(open_report: Any) -> None:

@@ -176,8 +176,8 @@ function Exchange({ result }: { result: Result }) {
     <Section title={result.expected == null ? "Input and output" : "Input, output and what was expected"}>
       <div class="pair">
         <Labelled label="Input">
-          <Files files={result.attachments} />
           {messages ? <Messages messages={messages} /> : typeof result.input === "string" ? <div class="quoted"><Content content={result.input} /></div> : <Value value={result.input} label="Input" />}
+          <Files files={result.attachments} />
         </Labelled>
         <Labelled label="Output">
           {result.output == null ? <p class="faint">(none)</p> : <Value value={result.output} label="Output" />}
