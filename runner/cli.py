@@ -117,9 +117,9 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
     else:
         command, program = _click_command(), "yao-test"
     try:
-        result = command.main(arguments or ["--help"], prog_name=program, standalone_mode=False, obj=environment)
+        result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)
     except click.UsageError as error:
-        environment.stderr.write(f"Error: {error.format_message()}\nHint: yao-test --help lists the flags\n")
+        environment.stderr.write(f"Error: {error.format_message()}\nHint: {program} --help lists the flags\n")
         return exit_codes.CONFIGURATION
     except click.ClickException as error:
         environment.stderr.write(f"Error: {error.format_message()}\n")

@@ -25,7 +25,7 @@ TARGET = "types/yao-test"
 @click.pass_obj
 def types(environment: Environment, folder: str | None) -> int:
     """Copies the declaration files and says how an editor finds them."""
-    root = Path(environment.directory, folder) if folder else find_root(environment.directory)
+    root = Path(environment.directory, folder) if folder else _application(environment.directory)
     if not root.is_dir():
         raise ConfigurationError(f"Cannot install declarations into {root}: it is not a folder")
     target = root / TARGET
@@ -43,6 +43,13 @@ def types(environment: Environment, folder: str | None) -> int:
     elif TARGET not in config.read_text("utf-8", "replace"):
         environment.stdout.write(f'Add "{TARGET}" to "include" in {config}, and editors complete t.assert and ctx\n')
     return 0
+
+
+def _application(directory: Path) -> Path:
+    try:
+        return find_root(directory)
+    except ConfigurationError as error:
+        raise ConfigurationError(error.message, "Name its folder: yao-test types FOLDER") from error
 
 
 TSCONFIG = f"""{{
