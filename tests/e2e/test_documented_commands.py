@@ -1,0 +1,233 @@
+"""Every command line in the README and in `docs/` runs, exactly as it is printed.
+
+A line counts wherever it stands: in a `bash` block, in an indented block, in code within a text or a table, in a step of a
+workflow. (`test_docs.py` runs those of `console` blocks and compares what they print.) On a page they run from top to
+bottom, in the application of the page. Each has to be run by bash with an exit code of 0 or 1: the tests of an example may
+fail, the command may not.
+
+What cannot run as it stands is in a table here, with the reason: a line that is not found on any page any more fails, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import yaml
+from command import Application
+from test_docs import PAGES, ROOT, Reader, blocks_of, name_of
+
+from runner.cli import COMMANDS
+from runner.flags import read
+from runner.options import options_from
+
+PLACEHOLDERS = {
+    "yao-test -i INPUT [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
+    "yao-test types [FOLDER]": "yao-test types .",
+    "yao-test schema [file|case] [-o FILE]": "yao-test schema case -o case.schema.json",
+    "yao-test show REPORT": "yao-test show report.jsonl",
+    "yao-test extract REPORT": "yao-test extract report.jsonl",
+    "yao-test diff A B": "yao-test diff report.jsonl report.json",
+    "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",
+    "yao-test merge PART... -o FILE": "yao-test merge report.jsonl report.json -o whole.html",
+}
+"""Lines with words to be filled in → the same, filled in."""
+
+NETWORK = {
+    "OPENAI_API_KEY=sk-... yao-test -i assistants/travel/tests/first.jsonl -c openai.gpt4": "asks a real model",
+}
+"""Lines of the command that need a network: they are read by the real reader of the command line."""
+
+INSTALLS = (
+    "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/yao-test -i scripts.expense.setup -v",
+    "python3 -m venv .venv && .venv/bin/pip install -e '.[dev]' && .venv/bin/pytest",
+    "python3 -m venv .venv",
+    ".venv/bin/pip install .",
+    ".venv/bin/yao-test --version",
+    "pip wheel --no-deps --wheel-dir wheels .",
+    "pip install wheels/yao_test-*.whl",
+    "pip install git+<address of your copy of this repository>",
+    "pip install 'yao-test[mcp]'",
+    "pip install -r requirements-test.txt",
+)
+"""Lines that fetch packages, and so need a network: bash and pip read them, the rest of them runs."""
+
+IN_A_CLONE = (
+    "python bindings/build.py",
+    "PYTHONPATH=tests python tests/e2e/test_docs.py",
+    "YAO_TEST_FAULT_SEED=1 .venv/bin/pytest -n 0 -s tests/e2e/test_injected_faults.py",
+    ".venv/bin/python tests/bench/soak.py",
+)
+"""Lines for those who work on this project, which take long or write into the clone: what they run is there."""
+
+PAGES_OF_OTHER_TESTS = {"ci.md": "test_ci_page.py runs its workflows, with the parts that its shell scripts decide on"}
+
+SHIM = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m runner "$@"\n'
+JQ = f"#!/bin/sh\nexec {sys.executable} -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1][1:]])' \"$1\"\n"
+COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )?(?:\.venv/bin/)?(?:yao-test(?! @)|pip|python3?|pytest)(?: |$)")
+RAN = (0, 1)
+
+
+class Line(NamedTuple):
+    """A command line on a page."""
+
+    text: str
+    line: int
+    """Number of the line in the page."""
+
+
+def lines_of(page: Path) -> list[Line]:
+    """The command lines of a page, from top to bottom, without those of console blocks."""
+    text = page.read_text("utf-8")
+    found = [*_of_blocks(page), *_of_text(text)]
+    return sorted(found, key=lambda line: line.line)
+
+
+def _of_blocks(page: Path) -> Iterator[Line]:
+    for block in blocks_of(page):
+        if block.language == "bash":
+            for number, line in enumerate(block.text.replace("\\\n", " ").splitlines(), block.line):
+                yield Line(line.partition("  #")[0].strip(), number)
+        elif block.language == "yaml" and block.text.startswith("jobs:") and page.name not in PAGES_OF_OTHER_TESTS:
+            for job in yaml.safe_load(block.text)["jobs"].values():
+                yield from (Line(step["run"], block.line) for step in job["steps"] if "run" in step)
+
+
+def _of_text(text: str) -> Iterator[Line]:
+    """Those in code within the text, and in indented blocks."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            inside = not inside
+        elif not inside and line.startswith("    ") and COMMAND.match(line.strip()):
+            yield Line(line.strip(), number)
+        elif not inside:
+            for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", line):
+                if COMMAND.match(span):
+                    yield Line(span.replace("\\|", "|"), number)
+
+
+def is_name(line: str) -> bool:
+    """Whether a line only names the command, or one of its commands that needs arguments."""
+    words = line.split()
+    return words[0] == "yao-test" and (len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge")))
+
+
+def application(page: Path, folder: Path) -> Application:
+    """What the page has made, with the assistants of this repository, some reports, and the commands on the path."""
+    (folder / "home").mkdir()
+    app = Application(folder / "app", folder / "home")
+    shutil.copytree(ROOT / "assistants", app.root / "assistants")
+    reader = Reader(page, app)
+    for block in reader.blocks:
+        if block.path is not None:
+            reader.write(block.path, block.text)
+    app.write({"/../bin/yao-test": SHIM, "/../bin/jq": JQ})
+    for name in ("yao-test", "jq"):
+        (folder / "bin" / name).chmod(0o755)
+    app.run("-i", "scripts.expense.setup", "-o", "report.jsonl", "-o", "report.json")
+    return app
+
+
+def run(app: Application, line: str) -> subprocess.CompletedProcess[str]:
+    path = f"{app.root.parent / 'bin'}:{os.defpath}"
+    command = ["bash", "-e", "-o", "pipefail", "-c", line]
+    environment = {**app.environment, "PATH": path}
+    return subprocess.run(
+        command, cwd=app.root, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_line_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    app: Application | None = None
+    wrong = []
+    for line in lines_of(page):
+        if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE):
+            continue
+        app = app or application(page, tmp_path)
+        ran = run(app, PLACEHOLDERS.get(line.text, line.text))
+        if ran.returncode not in RAN or "Traceback" in ran.stderr:
+            wrong.append(f"{name_of(page)}:{line.line}: {line.text}\n  exit code {ran.returncode}: {ran.stderr}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_names_of_commands_are_those_of_commands() -> None:
+    named = {line.text.partition(" ")[2] for page in PAGES for line in lines_of(page) if is_name(line.text)}
+
+    assert named - {""} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("line", NETWORK)
+def test_a_line_that_needs_a_network_is_read(line: str) -> None:
+    words = [word for word in shlex.split(line) if "=" not in word or word.startswith("-")]
+    values = read(words[1:])
+
+    assert words[0] == "yao-test"
+    assert values is not None
+    assert options_from(values).inputs
+
+
+@pytest.mark.parametrize("line", [line for line in INSTALLS if "<" not in line])
+def test_a_line_that_installs_is_read_by_bash_and_by_pip(line: str) -> None:
+    assert subprocess.run(["bash", "-n", "-c", line], check=False).returncode == 0
+    for part in line.split(" && "):
+        words = shlex.split(part)
+        if words[0].endswith("pip"):
+            from pip._internal.commands import create_command
+
+            options, rest = create_command(words[1]).parse_args(words[2:])
+            assert rest or vars(options).get("requirements") or vars(options).get("editables"), part
+
+
+@pytest.mark.parametrize("line", IN_A_CLONE)
+def test_what_is_run_in_a_clone_is_there(line: str) -> None:
+    (script,) = [word for word in line.split() if word.endswith(".py")]
+
+    assert (ROOT / script).is_file()
+
+
+def test_what_does_not_run_is_on_a_page() -> None:
+    there = {line.text for page in PAGES for line in lines_of(page)}
+    there |= (
+        {"pip install -r requirements-test.txt"}
+        if "requirements-test.txt" in (ROOT / "docs/ci.md").read_text()
+        else set()
+    )
+
+    assert {*PLACEHOLDERS, *NETWORK, *INSTALLS, *IN_A_CLONE} - there == set()
+
+
+def test_lines_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Run `yao-test -i a` or `a --b`.\n\n    yao-test show x.json\n\n| `yao-test -i b \\| jq .` | `-q` |\n\n"
+        "```bash\nKEY=1 yao-test -i c   # why\nyao-test \\\n  -i d\n```\n\n```console\n$ yao-test -i e\n```\n\n"
+        "```yaml\njobs: { a: { steps: [{ uses: x }, { run: yao-test -i f }] } }\n```\n"
+    )
+
+    assert [line.text for line in lines_of(page)] == [
+        "yao-test -i a",
+        "yao-test show x.json",
+        "yao-test -i b | jq .",
+        "KEY=1 yao-test -i c",
+        "yao-test    -i d",
+        "yao-test -i f",
+    ]
+
+
+def test_a_line_that_does_not_work_is_seen(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(json.dumps("Run `yao-test -i scripts.nobody.nothing`."))
+    app = application(ROOT / "docs/concepts.md", tmp_path)
+
+    assert run(app, lines_of(page)[0].text).returncode not in RAN
