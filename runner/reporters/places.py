@@ -12,12 +12,14 @@ Record = dict[str, Any]
 
 TEXTS = frozenset("error message location stack_trace skip_reason reason note".split())
 """Keys of texts that name files."""
-LISTS = frozenset("errors assertion_errors warnings".split())
+LISTS = frozenset("errors assertion_errors".split())
 """Keys of lists of such texts."""
 INNER = frozenset(
-    "assertion assertions final_assertions details turns steps checkpoints scores trials runs attempts tools tool_calls"
-    .split()
-)  # fmt: skip
+    """
+    assertion assertions final_assertions details turns steps checkpoints scores trials runs attempts tools tool_calls
+    warnings
+    """.split()
+)
 """Keys of records, and of lists of records, that have such texts."""
 
 

@@ -168,3 +168,19 @@ def test_lines_of_case_files_are_unchanged(tmp_path: Path) -> None:
     run = app.run("-i", CASES)
 
     assert (run.code, f"{CASES}:1" in run.stderr) == (2, True)
+
+
+def test_warnings_are_placed_in_the_repository_too(tmp_path: Path) -> None:
+    app = make_application(tmp_path, {"a_test.ts": "export function TestA(t) {\n  setTimeout(() => {}, 60000);\n}\n"})
+    (app.root / "../.git").mkdir()
+
+    run = app.run("-i", "scripts.demo", "-o", "r.jsonl", "-o", "r.md", "-o", "r.xml")
+
+    record = next(
+        record for line in (app.root / "r.jsonl").read_text().splitlines() if (record := json.loads(line)).get("id")
+    )
+    (warning,) = record["warnings"]
+    assert warning["location"].startswith(f"app/{CODE}/a_test.ts:2:")
+    assert str(tmp_path) not in (app.root / "r.md").read_text() + (app.root / "r.xml").read_text()
+    assert f"{CODE}/a_test.ts:2:" in run.stdout
+    assert "<app>" not in run.stdout
