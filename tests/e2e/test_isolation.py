@@ -220,4 +220,4 @@ def test_a_large_module_is_run_in_pieces_with_true_positions(app: MakeApplicatio
     results = app({"a_test.ts": "\n".join(lines)}).results("-i", "scripts.demo.a", "--parallel", "2", code=1)
     assert list(results) == [f"Test{number}" for number in range(300)]
     failed = {name: record["location"] for name, record in results.items() if record["status"] == "failed"}
-    assert failed == {f"Test{n}": f"<app>/assistants/demo/src/a_test.ts:{4 * n + 4}:12" for n in (0, 100, 200)}
+    assert failed == {f"Test{n}": f"assistants/demo/src/a_test.ts:{4 * n + 4}:12" for n in (0, 100, 200)}
