@@ -1,8 +1,7 @@
 """An HTTP client for calls to models: one POST at a time, its answer read as it arrives.
 
-The only module that touches httpcore, which brings HTTP/1.1, TLS and proxies. Two things are our own, for their cost
-(CPU per call on one machine, 50 calls at a time): network streams on asyncio's, and a plain list of idle connections.
-httpcore's pool looks at every connection for every call, 3.8 ms; a list takes 0.3 ms, whatever the number of calls.
+The one module that knows httpx on the way to models. `Routes`, which knows the proxies, serves MCP servers too. What
+httpx raises becomes one of these errors, which name the host and the reason:
 
 HttpError
 ├── CannotConnect      nobody there, no such name, a certificate that cannot be trusted, a proxy that refuses
@@ -19,30 +18,23 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Mapping
-from contextlib import nullcontext
-from types import TracebackType
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from urllib.parse import urlsplit
 
-import httpcore
-from httpcore._async import connection as _connection
-from httpcore._async import http11 as _http11
+import httpx
 
+from bindings.processes.http import trusted_authorities
 from runner.proxies import Proxies
-
-# httpcore's locks choose an event loop's library at each use, and load anyio for asyncio: 15 ms once, an eighth of
-# each call. Where a later version has other names for them, these lines change nothing.
-_connection.AsyncLock = _http11.AsyncLock = asyncio.Lock  # type: ignore[assignment, attr-defined]
-_http11.AsyncShieldCancellation = nullcontext  # type: ignore[assignment, attr-defined]  # closing never waits here
 
 BODY_LIMIT = 64 << 20
 """Bytes of the largest body that is read."""
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 300.0
-_IDLE_SECONDS = 3.0
+IDLE_SECONDS = 3.0
 """Servers commonly drop a connection after 5 idle seconds; one that they may be dropping is not used again."""
-_DRAIN_SECONDS = 0.25
+
+DRAIN_SECONDS = 0.25
 
 
 class HttpError(Exception):
@@ -81,91 +73,79 @@ class AnswerTooLarge(HttpError):  # noqa: N818
 class Response:
     """The answer to a call. Its body can be read once: by `chunks` or by `read`."""
 
-    def __init__(self, host: str, response: httpcore.Response, limit: int) -> None:
+    def __init__(self, host: str, response: httpx.Response, limit: int) -> None:
         self._host = host
         self._limit = limit
         self._body = self._read(response)
-        self.status = response.status
-        self.headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
-        """By lower-case name; of a header that comes twice, the last."""
+        self.status = response.status_code
+        self.headers = response.headers
+        """By name, in any case."""
 
-    def chunks(self) -> AsyncGenerator[bytes, None]:
+    def chunks(self) -> AsyncIterator[bytes]:
         """The pieces of the body as they arrive. Raises HttpError."""
         return self._body
 
-    async def read(self) -> bytes:
-        """The whole body. Raises HttpError."""
-        return b"".join([chunk async for chunk in self._body])
-
-    async def drain(self) -> None:
-        """Reads what little may be left of the body, so that the connection can be used again."""
-        try:
-            async with asyncio.timeout(_DRAIN_SECONDS):
-                async for _ in self._body:
-                    pass
-        except (TimeoutError, HttpError):
-            pass
-
-    async def close(self) -> None:
-        """Ends the reading."""
-        await self._body.aclose()
-
-    async def _read(self, response: httpcore.Response) -> AsyncGenerator[bytes, None]:
-        size = 0
+    async def _read(self, response: httpx.Response) -> AsyncIterator[bytes]:
         assert isinstance(response.stream, AsyncIterable)
-        try:
+        size = 0
+        with _errors_of(self._host):
             async for chunk in response.stream:
                 size += len(chunk)
                 if size > self._limit:
                     raise AnswerTooLarge(f"the answer of {self._host} exceeds {self._limit >> 20} MB")
                 yield chunk
-        except _FOREIGN as error:
-            raise _translated(error, self._host) from error
+
+    async def read(self) -> bytes:
+        """What is left of the body. Raises HttpError."""
+        return b"".join([chunk async for chunk in self._body])
+
+    async def drain(self) -> None:
+        """Reads what little may be left of the body, so that the connection can be used again."""
+        with suppress(TimeoutError, HttpError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self.read()
 
 
-class Call:
-    """A POST under way; `async with` opens it and gives the Response. Leaving early closes the connection."""
+class Routes(httpx.AsyncBaseTransport):
+    """Sends requests the way that the proxy variables say: directly, or through a proxy.
 
-    def __init__(self, client: HttpClient, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> None:
-        self._client = client
-        self._url = httpcore.URL(url)
-        self._host = urlsplit(url).netloc.rpartition("@")[2]
-        fields = [(b"host", self._host.encode()), (b"content-length", b"%d" % len(body))]
-        fields += [(name.encode(), value.encode()) for name, value in headers.items()]
-        timeouts = {"connect": client.connect_seconds, "read": seconds}
-        self._request = httpcore.Request(
-            "POST", self._url, headers=fields, content=body, extensions={"timeout": timeouts}
+    Args:
+        trusted: gives what certificates are checked with; asked at the first address with TLS
+    """
+
+    def __init__(self, proxies: Proxies, trusted: Callable[[], ssl.SSLContext]) -> None:
+        self._proxies = proxies
+        self._trusted = trusted
+        self._transports: dict[tuple[str, str | None], httpx.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """See httpx. Raises ConfigurationError when the proxy cannot be used."""
+        scheme = request.url.scheme
+        proxy = self._proxies.find(scheme, request.url.netloc.decode("ascii"))
+        if (scheme, proxy) not in self._transports:
+            self._transports[scheme, proxy] = self._transport(scheme, proxy)
+        return await self._transports[scheme, proxy].handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Closes idle connections."""
+        for transport in self._transports.values():
+            await transport.aclose()
+
+    def _transport(self, scheme: str, proxy: str | None) -> httpx.AsyncHTTPTransport:
+        context = self._trusted() if proxy and proxy.startswith("https:") else None
+        return httpx.AsyncHTTPTransport(
+            verify=self._trusted() if scheme == "https" else False,
+            limits=httpx.Limits(max_connections=None, keepalive_expiry=IDLE_SECONDS),
+            proxy=httpx.Proxy(proxy, ssl_context=context) if proxy else None,
         )
-
-    async def __aenter__(self) -> Response:
-        self._connection = await self._client.take(self._url.origin, self._host)
-        try:
-            self._answer = await self._connection.handle_async_request(self._request)
-        except httpcore.LocalProtocolError:
-            await self._connection.aclose()
-            # the cause quotes the header, which may be a key
-            raise BadProtocol(f"the request to {self._host} cannot be sent: a header holds a line break") from None
-        except BaseException as error:
-            await self._connection.aclose()
-            if isinstance(error, _FOREIGN):
-                raise _translated(error, self._host) from error
-            raise
-        self._response = Response(self._host, self._answer, self._client.limit)
-        return self._response
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        await self._response.close()
-        await self._answer.aclose()
-        if self._connection.is_idle():
-            self._client.give_back(self._url.origin, self._connection)
-        else:
-            await self._connection.aclose()
 
 
 class HttpClient:
-    """Makes calls and keeps connections for the next ones. For one event loop; it bounds no concurrency itself."""
+    """Makes calls, any number at a time, and keeps connections for the next ones. For one event loop.
+
+    Each call under way has routes of its own, and with them a connection. A pool that all calls share looks at every
+    connection before and after every call: 50 calls at a time took 1.2 ms of processor time more each.
+    """
 
     def __init__(
         self,
@@ -175,15 +155,18 @@ class HttpClient:
         limit: int = BODY_LIMIT,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        self.connect_seconds = connect_seconds
-        self.limit = limit
+        """`ssl_context` is for hosts that the usual authorities do not vouch for."""
+        self._connect_seconds = connect_seconds
+        self._limit = limit
         self._proxies = proxies or Proxies()
-        self._ssl_context = ssl_context
-        self._factories: dict[str, httpcore.AsyncConnectionPool] = {}
-        self._idle: dict[str, list[httpcore.AsyncConnectionInterface]] = {}
+        self._trusted = (lambda: ssl_context) if ssl_context else trusted_authorities
+        self._free: list[Routes] = []
 
-    def post(self, url: str, headers: Mapping[str, str], body: bytes, read_seconds: float = READ_SECONDS) -> Call:
-        """A POST, to be opened by `async with`, which raises HttpError.
+    @asynccontextmanager
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, read_seconds: float = READ_SECONDS
+    ) -> AsyncIterator[Response]:
+        """Sends a POST; `async with` gives the answer, and raises HttpError. Leaving early closes the connection.
 
         Args:
             url: With scheme and host, `http` or `https`.
@@ -191,158 +174,78 @@ class HttpClient:
             body: What is sent.
             read_seconds: How long the other side may be silent.
         """
-        return Call(self, url, headers, body, read_seconds)
+        host = urlsplit(url).netloc.rpartition("@")[2]
+        timeouts = {"connect": self._connect_seconds, "read": read_seconds}
+        fields = [(name.encode(), value.encode()) for name, value in headers.items()]
+        routes = self._free.pop() if self._free else Routes(self._proxies, self._trusted)
+        try:
+            with _errors_of(host):
+                request = httpx.Request("POST", url, headers=fields, content=body, extensions={"timeout": timeouts})
+                response = await routes.handle_async_request(request)
+            try:
+                yield Response(host, response, self._limit)
+            finally:
+                await response.aclose()
+        finally:
+            self._free.append(routes)
 
     def check(self, url: str) -> None:
         """Raises ConfigurationError when the proxy on the way to this address cannot be used."""
         parts = urlsplit(url)
         self._proxies.find(parts.scheme, parts.netloc.rpartition("@")[2])
 
-    async def take(self, origin: httpcore.Origin, host: str) -> httpcore.AsyncConnectionInterface:
-        """An idle connection, or a new one that connects when it is used."""
-        idle = self._idle.get(str(origin), [])
-        while idle:
-            connection = idle.pop()
-            if not connection.has_expired() and connection.is_available():
-                return connection
-            await connection.aclose()
-        return self._factory(origin.scheme.decode(), host).create_connection(origin)
-
-    def give_back(self, origin: httpcore.Origin, connection: httpcore.AsyncConnectionInterface) -> None:
-        """Keeps a connection whose answer was read to its end."""
-        self._idle.setdefault(str(origin), []).append(connection)
-
     async def close(self) -> None:
         """Closes idle connections."""
-        for connections in self._idle.values():
-            for connection in connections:
-                await connection.aclose()
-        self._idle = {}
-        await asyncio.sleep(0)  # the loop closes the sockets on its next turn
-
-    def _factory(self, scheme: str, host: str) -> httpcore.AsyncConnectionPool:
-        url = self._proxies.find(scheme, host)
-        key = f"{scheme} {url}"
-        if key not in self._factories:
-            self._factories[key] = httpcore.AsyncConnectionPool(
-                ssl_context=self._context() if scheme == "https" else None,
-                proxy=_proxy(url, self._context) if url else None,
-                keepalive_expiry=_IDLE_SECONDS,
-                network_backend=_Network(),
-            )
-        return self._factories[key]
-
-    def _context(self) -> ssl.SSLContext:
-        if self._ssl_context is None:
-            self._ssl_context = httpcore.default_ssl_context()
-        return self._ssl_context
+        for routes in self._free:
+            await routes.aclose()
 
 
-def _proxy(url: str, context: Any) -> httpcore.Proxy:
-    parts = urlsplit(url)
-    auth = (unquote(parts.username), unquote(parts.password or "")) if parts.username else None
-    address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-    return httpcore.Proxy(address, auth=auth, ssl_context=context() if parts.scheme == "https" else None)
+@contextmanager
+def _errors_of(host: str) -> Iterator[None]:
+    """Turns what httpx raises into HttpErrors."""
+    try:
+        yield
+    except httpx.LocalProtocolError:
+        # the cause quotes the header, which may be a key
+        raise BadProtocol(f"the request to {host} cannot be sent: a header holds a line break") from None
+    except httpx.InvalidURL as error:
+        raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
+    except (httpx.TransportError, UnicodeError) as error:
+        raise _translated(error, host) from error
 
 
-def _is_address(host: str) -> bool:
-    return ":" in host or host.replace(".", "").isdigit()
-
-
-class _Network(httpcore.AsyncNetworkBackend):
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        try:
-            async with asyncio.timeout(timeout):
-                delay = None if _is_address(host) else 0.25
-                return _Stream(*await asyncio.open_connection(host, port, happy_eyeballs_delay=delay))
-        except TimeoutError as error:
-            raise httpcore.ConnectTimeout from error
-        except (OSError, UnicodeError) as error:  # a name too long for DNS is a UnicodeError
-            raise httpcore.ConnectError(_reason(error)) from error
-
-
-class _Stream(httpcore.AsyncNetworkStream):
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._unsent: list[bytes] = []
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        if self._unsent:
-            self._writer.write(b"".join(self._unsent))
-            self._unsent = []
-        try:
-            async with asyncio.timeout(timeout):
-                return await self._reader.read(max_bytes)
-        except TimeoutError as error:
-            raise httpcore.ReadTimeout from error
-        except OSError as error:
-            raise httpcore.ReadError(_reason(error)) from error
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        # head and body go out together, when the answer is waited for; if they cannot, reading says so
-        self._unsent.append(buffer)
-
-    async def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.AsyncNetworkStream:
-        try:
-            async with asyncio.timeout(timeout):
-                await self._writer.start_tls(ssl_context, server_hostname=server_hostname)
-        except BaseException as error:
-            await self.aclose()
-            if isinstance(error, TimeoutError):
-                raise httpcore.ConnectTimeout from error
-            if isinstance(error, OSError):
-                raise httpcore.ConnectError(_reason(error)) from error
-            raise
-        return self
-
-    async def aclose(self) -> None:
-        # no farewell: a server that does not answer it would keep the socket open
-        self._writer.transport.abort()
-
-    def get_extra_info(self, info: str) -> Any:
-        if info == "is_readable":
-            return self._reader.at_eof() or self._writer.is_closing()
-        return None
-
-
-_FOREIGN = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-)
-
-
-def _translated(error: BaseException, host: str) -> HttpError:
-    reason = str(error)
+def _translated(error: httpx.TransportError | UnicodeError, host: str) -> HttpError:
+    said = str(error)
     match error:
-        case httpcore.ConnectTimeout():
+        case httpx.ConnectTimeout():
             return ConnectTimeout(f"no connection to {host} in time")
-        case httpcore.TimeoutException():
+        case httpx.TimeoutException():
             return HttpTimeout(f"{host} was silent for too long")
-        case httpcore.ConnectError():
-            return CannotConnect(f"cannot connect to {host}: {reason}", _lasts(error.__cause__))
-        case httpcore.ProxyError():
-            return CannotConnect(f"cannot connect to {host}: the proxy answered {reason}", lasting=True)
-        case httpcore.NetworkError():
-            return ConnectionLost(f"lost the connection to {host}: {reason}")
-        case httpcore.RemoteProtocolError() if "closed connection" in reason or "disconnected" in reason:
+        case httpx.ProxyError():
+            return CannotConnect(f"cannot connect to {host}: the proxy answered {said}", lasting=True)
+        case httpx.ConnectError() | UnicodeError():  # a name too long for DNS is a UnicodeError
+            cause = _origin(error)
+            return CannotConnect(f"cannot connect to {host}: {_reason(cause)}", _lasts(cause))
+        case httpx.NetworkError():
+            return ConnectionLost(f"lost the connection to {host}: {_reason(_origin(error))}")
+        case httpx.RemoteProtocolError() if "closed connection" in said or "disconnected" in said:
             return ConnectionLost(f"lost the connection to {host}: it was closed before the answer was complete")
-    return BadProtocol(f"{host} does not speak HTTP as expected: {reason}")
+    return BadProtocol(f"{host} does not speak HTTP as expected: {said}")
 
 
-def _reason(error: OSError | UnicodeError) -> str:
+def _origin(error: BaseException) -> BaseException:
+    """What the system said: the first error with a number below one of httpx, or the last of all."""
+    while not (isinstance(error, OSError) and error.errno):
+        below = error.__cause__ or error.__context__
+        if isinstance(error, BaseExceptionGroup):
+            below = error.exceptions[0]
+        if below is None:
+            break
+        error = below
+    return error
+
+
+def _reason(error: BaseException) -> str:
     match error:
         case ssl.SSLCertVerificationError():
             return f"its certificate cannot be trusted: {error.verify_message}"
@@ -350,10 +253,10 @@ def _reason(error: OSError | UnicodeError) -> str:
             return "there is no host of that name"
         case OSError(errno=int(number)) if number > 0:
             return os.strerror(number)
-    return getattr(error, "strerror", None) or str(error)
+    return getattr(error, "strerror", None) or str(error) or "it was closed"
 
 
-def _lasts(error: BaseException | None) -> bool:
+def _lasts(error: BaseException) -> bool:
     return isinstance(error, ssl.SSLCertVerificationError | UnicodeError) or (
         isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME
     )

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from bindings.processes.arguments import Arguments, Implementation, host_functions
@@ -27,6 +28,8 @@ from bindings.processes.go_text import display
 from bindings.services import HostCall, Json, ProcessError
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 MAX_BODY = 10 * 1024 * 1024
@@ -40,8 +43,6 @@ TOTAL_SECONDS = 300.0
 """Longest time for a whole answer."""
 
 Pairs = list[tuple[str, str]]
-_tls: list[Any] = []
-"""The TLS settings, made once: reading the certificates takes longer than a request."""
 
 
 class _NoAnswerError(Exception):
@@ -172,7 +173,7 @@ def checked_transport(addresses: Callable[[str], list[str]]) -> httpx.BaseTransp
 
     class Checked(httpx.BaseTransport):
         def __init__(self) -> None:
-            self._inner = httpx.HTTPTransport(verify=_tls_settings(), trust_env=False)
+            self._inner = httpx.HTTPTransport(verify=trusted_authorities(), trust_env=False)
 
         def handle_request(self, request: httpx.Request) -> httpx.Response:
             host = request.url.raw_host.decode("ascii")
@@ -197,12 +198,17 @@ def checked_transport(addresses: Callable[[str], list[str]]) -> httpx.BaseTransp
     return Checked()
 
 
-def _tls_settings() -> Any:
-    if not _tls:
-        import httpx
+@cache
+def trusted_authorities() -> ssl.SSLContext:
+    """What certificates are checked with: the usual authorities, those of the system, and those of `SSL_CERT_FILE`.
 
-        _tls.append(httpx.create_ssl_context())
-    return _tls[0]
+    Made once: reading the certificates takes longer than a request.
+    """
+    import httpx
+
+    context = httpx.create_ssl_context(trust_env=False)
+    context.load_default_certs()
+    return context
 
 
 def _content(given: Arguments, payload: Json, headers: Pairs, files: list[Any]) -> tuple[dict[str, Any], Pairs]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import re
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -78,12 +77,8 @@ def test_a_connection_that_the_server_closed_is_not_used_again(server: ModelServ
 
     async def work(client: HttpClient) -> Any:
         first = await post(client, server.url)
-        while not client_sees_end(client):
-            await asyncio.sleep(0)
+        await asyncio.to_thread(server.wait_for_quiet)  # the server has closed its end
         return first, await post(client, server.url)
-
-    def client_sees_end(client: HttpClient) -> bool:
-        return all(one.has_expired() for idle in client._idle.values() for one in idle)
 
     assert run(work) == ((200, b"ok"), (200, b"fine"))
 
@@ -139,6 +134,22 @@ def test_a_name_that_nobody_has_is_said() -> None:
         f"cannot connect to {name}: there is no host of that name",
         True,
     )
+
+
+@pytest.mark.parametrize("path", ["\x00", "a\x7fb", "line\nbreak"])
+def test_an_address_that_is_none_is_said(server: ModelServer, path: str) -> None:
+    with pytest.raises(BadProtocol, match=r"^the address of 127\.0\.0\.1:\d+ cannot be used: Invalid non-printable"):
+        run(lambda client: post(client, f"{server.url}/{path}"))
+
+
+def test_calls_to_several_hosts_share_a_client(server: ModelServer) -> None:
+    async def work(client: HttpClient) -> None:
+        with ModelServer(default=body(200, "other")) as other:
+            for url, answer in [(server.url, b"fine"), (other.url, b"other")] * 3:
+                assert await post(client, url) == (200, answer)
+            assert (server.connections, other.connections) == (1, 1)
+
+    run(work)
 
 
 def test_a_header_with_a_line_break_is_refused_and_never_shown(server: ModelServer) -> None:
@@ -354,12 +365,3 @@ def test_a_proxy_that_cannot_be_used_is_a_configuration_error(url: str, message:
     with pytest.raises(ConfigurationError) as caught:
         HttpClient(Proxies({"all": url})).check("https://a.com/v1")
     assert caught.value.message == message
-
-
-def test_httpcore_has_the_names_that_are_replaced_for_their_cost() -> None:
-    """With other names it works as before, and each call costs an eighth more."""
-    from httpcore._async import connection, http11
-
-    assert "AsyncLock()" in inspect.getsource(connection)
-    assert "AsyncLock()" in inspect.getsource(http11)
-    assert "with AsyncShieldCancellation()" in inspect.getsource(http11)

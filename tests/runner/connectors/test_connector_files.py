@@ -197,7 +197,7 @@ def test_looking_for_connectors_loads_no_http_client() -> None:
 
     code = (
         "import sys; from pathlib import Path; from runner.connectors.load import Connectors\n"
-        "Connectors(Path('.'), {}).ids(); print(sorted({'httpcore', 'asyncio', 'yaml'} & sys.modules.keys()))"
+        "Connectors(Path('.'), {}).ids(); print(sorted({'httpx', 'asyncio', 'yaml'} & sys.modules.keys()))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
