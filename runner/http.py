@@ -88,7 +88,7 @@ class Response:
     async def _read(self, response: httpx.Response) -> AsyncIterator[bytes]:
         assert isinstance(response.stream, AsyncIterable)
         size = 0
-        with _errors_of(self._host):
+        with errors_of(self._host):
             async for chunk in response.stream:
                 size += len(chunk)
                 if size > self._limit:
@@ -179,7 +179,7 @@ class HttpClient:
         fields = [(name.encode(), value.encode()) for name, value in headers.items()]
         routes = self._free.pop() if self._free else Routes(self._proxies, self._trusted)
         try:
-            with _errors_of(host):
+            with errors_of(host):
                 request = httpx.Request("POST", url, headers=fields, content=body, extensions={"timeout": timeouts})
                 response = await routes.handle_async_request(request)
             try:
@@ -201,7 +201,7 @@ class HttpClient:
 
 
 @contextmanager
-def _errors_of(host: str) -> Iterator[None]:
+def errors_of(host: str) -> Iterator[None]:
     """Turns what httpx raises into HttpErrors."""
     try:
         yield

@@ -62,6 +62,7 @@ class AgentService:
         self._calls = calls
         self._timeout = timeout
         self._chats: dict[tuple[str, str], Chat] = {}
+        self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
         host = AgentHost(calls)
         self._host = host
@@ -85,6 +86,8 @@ class AgentService:
 
         async def start() -> asyncio.Task[T]:
             task = asyncio.create_task(work)
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
             task.add_done_callback(lambda _: ended.set())
             return task
 
@@ -137,9 +140,7 @@ class AgentService:
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     async def _close(self) -> None:
-        current = asyncio.current_task()
-        others = [task for task in asyncio.all_tasks() if task is not current]
-        for task in others:
+        for task in self._running:
             task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        await asyncio.gather(*self._running, return_exceptions=True)
         await self.runtime.close()

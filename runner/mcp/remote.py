@@ -1,59 +1,65 @@
-"""MCP servers over stdio, SSE and streamable HTTP, through the official SDK. The one place that imports it.
+"""MCP servers over stdio, SSE and streamable HTTP, through the clients of the official SDK, which only this imports.
 
 One connection per server, opened when it is first used. The SDK's context managers must be entered and left in the same
 task, so each connection has a task of its own, which lives until it is closed or broken. Requests come from any task,
-several at a time. What the SDK would log is either an error that
-reaches the caller anyway, or of no use to a user of tests, and is dropped.
+several at a time.
+
+Between the SDK's clients and its session stand two streams, `_Incoming` and `_Outgoing`. They know which messages went
+through: an error that no message brought is the SDK's own, and means that the connection was lost.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from anyio import BrokenResourceError, ClosedResourceError, EndOfStream, create_memory_object_stream
-from mcp import ClientSession, McpError
+from anyio import BrokenResourceError, ClosedResourceError, EndOfStream
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from mcp import ClientSession, McpError, StdioServerParameters
 from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types import (
-    CONNECTION_CLOSED,
     INVALID_REQUEST,
+    METHOD_NOT_FOUND,
     CancelledNotification,
     CancelledNotificationParams,
     ClientNotification,
+    ErrorData,
+    JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
     PaginatedRequestParams,
+    ServerNotification,
+    ServerRequest,
 )
 from pydantic import AnyUrl, ValidationError
 
 from runner.errors import ConfigurationError
-from runner.mcp.child import MAX_LINE, Child
-from runner.mcp.http import Client, reason
+from runner.http import HttpError
+from runner.mcp.http import client, reason
 
 CLOSE_SECONDS = 6.0
-"""Time for a connection to end by itself; longer than a `Child` takes."""
+"""Time for a connection to end by itself; longer than the guard of a process takes."""
+GUARD = Path(__file__).with_name("guard.py")
 INHERITED = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 """Environment variables that a server over stdio is given, beside those of its `env`."""
-SESSION_TERMINATED = 32600
-"""The SDK's code for an HTTP session that the server no longer knows."""
+LONGEST_LINE = 16_000_000
+"""Bytes of the longest line that a server may write, over HTTP of the largest answer. The SDK copies what it has of a
+line for every piece that arrives, which for a line of this length takes half a second."""
+OPEN_SECONDS = 1.0
+"""Time that the start of a process takes at the most: until then, asyncio would not survive being cancelled."""
 
-Streams = tuple[Any, Any]
-
-
-def _silence() -> None:
-    logger = logging.getLogger("mcp")
-    logger.addHandler(logging.NullHandler())
-    logger.propagate = False
-    # mcp.shared.session logs on the root logger.
-    logging.getLogger().addFilter(lambda record: "mcp/shared/" not in record.pathname.replace("\\", "/"))
-
-
-_silence()
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+logging.getLogger("mcp").propagate = False  # what the SDK would log reaches the caller as an error
 
 
 class ConnectionLostError(Exception):
@@ -72,25 +78,112 @@ class RefusedError(Exception):
         self.code = code
 
 
-class _Line:
-    """What a transport and the task of its connection tell each other."""
+class _Ending:
+    """The end of a connection: that it is wanted or has come, and why."""
 
     def __init__(self) -> None:
-        self.stopped = asyncio.Event()
-        """Set to end the connection."""
-        self.failure = ""
-        """Why it ended, as far as the transport knows better than an exception."""
-        self.errors = ""
-        """What the server's process wrote to stderr at last."""
+        self.came = asyncio.Event()
+        self.reason = ""
+        self.errors: list[str] = []
+        """The last lines that the server's process wrote to stderr."""
+        self.stray = ""
+        """The first thing that came and was no message of the protocol."""
+        self.unknown_session: set[int | str] = set()
+        """Requests that the server refused because it does not know the session any more."""
 
-    def stop(self, failure: str = "") -> None:
-        """Ends the connection."""
-        self.failure = self.failure or failure
-        self.stopped.set()
+    def request_failed(self, id: int | str | None, why: str, session_ended: bool) -> None:
+        """Notes a request that the HTTP client has answered in the place of the server."""
+        if session_ended and id is not None:
+            self.unknown_session.add(id)
+
+    def explanation(self) -> str:
+        """Why it ended, and what the server's process wrote at last."""
+        text = self.reason or "the connection was closed"
+        rows = "".join(f"\n  {line}" for line in self.errors)
+        return f"{text}; the last lines of its stderr:{rows}" if rows else text
 
 
-Open = Callable[[_Line], Any]
-"""Gives an async context manager of the streams to and from a server."""
+Streams = tuple[ObjectReceiveStream[SessionMessage | Exception], ObjectSendStream[SessionMessage]]
+Open = Callable[[_Ending], AbstractAsyncContextManager[Streams]]
+"""Opens the streams from and to a server."""
+
+
+class _Outgoing(ObjectSendStream[SessionMessage]):
+    """What the session sends; knows which task sent which request."""
+
+    def __init__(self, stream: ObjectSendStream[SessionMessage]) -> None:
+        self._stream = stream
+        self.requests: dict[asyncio.Task[Any] | None, int | str] = {}
+
+    async def send(self, item: SessionMessage) -> None:
+        if isinstance(item.message.root, JSONRPCRequest):
+            self.requests[asyncio.current_task()] = item.message.root.id
+        await self._stream.send(item)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class _Incoming(ObjectReceiveStream[SessionMessage | Exception]):
+    """What the session receives: messages of the protocol. The session would log others on the root logger."""
+
+    def __init__(
+        self, stream: ObjectReceiveStream[SessionMessage | Exception], outgoing: _Outgoing, ending: _Ending
+    ) -> None:
+        self._stream = stream
+        self._outgoing = outgoing
+        self._ending = ending
+        self.answered: set[int] = set()
+        """Ids of the requests that were answered."""
+
+    async def receive(self) -> SessionMessage:
+        while True:
+            try:
+                item = await self._stream.receive()
+            except (EndOfStream, ClosedResourceError, BrokenResourceError):
+                self._ending.came.set()
+                raise
+            if isinstance(item, Exception):
+                self._note(item)
+            elif await self._is_known(item):
+                return item
+
+    async def aclose(self) -> None:
+        """Does nothing: the transport closes its stream, and `drain` may still read from it."""
+
+    async def drain(self) -> None:
+        """Reads what comes until the transport ends: one that cannot get rid of what it has read would wait forever."""
+        async with self._stream:
+            async for _ in self._stream:
+                pass
+
+    async def _is_known(self, item: SessionMessage) -> bool:
+        message = item.message.root
+        content = message.model_dump(by_alias=True, mode="json", exclude_none=True)
+        try:
+            if isinstance(message, JSONRPCRequest):
+                ServerRequest.model_validate(content)
+            elif isinstance(message, JSONRPCNotification):
+                ServerNotification.model_validate(content)
+            else:
+                self.answered.add(int(message.id))
+        except ValidationError:
+            if isinstance(message, JSONRPCRequest):
+                error = JSONRPCError(
+                    jsonrpc="2.0", id=message.id, error=ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
+                )
+                await self._outgoing.send(SessionMessage(JSONRPCMessage(error)))
+            return False
+        except ValueError:
+            return False  # an id that is none of ours
+        return True
+
+    def _note(self, problem: Exception) -> None:
+        if isinstance(problem, HttpError):
+            self._ending.reason = str(problem)
+        if isinstance(problem, ValidationError):
+            said = str(problem.errors(include_url=False)[0]["input"])[:200].strip()
+            self._ending.stray = self._ending.stray or said
 
 
 class Connection:
@@ -102,17 +195,16 @@ class Connection:
     """
 
     def __init__(self, open: Open, seconds: float) -> None:
-        self._line = _Line()
-        self._session: asyncio.Future[_Session] = asyncio.get_running_loop().create_future()
-        self._notices: set[asyncio.Task[None]] = set()
-        self._failure = ""
+        self._ending = _Ending()
+        self._opened = asyncio.Event()
+        self._session: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
+        self._others: set[asyncio.Task[None]] = set()
         self._task = asyncio.create_task(self._run(open, seconds))
-        self._task.add_done_callback(_retrieved)
 
     @property
     def ended(self) -> bool:
         """Whether it is of no more use."""
-        return self._line.stopped.is_set() or self._task.done()
+        return self._ending.came.is_set() or self._task.done()
 
     @property
     def gone(self) -> bool:
@@ -133,108 +225,111 @@ class Connection:
         either: set[asyncio.Future[Any]] = {self._session, self._task}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if self._task.done():
-            raise ConnectionLostError(self._explanation())
-        request = asyncio.create_task(self._session.result().ask(method, arguments))
-        request.add_done_callback(_retrieved)
+            raise ConnectionLostError(self._ending.explanation())
+        request = asyncio.create_task(_call(self._session.result(), method, arguments))
         try:
             await asyncio.wait({request, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            return await self._answer(request)
+        except asyncio.CancelledError:
+            self._tell_cancelled(self._outgoing.requests.get(request))
+            raise
         finally:
             request.cancel()
-        try:
-            if not request.done():
-                raise ConnectionLostError(self._explanation())
-            return _plain(request.result())
-        except (ClosedResourceError, BrokenResourceError) as error:
-            self._line.stop()
-            raise NotSentError("the connection is closed") from error
-        except McpError as error:
-            if error.error.code == SESSION_TERMINATED:
-                self._line.stop()
-                raise NotSentError("it does not know the session") from error
-            if error.error.code != CONNECTION_CLOSED:
-                raise RefusedError(error.error.message, error.error.code) from error
-            raise await self._lost() from error
-        except EndOfStream as error:
-            raise await self._lost() from error
-        except (RuntimeError, ValidationError) as error:
-            raise RefusedError(f"its answer is not as it should be: {_first_line(error)}", INVALID_REQUEST) from error
+            await asyncio.wait({request})
+            self._incoming.answered.discard(self._id(request))
+            self._outgoing.requests.pop(request, None)
 
     async def close(self) -> None:
         """Ends the session, and waits until nothing of it is left. Who is still starting is not waited for."""
-        self._line.stop()
-        if self._session.done():
-            await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
+        self._ending.came.set()
+        if not self._session.done():
+            opened = asyncio.create_task(self._opened.wait())
+            await asyncio.wait({opened, self._task}, timeout=OPEN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            opened.cancel()
+            self._task.cancel()
+        await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
         if not self._task.done():
             self._task.cancel()
-            await asyncio.wait({self._task})
+            await asyncio.wait({self._task}, timeout=CLOSE_SECONDS)
 
     async def _run(self, open: Open, seconds: float) -> None:
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(seconds):
-                    streams = await stack.enter_async_context(open(self._line))
-                    session = await stack.enter_async_context(_Session(*streams[:2]))
-                    session.on_cancel = self._tell_cancelled
+                    received, sent = await stack.enter_async_context(open(self._ending))
+                    self._opened.set()
+                    self._outgoing = _Outgoing(sent)
+                    self._incoming = _Incoming(received, self._outgoing, self._ending)
+                    stack.callback(self._drain)
+                    streams: Any = (self._incoming, self._outgoing)
+                    session = await stack.enter_async_context(ClientSession(*streams))
                     await session.initialize()
                 self._session.set_result(session)
-                await self._line.stopped.wait()
+                await self._ending.came.wait()
         except TimeoutError:
-            self._failure = f"it did not start within {seconds:g} s"
-        except FileNotFoundError as error:
-            self._failure = f"there is no such command: {error.filename or error}"
+            self._ending.reason = f"it did not start within {seconds:g} s"
         except Exception as error:
-            self._failure = _explained(error)
+            cause = _innermost(error)
+            if not isinstance(cause, McpError) or self._incoming.answered:
+                self._ending.reason = self._ending.reason or reason(cause)
         finally:
-            self._line.stopped.set()
-            for notice in self._notices:
-                notice.cancel()
+            self._ending.came.set()
 
-    async def _lost(self) -> ConnectionLostError:
-        self._line.stop()
-        await asyncio.wait({self._task})
-        return ConnectionLostError(self._explanation())
+    def _drain(self) -> None:
+        """What comes after the session is read and dropped."""
+        self._spawn(self._incoming.drain())
 
-    def _explanation(self) -> str:
-        text = self._line.failure or self._failure or "the connection was closed"
-        if self._line.errors:
-            rows = "\n".join(f"  {row}" for row in self._line.errors.splitlines())
-            text += f"; the last lines of its stderr:\n{rows}"
-        return text
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._others.add(task)
+        task.add_done_callback(self._others.discard)
+        task.add_done_callback(_retrieved)
 
-    def _tell_cancelled(self, request: int | str) -> None:
-        """Tells the server, without waiting, that nobody waits for an answer any more."""
-        if self.ended or not self._session.done():
-            return
-        params = CancelledNotificationParams(requestId=request, reason="nobody waits for it any more")
-        notification = ClientNotification(CancelledNotification(params=params))
-        notice = asyncio.create_task(self._session.result().send_notification(notification))
-        self._notices.add(notice)
-        notice.add_done_callback(self._notices.discard)
-        notice.add_done_callback(_retrieved)
-
-
-class _Session(ClientSession):
-    """A session that hears of its cancelled requests."""
-
-    on_cancel: Callable[[int | str], None] | None = None
-
-    async def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Calls a method by its name."""
-        if method.startswith("list_"):
-            params = PaginatedRequestParams(cursor=arguments[0]) if arguments else None
-            return await getattr(self, method)(params=params)
-        if method == "read_resource":
-            arguments = (AnyUrl(arguments[0]),)
-        return await getattr(self, method)(*arguments)
-
-    async def send_request(self, *args: Any, **options: Any) -> Any:
-        id = self._request_id  # the one that this request will get: nothing is awaited before it does
+    async def _answer(self, request: asyncio.Task[dict[str, Any]]) -> dict[str, Any]:
+        if not request.done():
+            raise ConnectionLostError(self._ending.explanation())
         try:
-            return await super().send_request(*args, **options)
-        except asyncio.CancelledError:
-            if self.on_cancel is not None:
-                self.on_cancel(id)
-            raise
+            return request.result()
+        except (ClosedResourceError, BrokenResourceError) as error:
+            self._ending.came.set()
+            raise NotSentError("the connection is closed") from error
+        except McpError as error:
+            id = self._id(request)
+            if id in self._ending.unknown_session:
+                self._ending.came.set()
+                raise NotSentError("it does not know the session") from error
+            if id in self._incoming.answered:
+                raise RefusedError(error.error.message, error.error.code) from error
+            lost: Exception = error
+        except EndOfStream as error:
+            lost = error
+        except (RuntimeError, ValidationError) as error:
+            raise RefusedError(f"its answer is not as it should be: {reason(error)}", INVALID_REQUEST) from error
+        self._ending.came.set()
+        await asyncio.wait({self._task})
+        raise ConnectionLostError(self._ending.explanation()) from lost
+
+    def _id(self, request: asyncio.Task[Any]) -> int:
+        return int(self._outgoing.requests.get(request, -1))
+
+    def _tell_cancelled(self, id: int | str | None) -> None:
+        """Tells the server, without waiting, that nobody waits for an answer any more."""
+        if self.ended or id is None:
+            return
+        params = CancelledNotificationParams(requestId=id, reason="nobody waits for it any more")
+        notification = ClientNotification(CancelledNotification(params=params))
+        self._spawn(self._session.result().send_notification(notification))
+
+
+async def _call(session: ClientSession, method: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    if method.startswith("list_"):
+        params = PaginatedRequestParams(cursor=arguments[0]) if arguments else None
+        result = await getattr(session, method)(params=params)
+    elif method == "read_resource":
+        result = await session.read_resource(AnyUrl(arguments[0]))
+    else:
+        result = await getattr(session, method)(*arguments)
+    return cast(dict[str, Any], result.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 def opener(transport: str, definition: dict[str, Any], file: Path, root: Path, variables: Mapping[str, str]) -> Open:
@@ -249,7 +344,7 @@ def opener(transport: str, definition: dict[str, Any], file: Path, root: Path, v
             raise ConfigurationError(f'Cannot read MCP server {file}: "arguments" is a list of texts, "env" an object')
         inherited = {name: variables[name] for name in INHERITED if name in variables}
         environment = inherited | {str(name): str(value) for name, value in own.items()}
-        return lambda line: _stdio(line, [command, *map(str, arguments)], environment, root)
+        return lambda ending: _stdio(ending, [command, *map(str, arguments)], environment, root)
     url = definition.get("url")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
         raise ConfigurationError(f'Cannot read MCP server {file}: transport {transport} needs a "url" with http(s)://')
@@ -257,67 +352,54 @@ def opener(transport: str, definition: dict[str, Any], file: Path, root: Path, v
         url = f"{url.rstrip('/')}/{str(definition['endpoint']).lstrip('/')}"
     token = definition.get("authorization_token")
     headers = {"authorization": token if " " in token else f"Bearer {token}"} if isinstance(token, str) else {}
-    address = url
-    return (lambda line: _sse(line, address, headers)) if transport == "sse" else lambda line: _http(address, headers)
+    connect = _sse if transport == "sse" else _http
+    return lambda ending: connect(ending, url, headers, variables)
 
 
 @asynccontextmanager
 async def _stdio(
-    line: _Line, command: list[str], variables: Mapping[str, str], directory: Path
+    ending: _Ending, command: list[str], variables: Mapping[str, str], directory: Path
 ) -> AsyncIterator[Streams]:
-    child = Child(command, variables, directory)
-    incoming, received = create_memory_object_stream[SessionMessage | Exception](0)
-    sent, outgoing = create_memory_object_stream[SessionMessage](0)
-    stray = ""
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-I", "-S", str(GUARD), str(LONGEST_LINE), *command],
+        env=dict(variables),
+        cwd=directory,
+        encoding_error_handler="replace",
+    )
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        try:
+            async with stdio_client(parameters, errlog=cast(Any, said)) as streams:
+                yield streams
+        finally:
+            said.seek(0)
+            reason, *lines = said.read().splitlines() or [""]
+            ending.reason = ending.reason or reason
+            stray = [f"(on stdout, which is for the protocol: {ending.stray})"] if ending.stray else []
+            ending.errors = lines + stray
 
-    async def read() -> None:
-        nonlocal stray
-        async with incoming:
-            async for text in child.lines():
-                try:
-                    message = JSONRPCMessage.model_validate_json(text)
-                except ValidationError:
-                    stray = stray or text[:200].decode(errors="replace").strip()
-                else:
-                    await incoming.send(SessionMessage(message))
-        line.stop()
 
-    async def write() -> None:
-        async with outgoing:
-            async for message in outgoing:
-                child.write(message.message.model_dump_json(by_alias=True, exclude_none=True).encode())
-
-    tasks: list[asyncio.Task[None]] = []
-    try:
-        await child.connect()
-        tasks += [asyncio.create_task(read()), asyncio.create_task(write())]
+@asynccontextmanager
+async def _http(
+    ending: _Ending, url: str, headers: Mapping[str, str], variables: Mapping[str, str]
+) -> AsyncIterator[Streams]:
+    async with (
+        client(headers, variables, LONGEST_LINE, ending.request_failed) as http,
+        streamable_http_client(url, http_client=http) as (received, sent, _),
+    ):
         yield received, sent
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        for stream in (incoming, received, sent, outgoing):
-            stream.close()
-        line.errors = await child.end()
-        if child.too_long:
-            line.failure = f"it wrote a line of more than {MAX_LINE} bytes"
-        elif not child.signalled and child.exit_code:
-            ended = f"with exit code {child.exit_code}" if child.exit_code > 0 else f"by signal {-child.exit_code}"
-            line.failure = f"it ended {ended}"
-        if stray:
-            line.errors = f"{line.errors}\n(on stdout, which is for the protocol: {stray})".strip()
 
 
 @asynccontextmanager
-async def _http(url: str, headers: dict[str, str]) -> AsyncIterator[Streams]:
-    async with Client(headers) as client, streamable_http_client(url, http_client=client) as streams:
-        yield streams[:2]
+async def _sse(
+    ending: _Ending, url: str, headers: Mapping[str, str], variables: Mapping[str, str]
+) -> AsyncIterator[Streams]:
+    def failed(id: int | str | None, why: str, session_ended: bool) -> None:
+        ending.reason = ending.reason or why  # answers come another way, which brings none to this request
+        ending.came.set()
 
-
-@asynccontextmanager
-async def _sse(line: _Line, url: str, headers: dict[str, str]) -> AsyncIterator[Streams]:
-    def make_client(*_: Any, **__: Any) -> Client:
-        return Client(headers, line.stop)
+    def make_client(*_: Any, **__: Any) -> Any:
+        return client(headers, variables, LONGEST_LINE, failed)
 
     async with sse_client(url, httpx_client_factory=make_client) as streams:
         yield streams
@@ -328,19 +410,7 @@ def _retrieved(task: asyncio.Task[Any]) -> None:
         task.exception()
 
 
-def _explained(error: BaseException) -> str:
-    """The innermost reason of an error, in a line."""
+def _innermost(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    if isinstance(error, McpError):
-        return "the connection was closed" if error.error.code == CONNECTION_CLOSED else error.error.message
-    return reason(error)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0]
-
-
-def _plain(result: Any) -> dict[str, Any]:
-    value: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return value
+    return error

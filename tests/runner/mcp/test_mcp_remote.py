@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import resource
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import eventually
 from mcp_application import MARK, SERVERS, marked, program, use, write
 
 from runner.assertions.base import ToolUse
@@ -208,7 +210,7 @@ def test_a_service_that_dies_in_a_call_is_explained_and_connected_to_again(app: 
     assert re.sub(r":\d+", ":PORT", message) in (
         "MCP server s (http://127.0.0.1:PORT) failed: the connection was closed",
         "MCP server s (http://127.0.0.1:PORT) failed: "
-        "peer closed connection without sending complete message body (incomplete chunked read)",
+        "lost the connection to 127.0.0.1:PORT: it was closed before the answer was complete",
     )
     assert value == 2
 
@@ -235,7 +237,7 @@ def test_a_service_that_is_gone_is_named(app: Surroundings, transport: str) -> N
     app.stop()
     message, code = app.use(action)
     assert (re.sub(r":\d+", ":PORT", message), code) == (
-        "MCP server s (http://127.0.0.1:PORT) failed: All connection attempts failed",
+        "MCP server s (http://127.0.0.1:PORT) failed: cannot connect to 127.0.0.1:PORT: Connection refused",
         502,
     )
 
@@ -325,11 +327,10 @@ def test_a_timeout_bounds_a_server(app: Surroundings, behaviour: str) -> None:
     assert app.use(action) == ("answer within 0.5 s", 504, False)
 
 
-def test_a_server_that_does_not_want_to_end_is_killed(app: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_want_to_end_is_killed(app: Surroundings) -> None:
     async def action(servers: Servers) -> Any:
         return (await servers.server("s").call_tool("one", {}, None)).value
 
-    monkeypatch.setattr("runner.mcp.child.GRACE", 0.1)
     app.stdio("rude", "stubborn")
     assert app.use(action) == {}
 
@@ -340,11 +341,117 @@ def test_an_interrupted_run_leaves_no_process(app: Surroundings, seconds: float)
         servers = Servers(app.root, {}, lambda *_: None)  # type: ignore[arg-type,return-value]
         server = servers.server("s")  # loads the SDK
         asyncio.get_running_loop().call_later(seconds, asyncio.current_task().cancel)  # type: ignore[union-attr]
-        await server.list_tools()
+        try:
+            await server.list_tools()
+        finally:
+            await servers.close()
 
     app.stdio("rude", "mute")
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(main())
+
+
+@pytest.mark.parametrize("code", [-32000, -32001, -32050, 32600, 1])
+def test_an_error_of_the_server_is_one_of_the_call_and_ends_no_connection(app: Surroundings, code: int) -> None:
+    async def action(servers: Servers) -> Any:
+        server = servers.server("s")
+        said = []
+        for _ in range(2):
+            with pytest.raises(ToolError) as error:
+                await server.call_tool("one", {}, None)
+            said.append((error.value.message.partition(" failed: ")[2], error.value.code))
+        return said
+
+    app.stdio("rude", "refusing", "tools/call", str(code), "the quota is used up, says")
+    first, second = app.use(action)
+    assert re.fullmatch(r"the quota is used up, says \d+", first[0])
+    assert first == second
+    assert first[1] == 502
+
+
+def test_a_server_that_calls_its_error_a_closed_connection_is_believed_to_live(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        box = await open_toolbox(servers, ["s"], "package.yao")
+        return [(await box.run("s__one", "{}", None)).content for _ in range(2)]
+
+    app.stdio("rude", "refusing", "tools/call", "-32000", "Connection closed")
+    first, second = app.use(action)
+    assert re.search(r"failed: Connection closed \d+$", first)
+    assert first == second
+
+
+def test_a_server_that_refuses_the_greeting_says_why(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").list_tools()
+        return error.value.message
+
+    app.stdio("rude", "refusing", "initialize", "-32000", "no licence on")
+    assert re.search(r" failed: no licence on \d+$", app.use(action))
+
+
+def test_a_flood_is_bounded_by_the_time_of_the_call_and_leaves_nothing(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").call_tool("one", {}, None)
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        return error.value.message.partition(" did not ")[2], grown < 50_000
+
+    app.stdio("rude", "flooding", timeout="1s")
+    assert app.use(action) == ("answer within 1 s", True)
+
+
+def test_a_line_without_end_ends_the_server(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        with pytest.raises(ToolError) as error:
+            await servers.server("s").call_tool("one", {}, None)
+        return error.value.message.partition(" failed: ")[2]
+
+    app.stdio("rude", "endless")
+    assert app.use(action) == "it wrote a line of more than 16000000 bytes"
+
+
+def test_questions_that_nobody_knows_are_refused_and_wrong_answers_passed_over(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        return (await servers.server("s").call_tool("one", {"code": "17"}, None)).value
+
+    app.stdio("rude", "asking")
+    assert app.use(action) == {"code": "17"}
+
+
+ANSWERS = {
+    "prose": (b"200 OK", b"text/html", b"<p>Welcome</p>", "it answered text/html that is not of the protocol: <p>Welcome</p>"),
+    "broken JSON": (b"200 OK", b"application/json", b'{"id": 1', 'it answered application/json that is not of the protocol: {"id": 1'),
+    "no type": (b"200 OK", b"", b"", "it answered no content-type that is not of the protocol: "),
+    "events that break off": (b"200 OK", b"text/event-stream", b"event: message\ndata: {", "the server ended its answer too early"),
+    "a failure": (b"500 Oh", b"text/plain", b"no\n disk", "it answered HTTP 500 Oh: no disk"),
+    "a bad gateway": (b"502 Bad Gateway", b"text/html", b"", "it answered HTTP 502 Bad Gateway"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_service_that_answers_something_else_fails_the_call_at_once(app: Surroundings, name: str) -> None:
+    status, kind, content, message = ANSWERS[name]
+
+    async def lie(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = b"HTTP/1.1 %s\r\ncontent-length: %d\r\nconnection: close\r\n" % (status, len(content))
+        writer.write(head + (b"content-type: %s\r\n" % kind if kind else b"") + b"\r\n" + content)
+        await writer.drain()
+        writer.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        write(app.root, {"mcps/s.mcp.yao": {"transport": "http", "url": url}})
+
+        async def action(servers: Servers) -> Any:
+            async with await asyncio.start_server(lie, sock=listening):
+                with pytest.raises(ToolError) as error:
+                    await servers.server("s").list_tools()
+            return error.value.message
+
+        assert app.use(action) == f"MCP server s ({url}) failed: {message}"
 
 
 def test_prose_and_unknown_notifications_are_passed_over(app: Surroundings) -> None:
@@ -402,7 +509,7 @@ def test_without_the_sdk_the_package_to_install_is_named(app: Surroundings, monk
 
 
 BROKEN = """
-import asyncio, sys
+import asyncio, os, sys
 from pathlib import Path
 from runner.mcp.base import ToolError
 from runner.mcp.servers import Servers
@@ -421,14 +528,16 @@ async def main():
     await asyncio.sleep(0)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
-    if sys.argv[2] == "close":
-        await servers.close()
+    if sys.argv[2] == "die":
+        sys.stdout.flush()
+        os._exit(0)
+    await servers.close()
 
 asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("ending", ["close", "leave"])
+@pytest.mark.parametrize("ending", ["close", "die"])
 def test_nothing_is_written_to_stderr(app: Surroundings, ending: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
@@ -446,3 +555,4 @@ def test_nothing_is_written_to_stderr(app: Surroundings, ending: str) -> None:
         ["noisy 400", "tools 502", "gone 502", "missing 502", "wrong 502", ""],
         "",
     )
+    eventually(lambda: marked(app.mark) == [], "the guards end what is left")

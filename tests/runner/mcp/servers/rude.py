@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -14,6 +15,10 @@ BEHAVIOURS = {
     "deaf": "does not answer calls",
     "stubborn": "goes on when its input is closed and when it gets SIGTERM",
     "noisy": "writes prose to stdout and notifications that nobody knows",
+    "refusing": "answers the greeting, or calls, with an error of the code in the arguments, and its process id",
+    "flooding": "writes notifications without end once it is called, to stdout and to stderr",
+    "endless": "writes a line without end once it is called",
+    "asking": "asks for what nobody knows, and answers requests that nobody made, before it answers",
 }
 
 
@@ -37,7 +42,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": json.dumps(request["params"]["arguments"])}]}
 
 
-def main(behaviour: str) -> None:
+def main(behaviour: str, *arguments: str) -> None:
     if behaviour == "leaves":
         subprocess.Popen(["sleep", "600"])
         sys.stderr.write("no licence\n")
@@ -48,11 +53,28 @@ def main(behaviour: str) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if behaviour == "noisy":
         sys.stdout.write("Welcome!\n")
-    for line in sys.stdin:
+    while line := sys.stdin.readline():
         request = json.loads(line)
-        deaf = behaviour == "deaf" and request["method"] == "tools/call"
-        if behaviour == "mute" or deaf or "id" not in request:
+        deaf = behaviour == "deaf" and request.get("method") == "tools/call"
+        if behaviour == "mute" or deaf or "id" not in request or "method" not in request:
             continue
+        called = request["method"] == "tools/call"
+        if behaviour == "refusing" and request["method"] == arguments[0]:
+            error = {"code": int(arguments[1]), "message": f"{arguments[2]} {os.getpid()}"}
+            send({"id": request["id"], "error": error})
+            continue
+        while behaviour == "flooding" and called:
+            send({"method": "notifications/message", "params": {"level": "info", "data": "x" * 100_000}})
+            sys.stderr.write("y" * 100_000 + "\n")
+        while behaviour == "endless" and called:
+            sys.stdout.write("z" * 1_000_000)
+        if behaviour == "asking":
+            send({"id": "mine", "method": "nobody/knows"})
+            wrong = json.loads(sys.stdin.readline()) if request["method"] == "tools/call" else None
+            while wrong is not None and wrong.get("id") != "mine":
+                wrong = json.loads(sys.stdin.readline())
+            send({"id": "yours?", "result": {}})
+            send({"id": 4711, "result": {}})
         if behaviour == "noisy":
             send({"method": "notifications/nobody/knows", "params": {"x": 1}})
         if request["method"] not in ("initialize", "tools/list", "tools/call"):
@@ -64,4 +86,4 @@ def main(behaviour: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
