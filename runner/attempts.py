@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.connectors.timing import until
+from runner.connectors.timing import CaseTime
 from runner.errors import RunnerError
 from runner.events import TestResult
 from runner.hooks import Hook, HookError, agent_failure, case_record
@@ -34,16 +32,17 @@ async def attempt(trial: Trial) -> TestResult:
         trial.skip_reason = case.skip if isinstance(case.skip, str) else None
         return ended(trial, "skipped", 0)
     seconds = duration(case.timeout, "timeout") if case.timeout else trial.setting.timeout
-    started = time.monotonic()
+    time = CaseTime(seconds)
+    trial.now = time.now
+    started = time.now()
     data: Any = None
     prepared = False
     try:
-        async with asyncio.timeout(seconds) as trial.deadline:
-            with until(trial.deadline.when):
-                if case.before:
-                    data = await _hook(trial, case.before, "before", [case_record(case)])
-                prepared = True
-                await _mode_of(trial)(trial)
+        async with time:
+            if case.before:
+                data = await _hook(trial, case.before, "before", [case_record(case)])
+            prepared = True
+            await _mode_of(trial)(trial)
     except TimeoutError:
         trial.failures.append(Failure("timeout", f"timeout after {in_words(seconds)}"))
         trial.end(status="failed", error=trial.failures[-1].message)
@@ -58,7 +57,7 @@ async def attempt(trial: Trial) -> TestResult:
         trial.failures.append(Failure(cause, f"agent error: {error.message}{hint}"))
     except Exception as error:  # a fault of this tool costs one case, not the run
         trial.failures.append(Failure("infrastructure", f"the case broke the tool: {type(error).__name__}: {error}"))
-    milliseconds = (time.monotonic() - started) * 1000
+    milliseconds = (time.now() - started) * 1000
     if case.after and prepared:
         await _after(trial, data, milliseconds, seconds)
     status: Status = "failed" if trial.failures else "skipped" if trial.skip_reason is not None else "passed"
@@ -76,7 +75,7 @@ async def _after(trial: Trial, data: Any, milliseconds: float, seconds: float) -
         "error": trial.failures[0].message if trial.failures else None,
     }
     try:
-        async with asyncio.timeout(seconds):
+        async with CaseTime(seconds):
             await _hook(trial, trial.case.after, "after", [case_record(trial.case), record, data])
     except HookError as error:
         trial.chat.logs.append(("warn", error.failure.message))

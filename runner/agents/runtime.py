@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
 from runner.agents.chat import Chat, Messages, ModelCall
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
+from runner.connectors.timing import case_now
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 from scripttest.tuples import NamedTuple
 
@@ -137,7 +137,7 @@ class Runtime:
 
     async def ask(self, connector: str, request: ModelRequest, chat: Chat) -> Completion:
         """Asks a model. Raises AgentError and ConfigurationError."""
-        started = time.monotonic()
+        started = case_now()
         try:
             if self._recording is None:
                 completion = await self.connectors.get(connector).complete(request)
@@ -146,7 +146,7 @@ class Runtime:
         except ConnectorError as error:
             infrastructure = error.status not in REFUSALS
             raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
-        milliseconds = (time.monotonic() - started) * 1000
+        milliseconds = (case_now() - started) * 1000
         usage = completion.usage
         replays = self._recording is not None and self._recording.mode == "replay"
         free = replays or self.connectors.is_scripted(connector)

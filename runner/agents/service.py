@@ -16,7 +16,7 @@ from runner.agents.host import AgentHost
 from runner.agents.runtime import Runtime, Scope
 from runner.application import Application
 from runner.connectors.load import Connectors
-from runner.connectors.timing import until
+from runner.connectors.timing import CaseTime
 from runner.mcp.servers import Servers
 from scripttest import FunctionPool
 
@@ -119,9 +119,8 @@ class AgentService:
 
         async def work() -> Any:
             try:
-                async with asyncio.timeout(self._timeout) as time:
-                    with until(time.when):
-                        return await self._host.process(scope, name, args)
+                async with CaseTime(self._timeout):
+                    return await self._host.process(scope, name, args)
             except TimeoutError as error:
                 raise ProcessError(f"{name} did not answer within {self._timeout:g}s", 408) from error
 

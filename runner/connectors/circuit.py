@@ -1,13 +1,8 @@
 """Notices that a host is down, so that calls fail at once with one clear cause instead of waiting one after the other.
 
-Down is a host that gives no connection, and one that is silent: that does not begin to answer before the attempt, or
-the case, has run out of time, and that nobody else reached meanwhile.
-
-| state | calls | changes |
-| --- | --- | --- |
-| closed | go out | opens after `FAILURES` attempts in a row that found it down, of at least two calls |
-| open | fail at once, those that wait for another try too | after `PAUSE` seconds one call may try |
-| trying | one goes out, the others fail at once | an answer of any kind closes, none opens again |
+An attempt finds the host down when there is no connection, or when the host has not begun to answer by the time that
+the attempt, or its case, runs out of time. After `FAILURES` such attempts in a row, of at least two calls, calls fail
+at once. Every `PAUSE` seconds one attempt goes out all the same; an answer of any kind ends it.
 """
 
 from __future__ import annotations
@@ -25,53 +20,50 @@ class HostDown(ConnectorError):  # noqa: N818
 
 
 class Circuit:
-    """Of one connector. For one event loop."""
+    """What the calls of one connector know of its host. For one event loop."""
 
     def __init__(self, name: str, timing: Timing) -> None:
         """`name` is the id of the connector, for messages."""
         self._name = name
         self._timing = timing
-        self._calls: set[int] = set()
-        self._failures = 0
-        self._reached = timing.monotonic()
-        self._reason = ""
-        self._hint: str | None = None
-        self._again: float | None = None
-        """When one may try; None while the circuit is closed."""
+        self._reached_at = timing.monotonic()
+        self._failed: list[object] = []
+        """The calls of the attempts that found the host down since it was last reached."""
+        self._last: ConnectorError | None = None
+        self._next_try: float | None = None
+        """When an attempt may go out; None while all may."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls fail at once."""
+        return self._next_try is not None and self._timing.monotonic() < self._next_try
 
     def check(self) -> None:
         """Raises HostDown while calls fail at once."""
-        if self.open:
+        if self.is_open and self._last is not None:
             raise HostDown(
                 f"{self._name}: the host is down, this call was not made. "
-                f"{self._failures} attempts in a row ended with: {self._reason}",
-                hint=self._hint,
+                f"{len(self._failed)} attempts in a row ended with: {self._last.message}",
+                hint=self._last.hint,
             )
 
     def begin(self) -> None:
-        """Lets an attempt through; while the host is down, one each `PAUSE`. Raises HostDown."""
+        """Lets an attempt go out. Raises HostDown."""
         self.check()
-        if self._again is not None:
-            self._again = self._timing.monotonic() + PAUSE
-
-    @property
-    def open(self) -> bool:
-        """Whether calls fail at once."""
-        return self._again is not None and self._timing.monotonic() < self._again
+        if self._next_try is not None:
+            self._next_try = self._timing.monotonic() + PAUSE
 
     def reached(self) -> None:
-        """Notes that the host was reached."""
-        self._calls.clear()
-        self._failures = 0
-        self._again = None
-        self._reached = self._timing.monotonic()
+        """Notes that the host has answered something."""
+        self._failed.clear()
+        self._next_try = None
+        self._reached_at = self._timing.monotonic()
 
-    def unreachable(self, call: int, began: float, reason: str, hint: str | None) -> None:
+    def unreachable(self, call: object, began: float, error: ConnectorError) -> None:
         """Notes an attempt of a call that found the host down; `began` is when, by the timing's clock."""
-        if began < self._reached:
+        if began < self._reached_at:
             return
-        self._calls.add(call)
-        self._failures += 1
-        self._reason, self._hint = reason, hint
-        if self._again is not None or (self._failures >= FAILURES and len(self._calls) > 1):
-            self._again = self._timing.monotonic() + PAUSE
+        self._failed.append(call)
+        self._last = ConnectorError(error.message, hint=error.hint)
+        if self._next_try is not None or (len(self._failed) >= FAILURES and len(set(self._failed)) > 1):
+            self._next_try = self._timing.monotonic() + PAUSE

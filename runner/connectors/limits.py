@@ -1,16 +1,19 @@
 """Bounds of one connector: calls at a time, requests and tokens per minute.
 
-The calls at a time adapt: a 429 halves them, each answer gives back a part, so that they grow by one with each round.
-Calls that were under way when they were halved do not halve them again, and are made again within the new bound.
-`Retry-After` holds back all calls.
+After a refusal (429) half as many calls may be under way; each answer gives back a part, so that the bound grows by one
+with each round of calls. The refusals of calls that began before the last halving do not halve again. `Retry-After`
+holds back all calls.
+
+What a case waits for here does not count as its time.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
-from runner.connectors.timing import Timing
+from runner.connectors.timing import Timing, uncounted
 
 MAX_CONCURRENCY = 256
 FIRST_GUESS = 1000
@@ -18,7 +21,7 @@ FIRST_GUESS = 1000
 
 
 class Limits:
-    """Lets calls through in the order in which they came. For one event loop."""
+    """Lets calls through in the order in which they came: `async with` is one call. For one event loop."""
 
     def __init__(
         self, concurrency: int, per_minute: float | None, timing: Timing, tokens_per_minute: float | None = None
@@ -27,74 +30,51 @@ class Limits:
         self._allowed = float(concurrency)
         self._under_way = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._timing = timing
+        self._halved_at = float("-inf")
         self._seconds = 60 / per_minute if per_minute else 0.0
         self._seconds_of_token = 60 / tokens_per_minute if tokens_per_minute else 0.0
-        self._timing = timing
         self._next = 0.0
         self._next_tokens = 0.0
         self._guess = float(FIRST_GUESS)
-        self._round = 0
 
     @property
     def allowed(self) -> int:
         """Calls at a time, as things stand."""
         return int(self._allowed)
 
-    @property
-    def round(self) -> int:
-        """How often the calls at a time were halved."""
-        return self._round
-
     async def __aenter__(self) -> None:
-        if self._under_way < self.allowed and not self._waiting:
+        if self._waiting or self._under_way >= self.allowed:
+            await self._line_up(self._waiting.append)
+        else:
             self._under_way += 1
-            return
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.append(place)
-        try:
-            await place
-        except asyncio.CancelledError:
-            if place.done() and not place.cancelled():
-                self._leave()
-            elif place in self._waiting:
-                self._waiting.remove(place)
-            raise
 
     async def __aexit__(self, *_: object) -> None:
         self._leave()
 
     async def again(self) -> None:
-        """Before a further attempt of a call: gives its place up when there are more now than may be, and waits for
-        another, ahead of calls that have not begun."""
+        """Before a call is made again: if more are under way than may be, waits, ahead of those that have not begun."""
         if self._under_way <= self.allowed:
             return
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.appendleft(place)
-        self._under_way -= 1
+        self._leave()
         try:
-            await place
+            await self._line_up(self._waiting.appendleft)
         except asyncio.CancelledError:
-            if not place.done() or place.cancelled():
-                self._under_way += 1  # it leaves with the call
-                if place in self._waiting:
-                    self._waiting.remove(place)
+            self._under_way += 1  # the end of the call takes it off again
             raise
-
-    def wait(self) -> float:
-        """Seconds until the next request may go out, if it were asked for now."""
-        return max(0.0, self._start() - self._timing.monotonic())
 
     async def turn(self) -> None:
         """Waits until the next request may go out. Requests, and the tokens that they are expected to take, are spread
         evenly over the minute; the turn of one that is cancelled while it waits passes unused."""
-        start = self._start()
+        now = self._timing.monotonic()
+        start = max(now, self._next, self._next_tokens)
         if self._seconds:
             self._next = start + self._seconds
         if self._seconds_of_token:
             self._next_tokens = start + self._guess * self._seconds_of_token
-        wait = start - self._timing.monotonic()
-        if wait > 0:
-            await self._timing.sleep(wait)
+        if start > now:
+            with uncounted():
+                await self._timing.sleep(start - now)
 
     def answered(self, tokens: int) -> None:
         """Notes an answer and what it took."""
@@ -104,24 +84,38 @@ class Limits:
             self._guess = tokens if self._guess == FIRST_GUESS else 0.8 * self._guess + 0.2 * tokens
         self._admit()
 
-    def refused(self, round: int, seconds: float | None) -> None:
-        """Notes a 429 to a call that began in a round, and for how long `Retry-After` asks to wait."""
-        if round == self._round:
-            self._round += 1
+    def refused(self, began: float, seconds: float | None) -> None:
+        """Notes a 429 to a request that went out at `began`, and for how long `Retry-After` asks to wait."""
+        now = self._timing.monotonic()
+        if began > self._halved_at:
+            self._halved_at = now
             self._allowed = max(1.0, min(self._allowed, float(self._under_way)) / 2)
         if seconds:
-            self._next = max(self._next, self._timing.monotonic() + seconds)
+            self._next = max(self._next, now + seconds)
 
-    def _start(self) -> float:
-        return max(self._timing.monotonic(), self._next, self._next_tokens)
+    async def _line_up(self, add: Callable[[asyncio.Future[None]], None]) -> None:
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        add(place)
+        try:
+            with uncounted():
+                await place
+        except asyncio.CancelledError:
+            if place.cancelled():
+                self._waiting.remove(place)
+                self._admit()
+            else:
+                self._leave()  # it was let through at the same moment
+            raise
 
     def _leave(self) -> None:
         self._under_way -= 1
         self._admit()
 
     def _admit(self) -> None:
-        while self._waiting and self._under_way < self.allowed:
-            place = self._waiting.popleft()
-            if not place.done():
-                self._under_way += 1
-                place.set_result(None)
+        while self._under_way < self.allowed:
+            place = next((place for place in self._waiting if not place.done()), None)
+            if place is None:
+                return
+            self._waiting.remove(place)
+            self._under_way += 1
+            place.set_result(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from asyncio import CancelledError
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -91,7 +91,6 @@ class HttpConnector:
             options.get("tokens_per_minute"),
         )
         self._circuit = Circuit(definition.id, timing)
-        self._calls = 0
         self._shortest: float | None = None
         """Seconds of the quickest answer so far."""
 
@@ -109,19 +108,17 @@ class HttpConnector:
             **self._auth(),
             **self.headers(request),
         }
-        listener = _Continued(request.on_chunk) if request.on_chunk else None
+        listener = ResumableListener(request.on_chunk or _nobody)
 
-        self._calls += 1
-        call = self._calls
+        call = object()
 
         async def attempt() -> Completion:
             await self._limits.again()
             self._circuit.check()
-            await self._turn()
-            if listener:
-                listener.restart()
-            sign = _Sign()
-            return await self._noted(call, sign, self._attempt(headers, payload, listener or _nobody, sign))
+            await self._limits.turn()
+            self._circuit.begin()
+            listener.restart()
+            return await self._attempt(call, headers, payload, listener)
 
         async with self._limits:
             retries = self.options.get("retries", RETRIES)
@@ -176,49 +173,42 @@ class HttpConnector:
         mode = self.options.get("auth_mode", self.default_auth)
         return {"authorization": f"Bearer {key}"} if mode == "bearer" else {mode: key}
 
-    async def _turn(self) -> None:
-        wait = self._limits.wait()
-        if wait and not has_time(wait + (self._shortest or 0.0), self._timing):
-            raise self.fault(
-                f"the bounds of the connector hold this call back for {wait:.0f} s, and the case ends before",
-                f"Raise --timeout, or the bounds in {self.definition.where}",
-            )
-        await self._limits.turn()
-        self._circuit.begin()
-
-    async def _noted(self, call: int, sign: _Sign, attempt: Coroutine[Any, Any, Completion]) -> Completion:
-        """Makes an attempt, and lets the bounds learn from it."""
-        round, started = self._limits.round, self._timing.monotonic()
+    async def _attempt(self, call: object, headers: dict[str, str], payload: bytes, listener: Listener) -> Completion:
+        """Makes a call once; the bounds, and what is known of the host, learn from how it ends."""
+        began, first_byte = self._timing.monotonic(), FirstByte()
         try:
-            completion = await attempt
+            completion = await self._exchange(headers, payload, listener, first_byte)
         except CancelledError:
-            if not sign.seen and not has_time(0.0, self._timing):
-                silent = f"{self._subject} was silent until the case ran out of time"
-                self._circuit.unreachable(call, started, silent, None)
+            if not first_byte.came and not has_time(0.0, self._timing):
+                silent = ConnectorError(f"{self._subject} was silent until the case ran out of time")
+                self._circuit.unreachable(call, began, silent)
             raise
         except ConnectorError as error:
-            down = HttpTimeout if not sign.seen else ConnectTimeout
-            if error.retryable and isinstance(error.__cause__, CannotConnect | down):
-                self._circuit.unreachable(call, started, error.message, error.hint)
-                error.retryable = not self._circuit.open
+            no_answer = CannotConnect | (ConnectTimeout if first_byte.came else HttpTimeout)
+            if error.retryable and isinstance(error.__cause__, no_answer):
+                self._circuit.unreachable(call, began, error)
+                error.retryable = not self._circuit.is_open
             else:
                 self._circuit.reached()
             if error.status == 429:
                 asked = error.retry_after if isinstance(error, RetryLater) else None
-                self._limits.refused(round, asked if asked and asked <= LONGEST_WAIT else None)
+                self._limits.refused(began, asked if asked and asked <= LONGEST_WAIT else None)
             raise
         self._circuit.reached()
         self._limits.answered(completion.usage.input_tokens + completion.usage.output_tokens)
-        seconds = self._timing.monotonic() - started
+        seconds = self._timing.monotonic() - began
         self._shortest = seconds if self._shortest is None else min(seconds, self._shortest)
         return completion
 
-    async def _attempt(self, headers: dict[str, str], payload: bytes, listener: Listener, sign: _Sign) -> Completion:
+    async def _exchange(
+        self, headers: dict[str, str], payload: bytes, listener: Listener, first_byte: FirstByte
+    ) -> Completion:
+        """Sends a request and reads its answer."""
         answer = self.answer()
         seconds = float(self.options.get("timeout", READ_SECONDS))
         try:
             async with self._client.post(self._url, headers, payload, seconds) as response:
-                sign.seen = True
+                first_byte.came = True
                 if response.status != 200:
                     raise await self._refusal(response)
                 if "text/event-stream" in response.headers.get("content-type", ""):
@@ -259,7 +249,8 @@ class HttpConnector:
         text = body.decode("utf-8-sig", "replace").strip()
         if text.startswith(("data:", "event:", ":")):
             events = EventReader()
-            self._end(events.feed(body) + events.end(), answer, listener)
+            if not self._feed(events.feed(body), answer, listener):
+                self._end(events.end(), answer, listener)
             return
         value = self._object(text)
         with self._shape(text):
@@ -268,7 +259,9 @@ class HttpConnector:
         listener(content)
 
     def _end(self, events: list[str], answer: Answer, listener: Listener) -> None:
-        if not self._feed(events, answer, listener) and not answer.complete:
+        """Takes the event with which a stream ended, unless it was cut in the middle of it."""
+        whole = [data for data in events if data == "[DONE]" or _is_json(data)]
+        if not self._feed(whole, answer, listener) and not answer.complete:
             raise ConnectionLost(f"the stream of {self._host} ended before the answer was complete")
 
     def _feed(self, events: list[str], answer: Answer, listener: Listener) -> bool:
@@ -345,13 +338,13 @@ class HttpConnector:
         return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
 
 
-class _Sign:
+class FirstByte:
     """Whether a host has begun to answer an attempt."""
 
-    seen = False
+    came = False
 
 
-class _Continued:
+class ResumableListener:
     """Hears an answer that may begin anew, and passes on what goes beyond what was heard before."""
 
     def __init__(self, listener: Listener) -> None:
@@ -360,9 +353,11 @@ class _Continued:
         self._position = 0
 
     def restart(self) -> None:
+        """The answer begins anew."""
         self._position = 0
 
     def __call__(self, text: str) -> None:
+        """The next piece of the answer."""
         known = max(0, self._heard - self._position)
         self._position += len(text)
         if len(text) > known:
@@ -372,6 +367,14 @@ class _Continued:
 
 def _nobody(_: str) -> None:
     pass
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _message(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from runner.connectors.base import ConnectorError
-from runner.connectors.timing import Timing, deadline
+from runner.connectors.timing import Timing, case_end
 
 RETRIES = 3
 LONGEST_WAIT = 60.0
@@ -54,7 +54,7 @@ async def with_retries(
 
 def has_time(seconds: float, timing: Timing) -> bool:
     """Whether what takes so long ends within the time of the case."""
-    end = deadline()
+    end = case_end()
     return end is None or timing.monotonic() + seconds < end
 
 

@@ -1,4 +1,4 @@
-"""The clocks of model calls, which tests hand in, and the time that the caller of a model has."""
+"""The clocks of model calls, which tests hand in, and the time that a case has."""
 
 from __future__ import annotations
 
@@ -24,20 +24,78 @@ class Timing(NamedTuple):
     """From 0 up to 1."""
 
 
-_deadline: ContextVar[Callable[[], float | None]] = ContextVar("deadline", default=lambda: None)
+class CaseTime:
+    """The time of one case, or of a call from a script test: `async with` raises TimeoutError when it runs out.
+
+    It stands still while a call waits in a queue of this tool or for a person, since that is not the agent's doing.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._timeout = asyncio.timeout(seconds)
+        self._pauses = 0
+        self._left = 0.0
+        self._paused_at = 0.0
+        self._stood_still = 0.0
+
+    async def __aenter__(self) -> CaseTime:
+        await self._timeout.__aenter__()
+        self._token = _current.set(self)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        _current.reset(self._token)
+        await self._timeout.__aexit__(kind, error, None)
+
+    def end(self) -> float | None:
+        """When it runs out, on the monotonic clock; None while it stands still."""
+        return self._timeout.when()
+
+    def now(self) -> float:
+        """Seconds of the monotonic clock, without those for which it stood still."""
+        return (self._paused_at if self._pauses else time.monotonic()) - self._stood_still
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Lets it stand still; several pauses at the same time count once."""
+        if not self._pauses:
+            self._paused_at = time.monotonic()
+            self._left = (self._timeout.when() or 0.0) - self._paused_at
+            self._reschedule(None)
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses:
+                self._stood_still += time.monotonic() - self._paused_at
+                self._reschedule(time.monotonic() + self._left)
+
+    def _reschedule(self, when: float | None) -> None:
+        if not self._timeout.expired():
+            self._timeout.reschedule(when)
+
+
+_current: ContextVar[CaseTime | None] = ContextVar("case_time", default=None)
 
 
 @contextmanager
-def until(deadline: Callable[[], float | None]) -> Iterator[None]:
-    """Within it, model calls that cannot end in time are not begun. `deadline` gives a time of the monotonic clock,
-    None for no end, and is asked anew each time."""
-    token = _deadline.set(deadline)
-    try:
+def uncounted() -> Iterator[None]:
+    """Within it, the time of the case that is under way stands still."""
+    case = _current.get()
+    if case is None:
         yield
-    finally:
-        _deadline.reset(token)
+        return
+    with case.pause():
+        yield
 
 
-def deadline() -> float | None:
+def case_end() -> float | None:
     """When the case that is under way runs out of time, on the monotonic clock; None for never."""
-    return _deadline.get()()
+    case = _current.get()
+    return case.end() if case is not None else None
+
+
+def case_now() -> float:
+    """The monotonic clock, without the seconds for which the time of the case that is under way stood still."""
+    case = _current.get()
+    return case.now() if case is not None else time.monotonic()

@@ -21,8 +21,6 @@ from scripttest import Cause, Failure, ResultWarning
 from scripttest.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    import asyncio
-
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.agents.helpers import Helpers
@@ -106,8 +104,8 @@ class Trial:
         """The score from which on a conversation passes."""
         self._under_way: tuple[TurnResult, float] | None = None
         """The turn that has not ended, and when it began."""
-        self.deadline: asyncio.Timeout | None = None
-        """Ends the attempt in time; time in which a person is asked does not count."""
+        self.now: Callable[[], float] = time.monotonic
+        """Seconds on the clock of the case; it stands still while the case waits for this tool or for a person."""
         self.turn = 0
         """The turn that is under way, from 1."""
         self.on_turn: Callable[[int], None] | None = None
@@ -148,7 +146,7 @@ class Trial:
 
     def begin(self, turn: TurnResult) -> None:
         """Says what is known of a turn that begins, for the case that it is broken off."""
-        self._under_way = turn, time.monotonic()
+        self._under_way = turn, self.now()
 
     def amend(self, **fields: Any) -> None:
         """Adds what became known of the turn that is under way: fields of `TurnResult`."""
@@ -162,7 +160,7 @@ class Trial:
             return
         turn, started = self._under_way
         self._under_way = None
-        self.turns.append(turn._replace(**{"milliseconds": (time.monotonic() - started) * 1000, **fields}))
+        self.turns.append(turn._replace(**{"milliseconds": (self.now() - started) * 1000, **fields}))
 
     @property
     def options(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversations import MultiTurnCase, Turn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Assertion, Message
+from runner.connectors.timing import uncounted
 from runner.events import TurnResult
 from runner.interactive import NoAnswerError, Question
 from runner.modes.awaiting import question_in
@@ -182,8 +183,6 @@ class _Conversation:
 
     async def _asked(self) -> str:
         """What a person types. The time it takes is not the agent's. Raises NoAnswerError."""
-        import asyncio
-
         trial = self._trial
         assert self._person is not None and self._last is not None
         exchange, awaiting = self._last
@@ -194,16 +193,8 @@ class _Conversation:
             awaiting.hint,
         )
         seconds = duration(self._case.interactive.timeout, "interactive.timeout")
-        deadline, left = trial.deadline, 0.0
-        loop = asyncio.get_running_loop()
-        if deadline is not None and (end := deadline.when()) is not None:
-            left = end - loop.time()
-            deadline.reschedule(None)
-        try:
+        with uncounted():
             return await self._person.ask(question, seconds)
-        finally:
-            if deadline is not None and left:
-                deadline.reschedule(loop.time() + left)
 
     # how it ends
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from runner.assertions import check_all
 from runner.cases.messages import messages_of
 from runner.cases.model import Assertion
@@ -15,9 +13,9 @@ async def run(trial: Trial) -> None:
     case = trial.case
     messages = messages_of(case, trial.folder)
     trial.messages = len(messages)
-    started = time.monotonic()
+    started = trial.now()
     trial.answer = await trial.setting.runtime.call(trial.assistant.id, messages, trial.options, trial.chat)
-    evidence = trial.evidence((time.monotonic() - started) * 1000, messages)
+    evidence = trial.evidence((trial.now() - started) * 1000, messages)
     assertions = case.assertions
     if assertions is None and case.expected is not None:
         assertions = [Assertion(type="equals", value=case.expected)]

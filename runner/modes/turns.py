@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -52,13 +51,13 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
     trial.messages = len(trial.transcript)
     before, calls = len(trial.chat.uses), len(trial.chat.model_calls)
     content, start = message.get("content"), len(trial.transcript) - 1
-    started = time.monotonic()
+    started = trial.now()
     try:
         answer = await trial.setting.runtime.call(trial.assistant.id, list(trial.transcript), dict(options), trial.chat)
     except AgentError:
         trial.said.append(Said(trial.turn, start, content, None))
         raise
-    milliseconds = (time.monotonic() - started) * 1000
+    milliseconds = (trial.now() - started) * 1000
     trial.answer = answer
     trial.transcript.append({"role": "assistant", "content": answer.text})
     tools = tuple(trial.chat.uses[before:])

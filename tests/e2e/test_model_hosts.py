@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from agent_files import agent, case_file, errors, outputs, run_cases
 from command import Application, MakeApplication
-from model_server import ModelServer, body, large, raw, says, sends, silence, status
+from model_server import Exchange, ModelServer, body, echo, large, raw, says, sends, silence, status
 
 KEY = "sk-test-4711-secret"
 
@@ -132,3 +132,74 @@ def test_a_mistake_far_into_a_big_file_is_said_before_anything_runs(app: MakeApp
     assert f'{case_file()}:70000:18: case "C69999": unknown field "inptu"' in run.stderr
     assert 'Did you mean "input"?' in run.stderr
     assert server.requests == []
+
+
+# The time of a case is its own: what it waits for in this tool's queue does not count
+
+
+def crowd(app: MakeApplication, server: ModelServer, count: int, **options: object) -> Application:
+    """So many cases that would pass at once, each with a second; one after the other they take longer."""
+    cases = [{"id": f"C{number}", "input": f"say {number}", "timeout": "1s"} for number in range(count)]
+    return application(app, server, cases, **options)
+
+
+@pytest.mark.parametrize(
+    ("count", "options"),
+    [(12, {"max_concurrency": 2}), (6, {"max_concurrency": 1}), (5, {"requests_per_minute": 120})],
+    ids=["two at a time", "one at a time", "two a second"],
+)
+def test_a_case_does_not_pay_for_its_place_in_the_queue(
+    app: MakeApplication, server: ModelServer, count: int, options: dict[str, object]
+) -> None:
+    server.default = echo(0.3)
+
+    results = run_cases(crowd(app, server, count, **options), "--parallel", "20", code=0)
+
+    assert {id: result["output"] for id, result in results.items()} == {
+        f"C{number}": f"echo: say {number}" for number in range(count)
+    }
+    assert all(result["duration_ms"] < 1000 for result in results.values())
+
+
+def test_a_judge_waits_for_its_turn_as_well(app: MakeApplication, server: ModelServer) -> None:
+    async def answer(exchange: Exchange) -> None:
+        judged = "criteria" in exchange.request.last_text
+        await says('{"passed": true, "reason": "fine"}' if judged else "Hello", delay=0.25)(exchange)
+
+    server.default = answer
+    asked = {"type": "agent", "use": "agents:judge", "value": "is a greeting"}
+    cases = [{"id": f"C{number}", "input": "x", "assert": [asked, asked], "timeout": "1500ms"} for number in range(5)]
+    here = application(app, server, cases, max_concurrency=1)
+    here.write(agent("judge", package={"connector": "host"}, replies=None))
+
+    results = run_cases(here, "--parallel", "20", code=0)
+
+    assert [result["status"] for result in results.values()] == ["passed"] * 5
+
+
+def test_a_simulator_waits_for_its_turn_as_well(app: MakeApplication, server: ModelServer) -> None:
+    async def answer(exchange: Exchange) -> None:
+        simulated = "persona" in json.dumps(exchange.request.body)
+        await says('{"message": "and then?"}' if simulated else "Which one?", delay=0.2)(exchange)
+
+    server.default = answer
+    simulator = {
+        "use": "agents:user",
+        "options": {"metadata": {"persona": "a clerk", "goal": "to know", "max_turns": 2}},
+    }
+    cases = [{"id": f"C{n}", "input": "x", "simulator": simulator, "timeout": "2s"} for n in range(5)]
+    here = application(app, server, cases, max_concurrency=1)
+    here.write(agent("user", package={"connector": "host"}, replies=None))
+
+    results = run_cases(here, "--parallel", "20")
+
+    assert [result["error"] for result in results.values() if "timeout" in (result["error"] or "")] == []
+
+
+def test_a_silent_host_still_costs_a_case_its_time_and_no_other_case(app: MakeApplication, server: ModelServer) -> None:
+    server.plan(silence())
+
+    here = crowd(app, server, 4, max_concurrency=1)
+
+    found = errors(here, "--parallel", "4")
+    assert sorted(found.values(), key=str) == [None, None, None, "timeout after 1s"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from runner.connectors.base import ConnectorError
 from runner.connectors.circuit import FAILURES, PAUSE
 from runner.connectors.limits import Limits
 from runner.connectors.load import Connectors
-from runner.connectors.timing import until
+from runner.connectors.timing import CaseTime
 
 NOT_NOW = status(429, "slow down")
 
@@ -44,10 +45,11 @@ def limits_after(bench: Bench, *happenings: str, under_way: int = 8) -> list[int
             await limits.__aenter__()
         found = []
         for happening in happenings:
+            bench.clock.now += 1
             if happening == "answered":
                 limits.answered(0)
             else:
-                limits.refused(limits.round - (happening == "stale"), None)
+                limits.refused(bench.clock.now if happening == "refused" else 0.0, None)
             found.append(limits.allowed)
         return found
 
@@ -107,7 +109,7 @@ def test_a_call_that_ends_while_it_waits_to_be_made_again_takes_no_place(bench: 
 
         async def refused() -> None:
             async with limits:
-                limits.refused(limits.round, None)
+                limits.refused(bench.clock.now, None)
                 await limits.again()
 
         call = asyncio.ensure_future(refused())
@@ -160,8 +162,8 @@ def test_tokens_are_spread_over_the_minute(bench: Bench) -> None:
 
 def in_time(bench: Bench, seconds: float, **options: Any) -> str:
     async def work(connector: Any) -> str:
-        end = bench.clock.now + seconds
-        with until(lambda: end):
+        bench.clock.now = time.monotonic()
+        async with CaseTime(seconds):
             return await outcome(connector)
 
     return str(answers_of(bench, work, **options))
@@ -181,19 +183,19 @@ def test_a_retry_that_ends_in_time_is_made(bench: Bench) -> None:
     assert in_time(bench, 1.5) == "echo: hi"
 
 
-def test_a_call_that_the_bounds_hold_back_for_too_long_is_not_waited_for(bench: Bench) -> None:
-    async def work(connector: Any) -> tuple[str, str]:
-        end = bench.clock.now + 10
-        with until(lambda: end):
-            return await outcome(connector), await outcome(connector)
+def test_a_call_that_the_bounds_hold_back_is_waited_for_and_has_its_time_then(bench: Bench) -> None:
+    bench.server.plan(echo(), status(503, "busy"))
 
-    first, second = answers_of(bench, work, requests_per_minute=2)
-    host = f"127.0.0.1:{bench.server.port}"
-    assert first == "echo: hi"
-    assert second == (
-        f"test ({host}): the bounds of the connector hold this call back for 30 s, and the case ends before"
-    )
-    assert bench.clock.slept == []
+    async def work(connector: Any) -> list[str]:
+        bench.clock.now = time.monotonic()
+        async with CaseTime(10):
+            return [await outcome(connector), await outcome(connector)]
+
+    assert answers_of(bench, work, requests_per_minute=2, retries=0) == [
+        "echo: hi",
+        f"test (127.0.0.1:{bench.server.port}) answered 503: busy",
+    ]
+    assert bench.clock.slept == [30]
 
 
 # Hosts that are down

@@ -15,6 +15,7 @@ from runner.connectors.limits import Limits
 from runner.connectors.load import Connectors
 
 NOT_NOW = status(429, "slow down")
+PIECE = {"choices": [{"delta": {"content": "Hel"}}]}
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,9 @@ NOT_NOW = status(429, "slow down")
         ([says("abc", cut_after=2)], [1]),
         ([says("abc", reset_after=2)], [1]),
         ([sends({"error": {"message": "busy", "code": 503}})], [1]),
+        ([sends(PIECE, 'data: {"choices": [{"del', done=False)], [1]),
+        ([sends(PIECE, 'event: x\r\ndata: {"choices": [{"delta": {"content": "\u00e4', done=False)], [1]),
+        ([sends(PIECE, "dat", done=False), sends("data:", done=False), sends("data: nul", done=False)], [1, 2, 4]),
         ([status(429, "", {"retry-after": "20"})], [21]),
         ([status(503, "", {"retry-after": formatdate(1040, usegmt=True)})], [42]),
         ([status(429, "", {"retry-after": "soon"})], [1]),
@@ -39,6 +43,9 @@ NOT_NOW = status(429, "slow down")
         "cut",
         "reset in the stream",
         "error in the stream",
+        "cut in an event",
+        "cut in a text",
+        "cut in a line",
         "seconds",
         "date",
         "nonsense",
