@@ -78,7 +78,7 @@ class Guard:
             end = data.rfind(b"\n")
             length = len(data) - end - 1 if end >= 0 else length + len(data)
             if length > self._longest_line:
-                self._reason = f"it wrote a line of more than {self._longest_line} bytes"
+                self._reason = f"it wrote a line of more than {self._longest_line >> 20} MB"
                 self._signal(signal.SIGKILL)
                 return
             try:

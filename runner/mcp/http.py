@@ -8,13 +8,13 @@ what fails is answered here, with an error of the call. What a server may send a
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 import httpx
 
 from bindings.processes.http import trusted_authorities
-from runner.http import AnswerTooLarge, HttpError, Routes, errors_of
+from runner.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
 from runner.proxies import Proxies
 
 FAILED = -32050
@@ -54,114 +54,74 @@ class _Answering(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         host = request.url.netloc.decode("ascii")
-        if request.method != "POST":
-            with errors_of(host):
-                return await self._routes.handle_async_request(request)
         id = _request_id(request)
         try:
             with errors_of(host):
                 response = await self._routes.handle_async_request(request)
+            kind = response.headers.get("content-type", "").lower()
+            if response.status_code == 200 and kind.startswith("text/event-stream"):
+                response.stream = _Events(response.stream, host, self._longest, id)
+            elif request.method == "POST" and (id is not None or response.status_code >= 400):
+                return await self._whole(request, response, host, id)
+            return response
         except HttpError as error:
-            return self._answer(request, id, str(error))
-        response.request = request
-        kind = response.headers.get("content-type", "").lower()
-        if response.status_code >= 400:
-            ended = response.status_code == 404 and "mcp-session-id" in request.headers
-            return self._answer(request, id, await _refusal(response), ended)
-        if id is None or response.status_code != 200:
-            return response
-        body = _Body(response, host, self._longest, id)
-        if kind.startswith("text/event-stream"):
-            response.stream = body
-            return response
-        try:
-            content = await body.json()
-        except (HttpError, ValueError) as error:
-            return self._answer(request, id, str(error))
-        return httpx.Response(200, headers={"content-type": "application/json"}, content=content)
+            if request.method != "POST":
+                raise
+            return self._error(id, str(error))
 
     async def aclose(self) -> None:
         await self._routes.aclose()
 
-    def _answer(self, request: httpx.Request, id: Any, why: str, session_ended: bool = False) -> httpx.Response:
+    async def _whole(self, request: httpx.Request, response: httpx.Response, host: str, id: Any) -> httpx.Response:
+        """The answer with its body, if that is an answer to the request, else an error of the call."""
+        try:
+            body = await Response(host, response, self._longest).read()
+        finally:
+            await response.aclose()
+        shown = " ".join(body[: 8 * _SHOWN].decode(errors="replace").split())[:_SHOWN]
+        if response.status_code >= 400:
+            session_ended = response.status_code == 404 and "mcp-session-id" in request.headers
+            return self._error(id, f"{_status(response)}: {shown}".removesuffix(": "), session_ended)
+        if response.status_code == 200 and not _is_object(body):
+            kind = response.headers.get("content-type", "").partition(";")[0] or "no content-type"
+            return self._error(id, f"it answered {kind} that is not of the protocol: {shown}")
+        return httpx.Response(response.status_code, headers=response.headers, content=body)
+
+    def _error(self, id: Any, why: str, session_ended: bool = False) -> httpx.Response:
         self._failed(id, why, session_ended)
         return httpx.Response(202) if id is None else httpx.Response(200, json=_error(id, why))
 
 
-class _Body(httpx.AsyncByteStream):
-    """The answer to a request: a stream of events whose early end is an error of the call, or one JSON text."""
+class _Events(httpx.AsyncByteStream):
+    """A stream of events; when it ends too early, its last event is an error of the call that it answers, if any."""
 
-    def __init__(self, response: httpx.Response, host: str, longest: int, id: Any) -> None:
-        self._response = response
-        self._inner = response.stream
+    def __init__(self, stream: Any, host: str, longest: int, id: Any) -> None:
+        self._stream = stream
         self._host = host
         self._longest = longest
         self._id = id
 
-    async def json(self) -> bytes:
-        """The JSON text. Raises HttpError, and ValueError when it is none."""
-        kind = self._response.headers.get("content-type", "").partition(";")[0] or "no content-type"
-        body = b""
-        try:
-            async for chunk in self._chunks():
-                body += chunk
-                self._check(len(body))
-        finally:
-            await self.aclose()
-        try:
-            if isinstance(json.loads(body), dict):
-                return body
-        except (ValueError, RecursionError):
-            pass
-        shown = " ".join(body[:_SHOWN].decode(errors="replace").split())
-        raise ValueError(f"it answered {kind} that is not of the protocol: {shown}")
-
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        resumable = False
+        resumable, length = False, 0
         why = "the server ended its answer too early"
-        length = 0
         try:
-            async for chunk in self._chunks():
-                end = chunk.rfind(b"\n")
-                length = len(chunk) - end - 1 if end >= 0 else length + len(chunk)
-                self._check(length)
-                resumable = resumable or chunk.startswith(b"id:") or b"\nid:" in chunk
-                yield chunk
+            with errors_of(self._host):
+                async for chunk in self._stream:
+                    end = chunk.rfind(b"\n")
+                    length = len(chunk) - end - 1 if end >= 0 else length + len(chunk)
+                    if length > self._longest:
+                        raise AnswerTooLarge(f"the answer of {self._host} exceeds {self._longest >> 20} MB")
+                    resumable = resumable or chunk.startswith(b"id:") or b"\nid:" in chunk
+                    yield chunk
         except HttpError as error:
-            if resumable and not isinstance(error, AnswerTooLarge):
+            if self._id is None or (resumable and not isinstance(error, AnswerTooLarge)):
                 raise  # the SDK asks for the rest, by the id of the last event
             resumable, why = False, str(error)
-        if not resumable:
+        if not resumable and self._id is not None:
             yield b"\n\nevent: message\ndata: " + json.dumps(_error(self._id, why)).encode() + b"\n\n"
 
     async def aclose(self) -> None:
-        assert isinstance(self._inner, httpx.AsyncByteStream)
-        await self._inner.aclose()
-
-    async def _chunks(self) -> AsyncIterator[bytes]:
-        assert isinstance(self._inner, AsyncIterable)
-        with errors_of(self._host):
-            async for chunk in self._inner:
-                yield chunk
-
-    def _check(self, length: int) -> None:
-        if length > self._longest:
-            raise AnswerTooLarge(f"the answer of {self._host} exceeds {self._longest} bytes")
-
-
-async def _refusal(response: httpx.Response) -> str:
-    body = b""
-    try:
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > _SHOWN:
-                break
-    except httpx.HTTPError:
-        pass  # the status says enough
-    await response.aclose()
-    text = " ".join(body[:_SHOWN].decode(errors="replace").split())
-    status = _status(response)
-    return f"{status}: {text}" if text else status
+        await self._stream.aclose()
 
 
 def reason(error: BaseException) -> str:
@@ -175,12 +135,19 @@ def _status(response: httpx.Response) -> str:
     return f"it answered HTTP {response.status_code} {response.reason_phrase}".rstrip()
 
 
-def _request_id(request: httpx.Request) -> Any:
+def _is_object(body: bytes) -> bool:
     try:
-        message = json.loads(request.content)
-    except (ValueError, httpx.RequestNotRead):
+        return isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _request_id(request: httpx.Request) -> Any:
+    """Id of the request of the protocol that an HTTP request holds; None when it holds something else."""
+    if request.method != "POST":
         return None
-    return message.get("id") if isinstance(message, dict) and "method" in message else None
+    message = json.loads(request.content)
+    return message.get("id") if "method" in message else None
 
 
 def _error(id: Any, why: str) -> dict[str, Any]:

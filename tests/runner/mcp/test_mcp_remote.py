@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import re
 import resource
@@ -409,7 +410,7 @@ def test_a_line_without_end_ends_the_server(app: Surroundings) -> None:
         return error.value.message.partition(" failed: ")[2]
 
     app.stdio("rude", "endless")
-    assert app.use(action) == "it wrote a line of more than 16000000 bytes"
+    assert app.use(action) == "it wrote a line of more than 16 MB"
 
 
 def test_questions_that_nobody_knows_are_refused_and_wrong_answers_passed_over(app: Surroundings) -> None:
@@ -452,6 +453,70 @@ def test_a_service_that_answers_something_else_fails_the_call_at_once(app: Surro
             return error.value.message
 
         assert app.use(action) == f"MCP server s ({url}) failed: {message}"
+
+
+GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": {"name": "plain", "version": "1"}}
+
+
+def test_answers_in_one_piece_belong_to_a_session_as_well_and_a_failing_call_ends_no_other(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        waiting = asyncio.Event()
+        sessions: list[bool] = []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+            length = re.search(r"content-length: (\d+)", head)
+            request = json.loads(await reader.readexactly(int(length[1]))) if length else {}
+            status, answer = b"200 OK", b""
+            if request.get("method") == "initialize":
+                answer = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": GREETING}).encode()
+            elif request.get("method") == "prompts/list":
+                waiting.set()
+                await asyncio.sleep(0.2)
+                answer = json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"prompts": []}}).encode()
+            elif "id" in request:
+                await waiting.wait()
+                status, answer = b"500 Oh", b"no disk"
+            else:
+                status = b"202 Accepted" if request else b"405 Method Not Allowed"
+            sessions.append("mcp-session-id: abc" in head)
+            kind = b"content-type: application/json\r\nmcp-session-id: abc\r\nconnection: close\r\n"
+            writer.write(b"HTTP/1.1 %s\r\n%scontent-length: %d\r\n\r\n%s" % (status, kind, len(answer), answer))
+            await writer.drain()
+            writer.close()
+
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+            url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+            write(app.root, {"mcps/s.mcp.yao": {"transport": "http", "url": url}})
+            server = servers.server("s")
+            prompts, tools = await asyncio.gather(server.list_prompts(), server.list_tools(), return_exceptions=True)
+            await server.close()
+        return prompts, str(tools).partition(" failed: ")[2], sessions[0], set(sessions[1:])
+
+    assert app.use(action) == ([], "it answered HTTP 500 Oh: no disk", False, {True})
+
+
+def test_services_are_reached_through_the_proxy_of_the_application(app: Surroundings) -> None:
+    seen: list[str] = []
+
+    async def action(servers: Servers) -> Any:
+        async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            seen.append((await reader.readline()).decode().strip())
+            writer.write(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            await writer.drain()
+            writer.close()
+
+        async with await asyncio.start_server(refuse, sock=listening):
+            with pytest.raises(ToolError) as error:
+                await servers.server("s").list_tools()
+        return error.value.message
+
+    write(app.root, {"mcps/s.mcp.yao": {"transport": "http", "url": "http://tools.example.com/mcp"}})
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        proxy = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        message = app.use(action, {"HTTP_PROXY": proxy})
+    assert message == "MCP server s (http://tools.example.com/mcp) failed: it answered HTTP 503 Busy"
+    assert seen[0] == "POST http://tools.example.com/mcp HTTP/1.1"
 
 
 def test_prose_and_unknown_notifications_are_passed_over(app: Surroundings) -> None:
