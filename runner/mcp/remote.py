@@ -133,7 +133,7 @@ class _Incoming(ObjectReceiveStream[SessionMessage | Exception]):
         self._stream = stream
         self._outgoing = outgoing
         self._ending = ending
-        self.answered: set[int] = set()
+        self.answered: set[int | str] = set()
         """Ids of the requests that were answered."""
 
     async def receive(self) -> SessionMessage:
@@ -159,24 +159,21 @@ class _Incoming(ObjectReceiveStream[SessionMessage | Exception]):
 
     async def _is_known(self, item: SessionMessage) -> bool:
         message = item.message.root
-        content = message.model_dump(by_alias=True, mode="json", exclude_none=True)
-        try:
-            if isinstance(message, JSONRPCRequest):
-                ServerRequest.model_validate(content)
-            elif isinstance(message, JSONRPCNotification):
-                ServerNotification.model_validate(content)
-            else:
-                self.answered.add(int(message.id))
-        except ValidationError:
-            if isinstance(message, JSONRPCRequest):
-                error = JSONRPCError(
-                    jsonrpc="2.0", id=message.id, error=ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
-                )
-                await self._outgoing.send(SessionMessage(JSONRPCMessage(error)))
-            return False
-        except ValueError:
-            return False  # an id that is none of ours
-        return True
+        if isinstance(message, JSONRPCRequest | JSONRPCNotification):
+            kind = ServerRequest if isinstance(message, JSONRPCRequest) else ServerNotification
+            try:
+                kind.model_validate(message.model_dump(by_alias=True, mode="json", exclude_none=True))
+                return True
+            except ValidationError:
+                if isinstance(message, JSONRPCRequest):
+                    unknown = ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
+                    error = JSONRPCError(jsonrpc="2.0", id=message.id, error=unknown)
+                    await self._outgoing.send(SessionMessage(JSONRPCMessage(error)))
+                return False
+        asked = next((id for id in self._outgoing.requests.values() if str(id) == str(message.id)), None)
+        if asked is not None:
+            self.answered.add(asked)
+        return asked is not None
 
     def _note(self, problem: Exception) -> None:
         if isinstance(problem, HttpError):
@@ -309,8 +306,8 @@ class Connection:
         await asyncio.wait({self._task})
         raise ConnectionLostError(self._ending.explanation()) from lost
 
-    def _id(self, request: asyncio.Task[Any]) -> int:
-        return int(self._outgoing.requests.get(request, -1))
+    def _id(self, request: asyncio.Task[Any]) -> int | str:
+        return self._outgoing.requests.get(request, "")
 
     def _tell_cancelled(self, id: int | str | None) -> None:
         """Tells the server, without waiting, that nobody waits for an answer any more."""
