@@ -83,10 +83,14 @@ async def find_function(
             if script.suffix in SUFFIXES and plain in await _declared(functions, script, reference):
                 return Reference(script, plain)
     own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
-    places = ", ".join(map(str, [application.root / "scripts", "the agents' src/ folders", *own]))
+    places = ", ".join(["scripts", "the agents' src/ folders", *(_shown(place, application.root) for place in own)])
     known = sorted(_known(folder, application))
     hint = did_you_mean(plain, known) or did_you_mean(module, known)
     raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}', hint)
+
+
+def _shown(place: Path, root: Path) -> str:
+    return str(place.relative_to(root) if place.is_relative_to(root) else place)
 
 
 def _scripts(module: str, folder: Path | None, application: Application) -> Iterator[Path]:

@@ -8,6 +8,9 @@ from runner.events import TestResult
 from runner.execution import Counts
 from scripttest import Failure, Outcome, ResultWarning, StackFrame
 
+COST_DIGITS = 12
+"""Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
+
 
 def result_record(result: TestResult) -> dict[str, Any]:
     """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, not_judged?, steps?,
@@ -134,4 +137,4 @@ def usage_record(input_tokens: int, output_tokens: int, cost: float | None) -> d
     if not (input_tokens or output_tokens or cost):
         return {}
     usage: dict[str, Any] = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-    return {"usage": usage if cost is None else {**usage, "cost": cost}}
+    return {"usage": usage if cost is None else {**usage, "cost": round(cost, COST_DIGITS)}}

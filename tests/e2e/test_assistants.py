@@ -55,6 +55,8 @@ def test_all_tests_of_all_assistants_pass(copy: Application) -> None:
         "assistants/expense/tests/receipts.yaml": 3,
         "assistants/keyword/tests/inputs.jsonl": 8,
     }
+    usage = report["summary"].pop("usage")
+    assert usage["input_tokens"] > usage["output_tokens"] > 0
     assert report["summary"] | {"duration_ms": 0} == {
         "total": 80,
         "passed": 78,

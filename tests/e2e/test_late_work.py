@@ -188,7 +188,7 @@ export function TestLeft() {
 }
 """
     results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)
-    here = "<app>/assistants/demo/src/a_test.ts"
+    here = "assistants/demo/src/a_test.ts"
     assert results["TestFails"]["location"].startswith(f"{here}:4:")
     assert [warning["location"] for warning in results["TestLeft"]["warnings"]] == [f"{here}:15:3", f"{here}:14:3"]
 

@@ -78,7 +78,7 @@ def test_it_says_which_argument_and_keeps_the_message(results: dict[str, Record]
 def test_it_is_at_the_place_of_the_assertion(app: MakeApplication) -> None:
     code = "async function Ready() { return false; }\nexport function TestA(t) {\n  t.assert.True(Ready());\n}\n"
     record = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)["TestA"]
-    assert record["location"] == "<app>/assistants/demo/src/a_test.ts:3:12"
+    assert record["location"] == "assistants/demo/src/a_test.ts:3:12"
 
 
 def test_a_promise_is_never_stored_as_a_snapshot(app: MakeApplication) -> None:

@@ -408,7 +408,7 @@ def test_a_broken_recording_fails_its_case_with_its_place(app: MakeApplication) 
     found = run_cases(application, "--replay", "rec", code=1)
 
     assert [record["status"] for record in found.values()] == ["failed", "passed"]
-    assert f"Cannot read recording <app>/rec/{case_file()}/a.json:3:1: " in found["a"]["error"]
+    assert f"Cannot read recording rec/{case_file()}/a.json:3:1: " in found["a"]["error"]
 
 
 def test_recordings_that_cannot_be_written_are_an_error_of_the_run(app: MakeApplication) -> None:

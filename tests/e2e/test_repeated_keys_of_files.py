@@ -16,22 +16,22 @@ FILES = {
     "package.yao": (
         "/assistants/demo/package.yao",
         '{\n  // which model\n  "connector": "scripted",\n  "connector": "other"\n}\n',
-        'package.yao:4:3: "connector" is given twice, first at <app>/assistants/demo/package.yao:3:3',
+        'package.yao:4:3: "connector" is given twice, first at assistants/demo/package.yao:3:3',
     ),
     "deep in package.yao, with a comment between": (
         "/assistants/demo/package.yao",
         '{"connector": "scripted", "options": {"temperature": 1, /* "top_p": 1 */ "temperature": 0}}',
-        'package.yao:1:74: "temperature" is given twice, first at <app>/assistants/demo/package.yao:1:39',
+        'package.yao:1:74: "temperature" is given twice, first at assistants/demo/package.yao:1:39',
     ),
     "prompts.yml": (
         "/assistants/demo/prompts.yml",
         "- role: system\n  content: Be brief.\n  content: Be long.\n",
-        'prompts.yml:3:3: "content" is given twice, first at <app>/assistants/demo/prompts.yml:2:3',
+        'prompts.yml:3:3: "content" is given twice, first at assistants/demo/prompts.yml:2:3',
     ),
     "replies.yml": (
         "/assistants/demo/replies.yml",
         "- reply: Hello\n  when: {turn: 1}\n  reply: Bye\n",
-        'replies.yml:3:3: "reply" is given twice, first at <app>/assistants/demo/replies.yml:1:3',
+        'replies.yml:3:3: "reply" is given twice, first at assistants/demo/replies.yml:1:3',
     ),
     "a context": (
         "/context.json",

@@ -246,7 +246,7 @@ def test_a_job_gets_an_annotation_for_each_failure_and_a_summary(small: Applicat
 
     assert lines[-2:] == [
         "::error file=assistants/demo/src/a_test.ts,line=2,col=76,title=demo/src/a_test.ts › TestB::"
-        "assertion failed: so: 100%25",
+        "assertion failed: so: 100%25%0Aexpected: 2%0Aactual: 1",
         f"::error file={case_file()},line=2,title={case_file()} › bad::assertion failed: "
         + next(line for line in lines if "Expected the output" in line).partition("assertion failed: ")[2],
     ]

@@ -270,4 +270,4 @@ function Pay() {
             "called_test.ts": "export function TestCalled() { Process('scripts.pay.Pay'); }",
         }
     ).results("-i", "scripts.demo.called", code=1)
-    assert results["TestCalled"]["location"].endswith("/scripts/pay.ts:7:13")
+    assert results["TestCalled"]["location"].endswith("scripts/pay.ts:7:13")
