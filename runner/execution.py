@@ -27,9 +27,9 @@ class Counts:
 
     __slots__ = (
         "checks_nothing",
-        "checks_nothing_first",
         "errors",
         "failed",
+        "first_of_nothing",
         "milliseconds",
         "not_judged",
         "passed",
@@ -48,8 +48,8 @@ class Counts:
         """Criteria that no judge could judge."""
         self.checks_nothing = 0
         """Cases that passed and check nothing."""
-        self.checks_nothing_first: list[str] = []
-        """The ids of the first of them."""
+        self.first_of_nothing: list[tuple[int, int, str]] = []
+        """The first of them: place of the suite, place in it, id."""
 
     @property
     def total(self) -> int:
@@ -61,8 +61,13 @@ class Counts:
         """Results with which a run does not pass."""
         return self.failed + self.errors
 
-    def add(self, result: TestResult) -> None:
-        """Counts one result."""
+    @property
+    def checks_nothing_first(self) -> list[str]:
+        """The ids of the first of the cases that check nothing, in the order of the suites and their cases."""
+        return [id for _, _, id in self.first_of_nothing]
+
+    def add(self, result: TestResult, suite: int) -> None:
+        """Counts one result of the suite at a place among the suites."""
         outcome = result.outcome
         broke = outcome.status == "failed" and outcome.cause == "infrastructure"
         status = "errors" if broke else outcome.status
@@ -71,8 +76,8 @@ class Counts:
         self.not_judged += outcome.not_judged
         if status == "passed" and result.case is not None and result.case.checks_nothing:
             self.checks_nothing += 1
-            if len(self.checks_nothing_first) < NAMED:
-                self.checks_nothing_first.append(outcome.name)
+            first = [*self.first_of_nothing, (suite, result.position, outcome.name)]
+            self.first_of_nothing = sorted(first)[:NAMED]
         attempts = result.attempts
         self.milliseconds += sum(run.duration_ms for run in attempts) if attempts else result.outcome.milliseconds
 
@@ -85,6 +90,7 @@ class Execution:
         self.suites: dict[str, Suite] = {}
         self.counts = Counts()
         self.of_suite: dict[str, Counts] = {}
+        self._places: dict[str, int] = {}
         self.listed: dict[str, SuiteStart] = {}
         self.running: dict[tuple[str, int, int], str] = {}
         """Names of the tests under way, by suite, index and run."""
@@ -113,8 +119,9 @@ class Execution:
         if isinstance(event, TestEnd):
             result = event.result
             self._ended(result)
-            self.counts.add(result)
-            self.of_suite[result.suite].add(result)
+            place = self._places[result.suite]
+            self.counts.add(result, place)
+            self.of_suite[result.suite].add(result, place)
             self.cut += result.outcome.status == "skipped" and (result.outcome.skip_reason or "").startswith(CUT)
         elif isinstance(event, TestStart):
             self.running[event.suite, event.position, event.run] = event.name
@@ -130,6 +137,7 @@ class Execution:
             self.start = event
             self.suites = {suite.id: suite for suite in event.suites}
             self.of_suite = {suite.id: Counts() for suite in event.suites}
+            self._places = {suite.id: place for place, suite in enumerate(event.suites)}
             self.root = event.suites[0].root if event.suites else ""
         elif isinstance(event, RunError):
             self.errors.append(event)
