@@ -5,7 +5,7 @@ Run by hatchling when a wheel (also an editable one) is built, and by hand with 
 change of `bindings/src` or `runner/reporters/html`. `python bindings/build.py check` runs the TypeScript compiler over
 all TypeScript. A build leaves
 
-    scripttest/bin/esbuild      the compiler for this platform, from the npm package `@esbuild/<platform>`
+    scripttest/compile/bin/esbuild  the compiler for this platform, from the npm package `@esbuild/<platform>`
     bindings/js/core.js         the eager half of a realm, one line
     bindings/js/<part>.js       each part that is loaded on first use, one line, the text of an expression
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
@@ -34,7 +34,7 @@ except ImportError:
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 OUTPUT = HERE / "js"
-ESBUILD = ROOT / "scripttest" / "bin" / "esbuild"
+ESBUILD = ROOT / "scripttest" / "compile" / "bin" / "esbuild"
 MODULES = HERE / "node_modules"
 REPORT = ROOT / "runner" / "reporters" / "html"
 
@@ -52,7 +52,7 @@ class Build(BuildHookInterface):  # type: ignore[misc]
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        build_data["artifacts"] = ["scripttest/bin/*", "bindings/js/*", "runner/reporters/html/built/*"]
+        build_data["artifacts"] = ["scripttest/compile/bin/*", "bindings/js/*", "runner/reporters/html/built/*"]
 
 
 def build() -> None:
@@ -83,7 +83,7 @@ def _version(package: Path) -> str | None:
 
 
 def install_compiler() -> None:
-    """Puts the esbuild binary of `package-lock.json` into `scripttest/bin`."""
+    """Puts the esbuild binary of `package-lock.json` into `scripttest/compile/bin`."""
     found = _binary(MODULES)
     if found is None:
         raise SystemExit(f"npm has no esbuild for this platform ({sysconfig.get_platform()})")

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bindings.services import ProcessError
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 MAX_LINKS = 40
 """Links on the way to one file; more are a circle."""

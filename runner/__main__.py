@@ -18,7 +18,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 import gc
 import signal
 
-from runner.stopping import leave
+from runner.execution.stopping import leave
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, leave)
     gc.disable()  # while modules are loaded there is nothing to collect; a run turns it on
-    from runner.cli import main as run
+    from runner.cli.main import main as run
 
     run()
 

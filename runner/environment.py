@@ -10,8 +10,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO, cast
 
-from runner.secrets import PROCESS, RedactedStream, Secrets
-from scripttest.tuples import NamedTuple
+from runner.security.secrets import PROCESS, RedactedStream, Secrets
+from scripttest.values import NamedTuple
 
 
 class Environment(NamedTuple):

@@ -9,12 +9,11 @@ from scripttest.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from scripttest.boundary import holds_secrets
-    from scripttest.compiler import Source
+    from scripttest.compile.boundary import holds_secrets
+    from scripttest.compile.compiler import Source
+    from scripttest.diagnostics.stack import code_frame
     from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
-    from scripttest.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.host import ScriptHost, Services
-    from scripttest.module_run import Module
     from scripttest.results import (
         Broken,
         Cause,
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
         Started,
         Status,
     )
-    from scripttest.stack import code_frame
-    from scripttest.supervisor import Processes, start_processes, worker_command
+    from scripttest.workers.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
+    from scripttest.workers.module_run import Module
+    from scripttest.workers.supervisor import Processes, start_processes, worker_command
 
 __all__ = [
     "Broken",
@@ -68,12 +68,12 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "boundary": ("holds_secrets",),
-        "compiler": ("Source",),
+        "compile.boundary": ("holds_secrets",),
+        "compile.compiler": ("Source",),
         "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
-        "functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
+        "workers.functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("ScriptHost", "Services"),
-        "module_run": ("Module",),
+        "workers.module_run": ("Module",),
         "results": (
             "Broken",
             "Cause",
@@ -87,7 +87,7 @@ __getattr__ = lazy_names(
             "Started",
             "Status",
         ),
-        "stack": ("code_frame",),
-        "supervisor": ("Processes", "start_processes", "worker_command"),
+        "diagnostics.stack": ("code_frame",),
+        "workers.supervisor": ("Processes", "start_processes", "worker_command"),
     },
 )

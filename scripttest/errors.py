@@ -8,7 +8,7 @@ ScriptError                     base: a message, where it is, and a hint
 
 from __future__ import annotations
 
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 
 class Location(NamedTuple):

@@ -16,13 +16,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from scripttest.compiler import Compiled, Compiler, Source
+from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, ScriptError
-from scripttest.module_run import Module, ModuleRun, plan, timeout_text
-from scripttest.protocol import encode
 from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
-from scripttest.supervisor import Processes, Worker
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
+from scripttest.workers.module_run import Module, ModuleRun, plan, timeout_text
+from scripttest.workers.protocol import encode
+from scripttest.workers.supervisor import Processes, Worker
 
 CHUNK = 40
 """Tests that a worker is given at once."""
@@ -400,7 +400,7 @@ class ScriptHost:
         return index // self._runs, index % self._runs + 1
 
     def _listed(self, seat: _Seat, state: ModuleRun, parts: list[str]) -> None:
-        from scripttest.slicing import slice_module
+        from scripttest.shortcuts.slicing import slice_module
 
         compiled = state.compiled
         found = list(zip(parts[0::2], parts[1::2], strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from scripttest.errors import CompileError, Location, ScriptError, StackFrame
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 Status = Literal["passed", "failed", "skipped"]
 Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructure", "pending"]
@@ -148,7 +148,7 @@ HostRecord = Listed | Broken | Started | Line | Ended
 
 def broken_by(module: str, error: ScriptError) -> Broken:
     """The record for an exception of this package."""
-    from scripttest.stack import code_frame
+    from scripttest.diagnostics.stack import code_frame
 
     frames = (StackFrame("", error.location),) if error.location and error.location.line else ()
     frame = code_frame(error.location) if error.location else ""

@@ -14,17 +14,17 @@ from bindings import SCRIPT_GLOBALS, HostCalls, Policy
 from runner.agents.assistant import Assistants
 from runner.agents.helpers import Helpers
 from runner.agents.host import AgentHost
+from runner.agents.mcp.servers import Servers
 from runner.agents.runtime import Runtime
-from runner.application import Application
+from runner.application.application import Application
+from runner.application.context import build_context
 from runner.cases.conversations import CASES
+from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
-from runner.context import build_context
-from runner.events import CaseResult, Event, Suite, TestEnd, TestResult
-from runner.mcp.servers import Servers
+from runner.execution.repetition import Repetition
+from runner.execution.scheduler import CaseSource, Plan, run_cases
 from runner.modes.base import Setting
-from runner.options import DEFAULT_THRESHOLD, RunOptions
-from runner.repetition import Repetition
-from runner.scheduler import CaseSource, Plan, run_cases
+from runner.results.events import CaseResult, Event, Suite, TestEnd, TestResult
 from scripttest import FunctionPool
 
 PATIENCE = 30.0

@@ -97,6 +97,6 @@ def worker_pids(session: int) -> list[int]:
                 line = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            if b"scripttest.worker" in line and os.getsid(int(entry.name)) == session:
+            if b"scripttest.realm.worker" in line and os.getsid(int(entry.name)) == session:
                 found.append(int(entry.name))
     return found

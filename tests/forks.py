@@ -74,13 +74,6 @@ def serve() -> NoReturn:
     """Forks a command for each request on standard input."""
     import httpx  # noqa: F401
 
-    import runner.agents.service
-    import runner.app
-    import runner.cases.reader
-    import runner.reporters.jsonl
-    import runner.resume
-    import runner.scheduler  # noqa: F401
-
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     requests = socket.socket(fileno=0)
     while True:

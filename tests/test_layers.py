@@ -16,23 +16,23 @@ PACKAGES = {
     "runner": {"scripttest", "bindings"},
 }
 """Package → the packages of this project that it may import."""
-SHARED = ("scripttest.tuples",)
+SHARED = ("scripttest.values",)
 """Modules that all packages import."""
 LIBRARIES = {
-    "_quickjs": {"scripttest/bytecode.py", "scripttest/engine.py", "scripttest/interrupt.py"},
-    "click": {"runner/cli.py", "runner/commands/"},
-    "rich": {"runner/commands/tables.py"},
+    "_quickjs": {"scripttest/shortcuts/bytecode.py", "scripttest/realm/engine.py", "scripttest/realm/interrupt.py"},
+    "click": {"runner/cli/main.py", "runner/cli/commands/"},
+    "rich": {"runner/cli/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
     "regex": {"bindings/patterns.py"},
-    "httpx": {"bindings/processes/http.py", "runner/http.py", "runner/mcp/http.py"},
-    "mcp": {"runner/mcp/remote.py"},
-    "anyio": {"runner/mcp/remote.py"},
-    "pydantic": {"runner/cases/", "runner/mcp/remote.py"},
+    "httpx": {"bindings/processes/http.py", "runner/connectors/http.py", "runner/agents/mcp/http.py"},
+    "mcp": {"runner/agents/mcp/remote.py"},
+    "anyio": {"runner/agents/mcp/remote.py"},
+    "pydantic": {"runner/cases/", "runner/agents/mcp/remote.py"},
     "pydantic_core": {"runner/cases/"},
     "yaml": {
         "bindings/processes/formats.py",
-        "runner/documents.py",
-        "runner/yaml_keys.py",
+        "runner/application/documents.py",
+        "runner/application/yaml_keys.py",
         "runner/cases/yaml_entries.py",
     },
     "json_repair": {"bindings/processes/formats.py"},
@@ -104,7 +104,7 @@ def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
 def test_named_tuples_are_those_that_are_made_quickly() -> None:
     sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in modules()}
     slow = [place for place, text in sources.items() if re.search(r"from typing import .*\bNamedTuple\b", text)]
-    assert slow == ["scripttest/tuples.py"]
+    assert slow == ["scripttest/values.py"]
 
 
 @pytest.mark.parametrize("name", WORKER_MODULES)
@@ -128,7 +128,7 @@ def test_a_script_run_loads_no_library_that_it_does_not_use() -> None:
     import subprocess
 
     code = (
-        "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy']; import runner.cli as c\n"
+        "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy']; import runner.cli.main as c\n"
         "def leave(code):\n"
         "    heavy = {'httpx', 'pydantic', 'rich', 'click', 'regex', 'jsonpath_ng', 'asyncio', 'dataclasses', 'subprocess', 'inspect'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from runner.application import Application
-from runner.documents import read_json, read_yaml
+from runner.application.application import Application
+from runner.application.documents import read_json, read_yaml
 from runner.errors import BrokenError, ConfigurationError, did_you_mean
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
-SHIPPED = Path(__file__).resolve().parent.parent / "shipped"
+SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
 """An application with the agents that come with this package."""
 
 _ASSET = (

@@ -26,8 +26,8 @@ from runner.errors import BrokenError, ConfigurationError
 from scripttest import FunctionCall
 
 if TYPE_CHECKING:
+    from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.runtime import Options, Runtime, Scope
-    from runner.mcp.toolbox import ToolBox
 
 RETRIES = 3
 """How often a model is asked in the place of the tool loop, to correct tool calls that failed."""

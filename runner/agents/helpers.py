@@ -38,7 +38,7 @@ class Helpers:
             AgentError: it failed, or its answer is no verdict.
             ConfigurationError: there is no such agent.
         """
-        from runner.answers import read_verdict
+        from runner.agents.answers import read_verdict
 
         answer = await self.ask(agent, "validator", payload, options, chat)
         verdict = read_verdict(answer.output)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from bindings import HostCalls, ProcessError, envelope, revived
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
+from runner.agents.mcp.answers import processes as mcp_processes
 from runner.agents.mocked import mocked_process
 from runner.agents.runtime import Runtime, Scope
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError
-from runner.mcp.answers import processes as mcp_processes
 from scripttest import ScriptError
 
 if TYPE_CHECKING:

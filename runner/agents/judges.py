@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
-    from runner.application import Application
+    from runner.application.application import Application
 
 MatchSnapshot = Callable[[str, str], dict[str, Any]]
 """(key, text) → `{passed, expected?, reason?}`."""
@@ -83,7 +83,7 @@ class CaseJudges:
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         """Compares with a stored snapshot; see `Judges`."""
-        from runner.snapshot_texts import difference, printed
+        from runner.assertions.snapshot_texts import difference, printed
 
         text = printed(value)
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.documents import read_yaml
+from runner.application.documents import read_yaml
 
 _KEY = r"\{\{\s*([\w.-]+)\s*\}\}"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.connectors.base import Completion
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 
 class Reply(NamedTuple):

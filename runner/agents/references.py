@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.application import SUFFIXES, Application
+from runner.application.application import SUFFIXES, Application
 from runner.errors import did_you_mean
 from scripttest import FunctionError, ScriptError
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from scripttest import FunctionPool

@@ -12,14 +12,14 @@ from runner.agents.chat import Chat, Messages, ModelCall
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.timing import case_now
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant, Assistants
+    from runner.agents.mcp.servers import Servers
+    from runner.agents.mcp.toolbox import ToolBox
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
-    from runner.mcp.servers import Servers
-    from runner.mcp.toolbox import ToolBox
     from scripttest import FunctionPool, Returned
 
 DEPTH_LIMIT = 10
@@ -124,8 +124,8 @@ class Runtime:
     async def toolbox(self, items: tuple[Any, ...], where: str) -> ToolBox:
         """The tools of the servers that `mcp.servers` names; `where` is for messages. Raises AgentError and
         ConfigurationError."""
-        from runner.mcp.base import ToolError
-        from runner.mcp.toolbox import open_toolbox
+        from runner.agents.mcp.base import ToolError
+        from runner.agents.mcp.toolbox import open_toolbox
 
         key = f"{where} {items}"
         if key not in self._boxes:

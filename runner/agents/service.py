@@ -13,15 +13,15 @@ from runner.agents.assistant import Assistants
 from runner.agents.chat import Chat, Origin
 from runner.agents.helpers import Helpers
 from runner.agents.host import AgentHost
+from runner.agents.mcp.servers import Servers
 from runner.agents.runtime import Runtime, Scope
-from runner.application import Application
+from runner.application.application import Application
 from runner.connectors.load import Connectors
 from runner.connectors.timing import CaseTime
-from runner.mcp.servers import Servers
 from scripttest import FunctionPool
 
 if TYPE_CHECKING:
-    from runner.stopping import Stop
+    from runner.execution.stopping import Stop
 
 if TYPE_CHECKING:
     from runner.connectors.recording import Recording

@@ -23,13 +23,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
+from runner.agents.answers import read_simulation
 from runner.agents.references import ScriptReferenceError, find_function
-from runner.answers import read_simulation
 from runner.assertions.base import NotEvaluated
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
 from scripttest import ScriptError
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.conversations import Simulator

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionResult, NotEvaluated
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.model import Assertion

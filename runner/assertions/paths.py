@@ -14,7 +14,7 @@ from runner.assertions.base import NotEvaluated
 from runner.assertions.values import KINDS, equal, json_of, kind_of, text_of
 from runner.assertions.verdicts import decide, nothing_to_judge, show
 from runner.errors import did_you_mean
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

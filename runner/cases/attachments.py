@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.application.json_parts import Path as Place
 from runner.cases.model import Case, Message, Part
 from runner.errors import ConfigurationError
-from runner.json_parts import Path as Place
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.conversations import ConversationTurn, Turn

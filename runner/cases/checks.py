@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from runner.application.json_parts import Path as Place
 from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import Reference, absence_of, parts_of, problem_of
 from runner.cases.model import Assertion, Case
 from runner.cases.problems import Finding
+from runner.cli.options import duration
 from runner.errors import ConfigurationError
-from runner.json_parts import Path as Place
-from runner.options import duration
 
 
 def findings_of(case: Case, folder: Path) -> list[Finding]:

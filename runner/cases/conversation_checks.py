@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.application.json_parts import Path as Place
 from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import parts_of_turn
 from runner.cases.checks import findings_of_assertions, findings_of_duration, findings_of_parts
@@ -21,7 +22,6 @@ from runner.cases.conversations import (
 from runner.cases.graph import faults
 from runner.cases.model import Case, Message
 from runner.cases.problems import Finding
-from runner.json_parts import Path as Place
 
 RUBRICS = "rubrics"
 _RUBRICS_TAKE = ("criteria", "options", "weight", "required", "message", "type")

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from runner.application.json_parts import Path, parts_of
 from runner.cases.problems import Problem, Problems
-from runner.json_parts import Path, parts_of
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 Places = dict[Path, tuple[int, int]]
 """Line and column, each from 1, of each key and element."""

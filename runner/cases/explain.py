@@ -12,14 +12,14 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
+from runner.application.json_parts import Path
 from runner.cases.fields import model_at, parts_of, same_fields
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
 from runner.cases.model import Assertion, Case
 from runner.cases.numbers import TOO_LARGE
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
-from runner.json_parts import Path
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 _SHAPES = {
     "string_type": "a string",

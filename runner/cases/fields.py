@@ -10,8 +10,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
-from runner.json_parts import Path
-from scripttest.tuples import NamedTuple
+from runner.application.json_parts import Path
+from scripttest.values import NamedTuple
 
 FREE = "x-"
 """Fields that start so are the user's own, wherever fields are checked."""

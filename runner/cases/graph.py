@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from runner.errors import did_you_mean
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 SHOWN = 10
 """Names of a circle that are told."""

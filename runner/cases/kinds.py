@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runner.application.json_parts import Path
 from runner.cases.fields import as_checked, parts_of
 from runner.cases.model import Case, Model
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
-from runner.json_parts import Path
 
 DECIDING = ("mode", "turns", "type", "checkpoints", "simulator")
 """Fields that make a case anything but a standard one."""

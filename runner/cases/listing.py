@@ -13,11 +13,11 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from runner.application.json_parts import Part, parts_of
 from runner.cases.entries import Entry, without_noise
 from runner.cases.fields import FREE
 from runner.cases.problems import Problem, Problems
 from runner.errors import did_you_mean
-from runner.json_parts import Part, parts_of
 
 LISTS = ("tests", "cases")
 DEFAULTS = "defaults"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
 
-from runner.json_parts import Path
+from runner.application.json_parts import Path
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler

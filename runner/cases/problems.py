@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
-    from runner.json_parts import Path
+    from runner.application.json_parts import Path
 
 SHOWN = 20
 """Problems that are told in full; of the others, how many there are."""

@@ -18,9 +18,9 @@ from runner.cases.problems import Finding, Problems
 from runner.cases.references import references_of
 from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
-from runner.dependencies import Needs, needs_of
 from runner.errors import ConfigurationError
-from scripttest.tuples import NamedTuple
+from runner.planning.dependencies import Needs, needs_of
+from scripttest.values import NamedTuple
 
 CHECKED_AT_ONCE = 1 << 15
 """Letters of a file that the first pass takes at a time, and the rest of the line. With more, the cases of a piece no

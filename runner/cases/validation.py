@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
+from runner.application.json_parts import KEEP_ONE, Path, given_twice, repeated_keys, repeats_keys
 from runner.cases.entries import Entry, Splitter, without_noise
 from runner.cases.explain import at, explain
 from runner.cases.fields import FREE
@@ -18,8 +19,7 @@ from runner.cases.kinds import as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems
-from runner.json_parts import KEEP_ONE, Path, given_twice, repeated_keys, repeats_keys
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 _AT_ONCE = 500
 """Entries of a line that holds many."""

@@ -12,12 +12,12 @@ from typing import Any, TextIO
 
 import yaml
 
+from runner.application.documents import in_words, yaml_loader
+from runner.application.json_parts import Path, given_twice
+from runner.application.yaml_keys import place_of, repeated_yaml_keys
 from runner.cases.entries import Entry, Places
 from runner.cases.listing import DEFAULTS, check_beside, is_usable, list_of, with_defaults
 from runner.cases.problems import Problem, Problems
-from runner.documents import in_words, yaml_loader
-from runner.json_parts import Path, given_twice
-from runner.yaml_keys import place_of, repeated_yaml_keys
 
 _TAG = "tag:yaml.org,2002:"
 

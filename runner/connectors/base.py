@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 Message = dict[str, Any]
 

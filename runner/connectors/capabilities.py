@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 
 class Capabilities(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from runner.documents import read_json
+from runner.application.documents import read_json
 from runner.errors import ConfigurationError
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 _NUMBER = (int, float)
 _FIELDS: dict[str, tuple[tuple[type, ...], str]] = {

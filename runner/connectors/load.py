@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runner.application.documents import read_yaml
 from runner.connectors.base import Connector
 from runner.connectors.definition import Definition, read_definition, read_type
-from runner.documents import read_yaml
 from runner.errors import BrokenError, ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -219,8 +219,8 @@ class Connectors:
 
     def _http(self) -> Any:
         if self._client is None:
-            from runner.http import HttpClient
-            from runner.proxies import Proxies
+            from runner.connectors.http import HttpClient
+            from runner.connectors.proxies import Proxies
 
             self._client = HttpClient(Proxies.from_variables(self._variables))
         return self._client

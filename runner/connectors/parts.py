@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runner.connectors.base import Message
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 
 class Data(NamedTuple):

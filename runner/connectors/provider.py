@@ -12,11 +12,7 @@ from urllib.parse import urlsplit
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.circuit import Circuit
 from runner.connectors.definition import Definition
-from runner.connectors.limits import MAX_CONCURRENCY, Limits
-from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
-from runner.connectors.sse import EventReader
-from runner.connectors.timing import Timing
-from runner.http import (
+from runner.connectors.http import (
     READ_SECONDS,
     BadProtocol,
     CannotConnect,
@@ -27,6 +23,10 @@ from runner.http import (
     HttpTimeout,
     Response,
 )
+from runner.connectors.limits import MAX_CONCURRENCY, Limits
+from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
+from runner.connectors.sse import EventReader
+from runner.connectors.timing import Timing
 
 _SHORT = 300
 """Characters that an error quotes of what a provider says."""

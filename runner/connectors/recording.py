@@ -19,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from runner.cli.options import RunOptions, absolute
 from runner.connectors.base import Completion, ConnectorError, ModelRequest
 from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
 from runner.connectors.recordings import (
@@ -34,8 +35,7 @@ from runner.connectors.recordings import (
     write_recording,
 )
 from runner.errors import ConfigurationError
-from runner.options import RunOptions, absolute
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.chat import Origin

@@ -32,7 +32,7 @@ from typing import Any
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.matching import Clean, Described
 from runner.connectors.usage import Figures, shown
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 VERSION = 1
 """Of the format."""

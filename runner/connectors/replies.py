@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from runner.application.documents import read_yaml
+from runner.cli.options import duration
 from runner.connectors.reply_conditions import Condition, read_conditions
 from runner.connectors.reply_situation import Path as ValuePath
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import Lookup, compile_templates, names_in
-from runner.documents import read_yaml
 from runner.errors import ConfigurationError, did_you_mean
-from runner.options import duration
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
 _RULE = ("when", "times", "reply")

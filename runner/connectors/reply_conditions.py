@@ -29,7 +29,7 @@ from runner.connectors.reply_templates import (
     render,
 )
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from bindings import Pattern

@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.connectors.reply_situation import NAMES, Path
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 _BRACES = re.compile(r"\{\{(.*?)\}\}", re.S)
 _EXPRESSION = re.compile(r"\s*([A-Za-z]\w*(?:\.[\w-]+)*)\s*((?:\|\s*\w+\s*)*)")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 
 class Timing(NamedTuple):

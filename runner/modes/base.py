@@ -14,20 +14,20 @@ from runner.assertions.base import AssertionResult, Evidence, Said
 from runner.assertions.differences import COMPARED, comparable, difference
 from runner.cases.attachments import described, parts_of
 from runner.cases.messages import input_of
+from runner.cli.options import DEFAULT_THRESHOLD
 from runner.connectors.base import Usage
-from runner.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
-from runner.options import DEFAULT_THRESHOLD
+from runner.results.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
 from scripttest import Cause, Failure, ResultWarning
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
-    from runner.application import Application
+    from runner.application.application import Application
     from runner.cases.model import Case
-    from runner.interactive import Person
+    from runner.execution.interactive import Person
 
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""

@@ -21,12 +21,12 @@ from runner.cases.conversations import ConversationCase, ConversationTurn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
-from runner.events import ScoreResult, TurnResult
-from runner.hooks import agent_failure
+from runner.execution.hooks import agent_failure
 from runner.modes.base import Trial
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
+from runner.results.events import ScoreResult, TurnResult
 from scripttest import ScriptError
 
 WHOLE = "assertions"

@@ -12,10 +12,10 @@ from runner.assertions import check, unjudged
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
 from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import score_of, shorten
-from runner.events import CriterionResult, ScoreResult
 from runner.modes.base import Trial
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
-from scripttest.tuples import NamedTuple
+from runner.results.events import CriterionResult, ScoreResult
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from scripttest import Cause

@@ -27,13 +27,13 @@ from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversations import MultiTurnCase, Turn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Assertion, Message
+from runner.cli.options import duration
 from runner.connectors.timing import uncounted
-from runner.events import TurnResult
-from runner.interactive import NoAnswerError, Question
+from runner.execution.interactive import NoAnswerError, Question
 from runner.modes.awaiting import question_in
 from runner.modes.base import Trial
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
-from runner.options import duration
+from runner.results.events import TurnResult
 
 NOBODY = "no next turn defined"
 NOT_REACHED = "agent completed, goal not reached"

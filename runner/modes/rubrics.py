@@ -8,7 +8,7 @@ from typing import Any
 from runner.assertions.verdicts import shorten, show
 from runner.cases.conversations import Criterion as Rubric
 from runner.cases.conversations import Grader
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 RUBRICS = "rubrics"
 MATCHES = "Means the same as expected_output"

@@ -10,11 +10,11 @@ from runner.agents.chat import ModelCall, taken
 from runner.assertions import check_all
 from runner.assertions.base import Evidence, Said, ToolUse
 from runner.errors import RunnerError
-from runner.events import TurnResult
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import Trial
+from runner.results.events import TurnResult
 from scripttest import ScriptError
-from scripttest.tuples import NamedTuple
+from scripttest.values import NamedTuple
 
 if TYPE_CHECKING:
     from runner.cases.model import Assertion

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
     """Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
 
 FILE_REPORTERS = {
-    ".ctrf.json": "ctrf:CtrfReporter",
-    ".html": "html_report:HtmlReporter",
-    ".json": "json_report:JsonReporter",
-    ".jsonl": "jsonl:JsonlReporter",
-    ".md": "markdown:MarkdownReporter",
-    ".txt": "summary:SummaryReporter",
-    ".xml": "junit:JunitReporter",
+    ".ctrf.json": "files.ctrf:CtrfReporter",
+    ".html": "html.report:HtmlReporter",
+    ".json": "files.json_report:JsonReporter",
+    ".jsonl": "files.jsonl:JsonlReporter",
+    ".md": "files.markdown:MarkdownReporter",
+    ".txt": "files.summary:SummaryReporter",
+    ".xml": "files.junit:JunitReporter",
 }
 """Extension of `-o` → module and class, made with the path; the first that fits decides."""
 
 
 BUILT_IN = {
-    "report.ctrf": "ctrf:CtrfReporter",
-    "report.html": "html_report:HtmlReporter",
-    "report.json": "json_report:JsonReporter",
-    "report.junit": "junit:JunitReporter",
-    "report.markdown": "markdown:MarkdownReporter",
-    "report.summary": "summary:SummaryReporter",
+    "report.ctrf": "files.ctrf:CtrfReporter",
+    "report.html": "html.report:HtmlReporter",
+    "report.json": "files.json_report:JsonReporter",
+    "report.junit": "files.junit:JunitReporter",
+    "report.markdown": "files.markdown:MarkdownReporter",
+    "report.summary": "files.summary:SummaryReporter",
 }
 """Id of `-r` → module and class, made with the path of `-o`, whatever its extension, or with a stream."""
 

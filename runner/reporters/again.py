@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from runner.options import RunOptions, in_words
-from runner.reporters.text import escaped, quoted
+from runner.cli.options import RunOptions, in_words
+from runner.reporters.console.text import escaped, quoted
 
 TEXTS = (
     "app name connector replay record_missing user team ctx simulator on_missing_input before after threshold"

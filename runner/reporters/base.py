@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from runner.events import Event
-from runner.execution import Execution
+from runner.results.events import Event
+from runner.results.fold import Execution
 
 if TYPE_CHECKING:
-    from runner.reporters.document import Report
+    from runner.reporters.files.document import Report
 
 
 class Reporter(Protocol):

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
-from runner.events import Event, RunError, TestResult
-from runner.execution import Execution
-from runner.secrets import Secrets
+from runner.results.events import Event, RunError, TestResult
+from runner.results.fold import Execution
+from runner.security.secrets import Secrets
 
 if TYPE_CHECKING:
     from runner.reporters.base import Reporter

@@ -10,18 +10,18 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from runner.options import RunOptions
+from runner.cli.options import RunOptions
 from runner.reporters import maker_for_file, report_path
-from runner.reporters.console import ConsoleReporter
+from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 
 if TYPE_CHECKING:
     from runner.environment import Environment
+    from runner.execution.scheduler import CaseSource
     from runner.reporters import Maker
     from runner.reporters.base import FileReporter, Reporter
-    from runner.reporters.line_file import LineFile
-    from runner.reporters.progress import Progress
-    from runner.scheduler import CaseSource
+    from runner.reporters.console.progress import Progress
+    from runner.reporters.files.line_file import LineFile
 
 
 class Console:
@@ -35,7 +35,7 @@ class Console:
         self.progress: Progress | None = None
         """The live line, on a terminal."""
         if environment.terminal and not options.quiet and not self.is_error:
-            from runner.reporters.progress import Progress
+            from runner.reporters.console.progress import Progress
 
             colors = environment.colors and not options.no_color
             self.progress = Progress(environment.stdout, colors, environment.variables.get("COLUMNS", ""))
@@ -68,7 +68,7 @@ def open_reporters(
     paths = list(files.values())
     makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
     if going_on is not None:
-        from runner.reporters.jsonl import JsonlReporter
+        from runner.reporters.files.jsonl import JsonlReporter
 
         makers.append(partial(JsonlReporter, going_on))
     elif not options.outputs and not options.dry_run:
@@ -79,7 +79,7 @@ def open_reporters(
         makers.append(chosen(options.reporter, paths[0] if paths else environment.stdout))
     reporters += [make() for make in makers]
     if environment.variables.get("GITHUB_ACTIONS") == "true" and not options.dry_run:
-        from runner.reporters.github import GithubReporter
+        from runner.reporters.files.github import GithubReporter
 
         reporters.append(GithubReporter(console.write, environment.variables))
     return reporters

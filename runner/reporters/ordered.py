@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.events import Event, RunEnd, RunStart, SuiteEnd, SuiteStart, TestEnd
-from runner.execution import Execution
+from runner.results.events import Event, RunEnd, RunStart, SuiteEnd, SuiteStart, TestEnd
+from runner.results.fold import Execution
 
 if TYPE_CHECKING:
     from runner.reporters.base import Reporter

@@ -27,7 +27,7 @@ from tools import HERE, BenchError, all_tools
 from workloads import Workload
 
 if TYPE_CHECKING:
-    from scripttest.compiler import Compiler, Source
+    from scripttest.compile.compiler import Compiler, Source
 
 ONE = Workload(1, 3)
 BIG = Workload(1, 1000)
@@ -37,7 +37,7 @@ SMALL_RUNS = 15
 SLOWEST = 4
 """Modules that are named in a group."""
 OWN_PACKAGES = ("runner", "bindings", "scripttest")
-MAIN = "from runner.cli import main; main()"
+MAIN = "from runner.cli.main import main; main()"
 
 _IMPORT = re.compile(r"^import time: +(\d+) \| +\d+ \| +(\S+)$", re.MULTILINE)
 
@@ -91,7 +91,7 @@ def _origin(module: str) -> str:
 
 
 def _esbuild() -> str:
-    from scripttest.esbuild import BINARY
+    from scripttest.compile.esbuild import BINARY
 
     return str(BINARY)
 
@@ -101,13 +101,13 @@ def _esbuild() -> str:
 
 def _starts(one: Job, rounds: int) -> str:
     _progress("starting processes")
-    worker = f"import sys; sys.path += {_paths()}; from scripttest.worker import main"
+    worker = f"import sys; sys.path += {_paths()}; from scripttest.realm.worker import main"
     commands = {
         "`python -I -S -c pass`": [sys.executable, "-I", "-S", "-c", "pass"],
         "`python -c pass`": [sys.executable, "-c", "pass"],
         "a worker: `python -I -S` and its imports": [sys.executable, "-I", "-S", "-c", worker],
         "`esbuild --version`": [_esbuild(), "--version"],
-        "the command up to its first import of its own": [sys.executable, "-c", "import runner.cli"],
+        "the command up to its first import of its own": [sys.executable, "-c", "import runner.cli.main"],
         "the whole command, 1x3": one.command,
     }
     seconds: dict[str, list[float]] = {name: [] for name in commands}
@@ -129,7 +129,14 @@ def _starts(one: Job, rounds: int) -> str:
 def _imports(one: Job, rounds: int) -> str:
     _progress("imports")
     timed = ["-X", "importtime"]
-    worker = [sys.executable, "-I", "-S", *timed, "-c", f"import sys; sys.path += {_paths()}; import scripttest.worker"]
+    worker = [
+        sys.executable,
+        "-I",
+        "-S",
+        *timed,
+        "-c",
+        f"import sys; sys.path += {_paths()}; import scripttest.realm.worker",
+    ]
     command = [one.command[0], *timed, *one.command[1:]]
     rows = _import_rows("command", command, one, rounds) + _import_rows("worker", worker, one, rounds)
     return table(["process", "modules", "number", "median", "slowest"], rows)
@@ -247,8 +254,8 @@ def _compile_row(what: str, job: Job, rounds: int, started: bool) -> list[str]:
 
 def _compile(job: Job, started: bool) -> list[float]:
     """Seconds after which each module was compiled, from the start of esbuild or from the first request."""
-    from scripttest.compiler import Compiler, Source
-    from scripttest.esbuild import Service
+    from scripttest.compile.compiler import Compiler, Source
+    from scripttest.compile.esbuild import Service
 
     folder, test_file = job.folder / job.tool.sources, job.tool.dialect.test_file.format
     names = job.workload.module_names()

@@ -4,7 +4,7 @@
 FILE: `step:nanoseconds step:nanoseconds ...`. The steps are `context`, `core` (the first script), `load` (the others),
 `jobs` (promise jobs), `destroy`, and the name of every operation of the core (`boot`, `start`, `poll`, `result`, ...).
 
-It takes the place of the engine's context in `scripttest/engine.py`, and tells `scripttest/bytecode.py` of the real one.
+It takes the place of the engine's context in `scripttest/realm/engine.py`, and tells `scripttest/shortcuts/bytecode.py` of the real one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-START = "from scripttest.worker import main"
+START = "from scripttest.realm.worker import main"
 """What the program of a worker holds."""
 
 now = time.perf_counter_ns
@@ -55,7 +55,8 @@ def install(path: str) -> None:
     """Makes every context of the worker in this process a timed one."""
     import _quickjs
 
-    from scripttest import bytecode, engine
+    from scripttest.realm.realm import engine
+    from scripttest.shortcuts import bytecode
 
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
@@ -110,7 +111,7 @@ def _run_command(path: str) -> None:
         return spawn(program, argv, *rest, **options)
 
     os.posix_spawn = posix_spawn  # type: ignore[assignment]
-    from runner.cli import main
+    from runner.cli.main import main
 
     main()
 

@@ -15,10 +15,10 @@ from statistics import median
 
 from agents import Server, application
 
-MAIN = "from runner.cli import main; main()"
+MAIN = "from runner.cli.main import main; main()"
 TIMED = f"""
 import gc, json, time
-import runner.app as app
+import runner.execution.session as app
 taken, collecting = [0.0], [0.0, 0.0]
 def collect(phase, _):
     if phase == "start":
@@ -53,7 +53,7 @@ app.open_reporters = reporters
 report called `none.txt`."""
 LINE_TIMED = f"""
 import json, time
-from runner.reporters.progress import Progress
+from runner.reporters.console.progress import Progress
 spent = [0.0, 0.0]
 draw, on_event, close = Progress._draw, Progress.on_event, Progress.close
 def timed_draw(self):

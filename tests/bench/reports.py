@@ -28,10 +28,10 @@ from machine import Neighbours, describe
 from report_runs import formats, live
 from tables import duration, megabytes, table, verdict
 
-from runner.execution import Execution
 from runner.reporters import maker_for_file
-from runner.reporters.document import Report, load
-from runner.reporters.replay import events_of
+from runner.reporters.files.document import Report, load
+from runner.results.fold import Execution
+from runner.results.replay import events_of
 
 FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "html", "txt")
 GOAL = 5
@@ -109,7 +109,7 @@ def write_modules(root: Path, count: int) -> None:
 
 def run(root: Path) -> float:
     """CPU seconds of the command and its workers."""
-    arguments = [sys.executable, "-m", "runner.cli", "-i", "scripts.demo", "-q", "-o", "report.jsonl"]
+    arguments = [sys.executable, "-m", "runner.cli.main", "-i", "scripts.demo", "-q", "-o", "report.jsonl"]
     process = subprocess.Popen(arguments, cwd=root, stdout=subprocess.DEVNULL, env={**os.environ, "CI": "1"})
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)

@@ -190,7 +190,7 @@ def _workers(command: int) -> list[int]:
 
 def _is_worker(pid: str) -> bool:
     try:
-        return b"scripttest.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"scripttest.realm.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command import Application
 
-from runner.documents import read_json
+from runner.application.documents import read_json
 
 ROOT = Path(__file__).parents[2]
 ASSISTANTS = ROOT / "assistants"

@@ -29,8 +29,8 @@ import pytest
 from command import Application
 
 from runner import exit_codes
-from runner.cli import COMMANDS
-from runner.flags import FLAGS, Flag
+from runner.cli.flags import FLAGS, Flag
+from runner.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

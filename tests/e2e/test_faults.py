@@ -480,7 +480,7 @@ def test_a_worker_that_is_killed_fails_its_test_and_the_rest_runs(app: MakeAppli
     report = here.home / "report.json"
     with here.start("-i", "scripts.demo.a", "-i", "scripts.demo.b", "--parallel", "1", "-o", str(report)) as process:
         started(here)
-        (worker,) = children(process.pid, "scripttest.worker")
+        (worker,) = children(process.pid, "scripttest.realm.worker")
         os.kill(worker, signal.SIGKILL)
         run = here.finish(process)
     assert (run.code, run.stderr) == (1, "")
@@ -501,7 +501,7 @@ def test_a_worker_that_is_killed_before_its_first_test_costs_nothing(app: MakeAp
     here = app({"/data/.keep": "", "a_test.ts": once + PASSING, "b_test.ts": PASSING})
     with here.start("-i", "scripts.demo.a", "-i", "scripts.demo.b", "--parallel", "1") as process:
         started(here)
-        (worker,) = children(process.pid, "scripttest.worker")
+        (worker,) = children(process.pid, "scripttest.realm.worker")
         os.kill(worker, signal.SIGKILL)
         run = here.finish(process)
     assert (run.code, run.stderr) == (0, "")

@@ -12,7 +12,7 @@ from agent_files import agent, case_file, lines, run_cases, server
 from command import Application, MakeApplication, eventually
 
 from runner.errors import ConfigurationError
-from runner.generators import parameters, with_ids
+from runner.planning.generators import parameters, with_ids
 
 TELL = """\
 - reply:

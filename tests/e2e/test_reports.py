@@ -18,7 +18,7 @@ from command import MakeApplication, Record, Run, eventually
 from faults import lines_of, results_in, with_model
 from model_server import ModelServer, says, silence
 
-from runner.reporters.document import load
+from runner.reporters.files.document import load
 
 AT = "assistants/demo/src/"
 SETUP = "export function Setup(x) {\n  return { id: x };\n}\n"
@@ -570,7 +570,7 @@ def test_no_report_holds_the_content_of_attachments(app: MakeApplication) -> Non
 
 # Runs that end before their time
 
-SHORT_GRACE = "import runner.stopping; runner.stopping.BUDGET_GRACE = 0.1; from runner.cli import main; main()"
+SHORT_GRACE = "import runner.execution.stopping; runner.execution.stopping.BUDGET_GRACE = 0.1; from runner.cli.main import main; main()"
 TALK = {"id": "talk", "turns": [{"input": "one"}, {"input": "two"}]}
 
 

@@ -13,8 +13,8 @@ import pytest
 from agent_files import lines
 from command import Application, MakeApplication, Record
 
-from runner.commands.extract import named, safe
-from runner.reporters.document import load
+from runner.cli.commands.extract import named, safe
+from runner.reporters.files.document import load
 
 GOLDEN = Path(__file__).parents[1] / "runner/reporters_text/golden"
 SUITE = {

@@ -13,8 +13,8 @@ from html_pages import as_at_first
 from html_reports import everything
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-from runner.reporters.document import Report
-from runner.reporters.html_report import render
+from runner.reporters.files.document import Report
+from runner.reporters.html.report import render
 
 CHROMIUM = shutil.which("chromium")
 PATIENCE = 10_000

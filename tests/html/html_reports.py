@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from runner.reporters.document import Report
-from runner.reporters.saved import counts_of
+from runner.reporters.files.document import Report
+from runner.results.saved import counts_of
 
 Record = dict[str, Any]
 

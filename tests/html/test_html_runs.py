@@ -10,7 +10,7 @@ from html_pages import as_at_first
 from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
-from runner.reporters.html_report import render
+from runner.reporters.html.report import render
 
 DRAWN = """canvas => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from made_up import json_values, letters, texts
 
 from bindings.json_path import find
-from runner.answers import extract_json, read_cases, read_simulation, read_verdict
+from runner.agents.answers import extract_json, read_cases, read_simulation, read_verdict
 from runner.assertions import TYPES, check, check_all, problem
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
 from runner.assertions.values import KINDS, equal

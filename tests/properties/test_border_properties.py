@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from made_up import alike, json_values, letters
 
 from bindings import SCRIPT_GLOBALS, envelope, revived
-from runner.context import build_context
-from runner.options import RunOptions
+from runner.application.context import build_context
+from runner.cli.options import RunOptions
 from scripttest import FunctionCall, FunctionPool, worker_command
 
 PARTS = Path(__file__).parent.parent.parent / "bindings/js"

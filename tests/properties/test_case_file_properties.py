@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from made_up import alike, json_values, texts
 
 from bindings.processes.formats import resolve_like_yao
+from runner.application.documents import read_json, read_yaml
 from runner.cases import reader
 from runner.cases.conversations import CASES
 from runner.cases.model import Case
 from runner.cases.reader import CaseFile
-from runner.documents import read_json, read_yaml
 from runner.errors import ConfigurationError
 
 Record = dict[str, Any]

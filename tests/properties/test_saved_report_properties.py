@@ -13,12 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_up import json_values
 
+from runner.cli.options import RunOptions
 from runner.errors import ConfigurationError
-from runner.events import Suite
-from runner.options import RunOptions
-from runner.reporters import saved
-from runner.resume import keep, read_saved, with_saved_options
-from runner.scheduler import CaseSource
+from runner.execution.scheduler import CaseSource
+from runner.planning.resume import keep, read_saved, with_saved_options
+from runner.results import saved
+from runner.results.events import Suite
 
 Record = dict[str, Any]
 CASES = [

@@ -10,7 +10,7 @@ from command import Application, MakeApplication
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripttest.sourcemap import SourceMap
+from scripttest.diagnostics.sourcemap import SourceMap
 
 # against a straightforward reader
 

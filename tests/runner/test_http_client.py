@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from model_server import ModelServer, body, raw, settle, silence
 
-from runner.errors import ConfigurationError
-from runner.http import (
+from runner.connectors.http import (
     AnswerTooLarge,
     BadProtocol,
     CannotConnect,
@@ -24,7 +23,8 @@ from runner.http import (
     HttpError,
     HttpTimeout,
 )
-from runner.proxies import Proxies
+from runner.connectors.proxies import Proxies
+from runner.errors import ConfigurationError
 
 SHORT = 0.05
 """Seconds of silence that a test waits for."""

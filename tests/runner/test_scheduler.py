@@ -6,7 +6,7 @@ from agent_files import agent
 from case_runs import results_of, run_here
 from command import MakeApplication
 
-from runner.events import SuiteEnd, SuiteStart
+from runner.results.events import SuiteEnd, SuiteStart
 
 
 def test_cases_whose_dependencies_never_end_run_when_nothing_else_is_left(app: MakeApplication) -> None:

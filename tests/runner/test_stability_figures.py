@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from runner.reporters.run_records import as_in_seed, attempt_of, from_seed, runs_record, stability_summary, together
-from runner.stability import (
+from runner.results.run_records import as_in_seed, attempt_of, from_seed, runs_record, stability_summary, together
+from runner.results.stability import (
     Attempt,
     classification,
     confidence_interval,

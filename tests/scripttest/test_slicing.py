@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripttest.slicing import declared, slice_module
+from scripttest.shortcuts.slicing import declared, slice_module
 
 HELPER = "var __async = (self) => {\n  return self;\n};\n"
 PLAIN = "function TestPlain(t) {\n  t.log(1);\n}"

@@ -12,9 +12,9 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from runner import events
-from runner.events import RunError, Suite
-from runner.secrets import RedactedStream, Secrets
+from runner.results import events
+from runner.results.events import RunError, Suite
+from runner.security.secrets import RedactedStream, Secrets
 from scripttest import Failure, Outcome
 
 KEY = "sk-T0p/S3cret+9=x"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from command import eventually
 
-from scripttest.process import LIFELINE
-from scripttest.supervisor import Worker, worker_command
+from scripttest.workers.process import LIFELINE
+from scripttest.workers.supervisor import Worker, worker_command
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -39,7 +39,7 @@ ATTEMPTS = {
 }
 PROGRAM = """
 import _thread, os, socket, sys
-from scripttest.limits import limit_processes
+from scripttest.realm.limits import limit_processes
 limit_processes()
 for code in sys.argv[1:]:
     try:

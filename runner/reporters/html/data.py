@@ -18,11 +18,11 @@ from typing import Any
 from zlib import crc32
 
 from runner.reporters.again import command_of
-from runner.reporters.document import Report
+from runner.reporters.console.values import as_value, text_of
+from runner.reporters.files.document import Report
 from runner.reporters.html.frames import Frames
-from runner.reporters.plain import json_line, json_text
-from runner.reporters.values import as_value, text_of
-from runner.stability import normalised
+from runner.results.plain import json_line, json_text
+from runner.results.stability import normalised
 
 Record = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from runner.secrets import PROCESS
+from runner.security.secrets import PROCESS
 
 Record = dict[str, Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from runner.answers import extract_json, read_cases, read_simulation, read_verdict
+from runner.agents.answers import extract_json, read_cases, read_simulation, read_verdict
 
 JSON_IN_TEXTS: list[tuple[str, str, Any]] = [
     ("object", ' {"a": 1} ', {"a": 1}),

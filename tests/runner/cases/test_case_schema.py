@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from runner.assertions import TYPES, problem
 from runner.cases.json_schema import NEEDED, case_schema, file_schema
 from runner.cases.model import Assertion
-from runner.commands.schema import schema
+from runner.cli.commands.schema import schema
 from runner.environment import Environment
 
 HI = {"id": "A", "input": "Hi"}

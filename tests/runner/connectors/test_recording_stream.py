@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from connector_bench import Bench, asks
 
-from runner import events
 from runner.agents.chat import Origin
 from runner.connectors.base import ConnectorError
 from runner.connectors.load import Connectors
 from runner.connectors.recording import Mode, Recording, open_place
-from runner.events import Event, RunEnd, RunError, RunStart, Suite, SuiteStart, Warned
-from runner.execution import Execution
-from runner.recorded import RecordedStream
-from runner.secrets import Secrets
+from runner.execution.recorded import RecordedStream
+from runner.results import events
+from runner.results.events import Event, RunEnd, RunError, RunStart, Suite, SuiteStart, Warned
+from runner.results.fold import Execution
+from runner.security.secrets import Secrets
 from scripttest import Failure, Outcome
 
 SUITE = Suite("suite", "agent_test", "suite", "", "demo")

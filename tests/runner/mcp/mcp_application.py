@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bindings import ProcessError
-from runner.mcp.servers import Servers
+from runner.agents.mcp.servers import Servers
 
 T = TypeVar("T")
 Value = Any

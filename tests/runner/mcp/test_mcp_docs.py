@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp_application import Processes, use, write
 
-from runner.mcp.toolbox import open_toolbox
+from runner.agents.mcp.toolbox import open_toolbox
 
 PAGE = (Path(__file__).parents[3] / "docs/mcp.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)

@@ -9,9 +9,9 @@ import pytest
 from mcp_application import Processes, use, write
 
 from bindings import ProcessError
+from runner.agents.mcp.base import Tool, ToolAnswer, ToolError
+from runner.agents.mcp.mapping import match_uri, process_arguments, render
 from runner.errors import ConfigurationError
-from runner.mcp.base import Tool, ToolAnswer, ToolError
-from runner.mcp.mapping import match_uri, process_arguments, render
 
 ARGUMENTS = {"order": {"id": 7, "lines": [{"sku": "A"}, {"sku": "B"}]}, "note": None, "args": "own"}
 

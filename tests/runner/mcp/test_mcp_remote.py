@@ -19,11 +19,11 @@ import pytest
 from command import eventually
 from mcp_application import MARK, SERVERS, marked, program, use, write
 
+from runner.agents.mcp.base import ToolError
+from runner.agents.mcp.servers import Servers
+from runner.agents.mcp.toolbox import ToolRun, open_toolbox
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError
-from runner.mcp.base import ToolError
-from runner.mcp.servers import Servers
-from runner.mcp.toolbox import ToolRun, open_toolbox
 
 PATIENCE = 30
 """Seconds after which a test that hangs is ended."""
@@ -562,7 +562,9 @@ def test_without_the_sdk_the_package_to_install_is_named(app: Surroundings, monk
         return servers.server("s")
 
     app.stdio("tools", "stdio")
-    for name in [name for name in sys.modules if name.startswith(("runner.mcp.client", "runner.mcp.remote"))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("runner.agents.mcp.client", "runner.agents.mcp.remote"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(ConfigurationError) as error:
@@ -576,8 +578,8 @@ def test_without_the_sdk_the_package_to_install_is_named(app: Surroundings, monk
 BROKEN = """
 import asyncio, os, sys
 from pathlib import Path
-from runner.mcp.base import ToolError
-from runner.mcp.servers import Servers
+from runner.agents.mcp.base import ToolError
+from runner.agents.mcp.servers import Servers
 
 async def main():
     servers = Servers(Path(sys.argv[1]), {"PATH": "/usr/bin:/bin"}, None)

@@ -10,10 +10,10 @@ import pytest
 from mcp_application import Processes, use, write
 
 from bindings import ProcessError
+from runner.agents.mcp.answers import processes
+from runner.agents.mcp.toolbox import Choice, ToolBox, ToolRun, open_toolbox, read_choices
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError
-from runner.mcp.answers import processes
-from runner.mcp.toolbox import Choice, ToolBox, ToolRun, open_toolbox, read_choices
 
 SHOP = {"tools": {"find": "scripts.shop.Find", "pay": "scripts.shop.Pay", "note": "scripts.shop.Note"}}
 FILES = {

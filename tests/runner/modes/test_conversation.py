@@ -9,8 +9,8 @@ from agent_files import agent
 from case_runs import one_result
 from command import MakeApplication, Record
 
-from runner import events
-from runner.events import CaseResult, CriterionResult, ScoreResult
+from runner.results import events
+from runner.results.events import CaseResult, CriterionResult, ScoreResult
 
 REPLIES = """\
 - when: { turn: 1, input: holiday }

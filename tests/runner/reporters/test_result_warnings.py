@@ -13,17 +13,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from runner import events
+from runner.cli.options import RunOptions
 from runner.environment import Environment
-from runner.events import CaseResult, RunEnd, RunStart, Suite, SuiteEnd, SuiteStart
-from runner.options import RunOptions
-from runner.repetition import Repetition
+from runner.execution.repetition import Repetition
 from runner.reporters import maker_for_file
-from runner.reporters.console import ConsoleReporter
-from runner.reporters.github import GithubReporter
+from runner.reporters.console.console import ConsoleReporter
+from runner.reporters.files.github import GithubReporter
 from runner.reporters.multiplexer import Multiplexer
-from runner.reporters.replay import events_of
-from runner.reporters.saved import read
+from runner.results import events
+from runner.results.events import CaseResult, RunEnd, RunStart, Suite, SuiteEnd, SuiteStart
+from runner.results.replay import events_of
+from runner.results.saved import read
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
 
 SCRIPTS = Suite("scripts.shop.cart", "script_test", "shop/src/cart_test.ts", "/app/cart_test.ts", "shop")

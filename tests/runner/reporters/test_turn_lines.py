@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-from runner import events
+from runner.cli.options import RunOptions
 from runner.environment import Environment
-from runner.execution import Execution
-from runner.options import RunOptions
 from runner.reporters.again import flags_of
-from runner.reporters.console import ConsoleReporter
-from runner.reporters.text import Style
-from runner.reporters.turn_lines import TurnLines
+from runner.reporters.console.console import ConsoleReporter
+from runner.reporters.console.text import Style
+from runner.reporters.console.turn_lines import TurnLines
+from runner.results import events
+from runner.results.fold import Execution
 
 THREE = """\
 ═══════════════════════════════════════════════════════════════════════════════

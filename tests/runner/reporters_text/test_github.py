@@ -7,7 +7,7 @@ import re
 import pytest
 from reports import ODD, SUITE, odd, report, result
 
-from runner.reporters.github import commands
+from runner.reporters.files.github import commands
 
 SCRIPTS = {
     **SUITE,

@@ -9,7 +9,7 @@ import pytest
 from reports import GOLDEN, ODD, STREAMS, report, result, written
 
 from runner.errors import ConfigurationError
-from runner.reporters.document import load
+from runner.reporters.files.document import load
 
 LINES = (GOLDEN / "mixed.jsonl").read_text("utf-8")
 START, *RESULTS, SUMMARY = LINES.splitlines(keepends=True)

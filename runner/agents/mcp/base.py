@@ -1,0 +1,131 @@
+"""What an MCP server is, whatever carries its messages.
+
+Items are JSON objects as in the Model Context Protocol: tools `{name, description, inputSchema}`, resources
+`{uri, name, description?, mimeType?}`, prompts `{name, description?, arguments?}`, content `{type: "text", text}`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Protocol
+
+from runner.errors import RunnerError
+from scripttest.values import NamedTuple
+
+Item = dict[str, Any]
+
+
+class ToolError(RunnerError):
+    """A tool, resource or prompt could not be used: it was not reached, or not with these arguments.
+
+    What a tool itself says went wrong is no ToolError but a `ToolAnswer` with `is_error`.
+    """
+
+    def __init__(self, message: str, code: int, hint: str | None = None) -> None:
+        super().__init__(message, hint)
+        self.code = code
+        """As in HTTP: 400 bad arguments, 404 no such tool, resource or prompt, 502 the server failed, 504 too slow."""
+
+    @property
+    def retryable(self) -> bool:
+        """Whether a model that is told of it could do better."""
+        return self.code < 500
+
+
+class Tool(NamedTuple):
+    """A tool, as its server describes it."""
+
+    name: str
+    description: str
+    schema: Item
+    """JSON Schema of the arguments, an object."""
+    output: Item | None = None
+    """JSON Schema of the result, where there is one."""
+
+
+class ToolAnswer(NamedTuple):
+    """What a tool answered."""
+
+    content: list[Item]
+    is_error: bool = False
+    structured: Any = None
+    """The structured content of the protocol, where a server gives some."""
+
+    @property
+    def value(self) -> Any:
+        """The JSON value: one text is parsed if it is JSON, else it is the text; several contents are a list."""
+        values = [_parsed(item) for item in self.content]
+        if not values:
+            return self.structured
+        return values[0] if len(values) == 1 else values
+
+    @property
+    def text(self) -> str:
+        """The texts of the content, a line each."""
+        return "\n".join(item["text"] for item in self.content if isinstance(item.get("text"), str))
+
+
+class Server(Protocol):
+    """One MCP server, used from one event loop. Everything but `close` raises ToolError."""
+
+    id: str
+    transport: str
+    """process, stdio, sse or http."""
+    label: str
+    description: str
+    warnings: tuple[str, ...]
+    """What is odd in its files, a sentence each."""
+
+    async def list_tools(self) -> list[Tool]:
+        """Its tools, in its order."""
+
+    async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
+        """Calls a tool. `context` reaches the process behind it, as it is. Cancelling it ends the wait, and tells a
+        real server."""
+
+    async def list_resources(self) -> list[Item]:
+        """Its resources, those with a URI template included."""
+
+    async def read_resource(self, uri: str, context: Any) -> Item:
+        """`{contents: [{uri, mimeType?, text} or {uri, mimeType?, blob}]}`."""
+
+    async def list_prompts(self) -> list[Item]:
+        """Its prompts."""
+
+    async def get_prompt(self, name: str, arguments: Item, context: Any = None) -> Item:
+        """`{description?, messages: [{role, content}]}`, with the arguments filled in."""
+
+    def samples(self, kind: str, name: str) -> list[Item]:
+        """Examples of a `tool` or `resource`: `{name, description?, input, output?, index}`, index from 0; empty
+        when it has none."""
+
+    async def close(self) -> None:
+        """Ends connections and processes; the server may be used again. Waits until they are gone."""
+
+
+def validate(arguments: Item, schema: Item, what: str, lenient: bool = False) -> None:
+    """Raises a ToolError that begins with `what` and lists, by their paths, the arguments that break the schema.
+
+    Args:
+        lenient: let everything pass when the schema itself cannot be used
+    """
+    from bindings.processes.formats import validation_problem
+
+    problem = validation_problem(arguments, schema)
+    if problem is not None and not (lenient and problem.startswith("invalid JSON Schema")):
+        raise ToolError(f"{what}: {problem}", 400)
+
+
+def text_content(text: str) -> Item:
+    """A content item that is a text."""
+    return {"type": "text", "text": text}
+
+
+def _parsed(item: Item) -> Any:
+    text = item.get("text")
+    if item.get("type") != "text" or not isinstance(text, str):
+        return item
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,165 @@
+"""An MCP server that is a program or a service of its own, as `runner.agents.mcp.base.Server`.
+
+Its connection is opened when it is first used. A server that died, or forgot the session, is connected to anew at the
+next use; a request that did not reach it is sent once more, one that may have reached it is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, validate
+from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError, opener
+from runner.cli.options import duration
+from runner.errors import did_you_mean
+
+START_SECONDS = 30.0
+"""Time to start and to say hello, when the definition has no `timeout`."""
+INVALID_PARAMS = -32602
+METHOD_NOT_FOUND = -32601
+RESOURCE_NOT_FOUND = -32002
+
+
+class RemoteServer:
+    """Implements `runner.agents.mcp.base.Server`. Raises ConfigurationError for a definition that cannot be used.
+
+    Args:
+        shown: the command or address as the definition has it, for messages: without values of environment variables
+    """
+
+    warnings: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        id: str,
+        transport: str,
+        definition: Item,
+        shown: str,
+        file: Path,
+        root: Path,
+        variables: Mapping[str, str],
+    ) -> None:
+        self.id = id
+        self.transport = transport
+        self.label = str(definition.get("label") or definition.get("name") or id)
+        self.description = str(definition.get("description") or "")
+        self._name = f"MCP server {id} ({shown})"
+        self._timeout = _seconds(definition.get("timeout"), file)
+        self._open = opener(transport, definition, file, root, variables)
+        self._connection: Connection | None = None
+        self._replaced: list[Connection] = []
+        self._tools: list[Tool] | None = None
+
+    async def list_tools(self) -> list[Tool]:
+        """See `Server`. Asked once per connection, and again when a tool is called that is not in the list."""
+        if self._tools is None or self._connection is None or self._connection.ended:
+            listed = await self._list("tools", "list_tools")
+            self._tools = [
+                Tool(
+                    tool["name"], tool.get("description") or "", tool.get("inputSchema") or {}, tool.get("outputSchema")
+                )
+                for tool in listed
+            ]
+        return self._tools
+
+    async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
+        """See `Server`. The server knows nothing of the context."""
+        tool = await self._tool(name)
+        validate(arguments, tool.schema, f'Cannot call tool "{name}" of MCP server {self.id}', lenient=True)
+        answer = await self._ask("call_tool", name, arguments)
+        return ToolAnswer(answer.get("content", []), bool(answer.get("isError")), answer.get("structuredContent"))
+
+    async def list_resources(self) -> list[Item]:
+        """See `Server`."""
+        resources = await self._list("resources", "list_resources")
+        templates = await self._list("resourceTemplates", "list_resource_templates")
+        return resources + [{"uri": item["uriTemplate"], **item} for item in templates]
+
+    async def read_resource(self, uri: str, context: Any) -> Item:
+        """See `Server`."""
+        return await self._ask("read_resource", uri)
+
+    async def list_prompts(self) -> list[Item]:
+        """See `Server`."""
+        return await self._list("prompts", "list_prompts")
+
+    async def get_prompt(self, name: str, arguments: Item, context: Any = None) -> Item:
+        """See `Server`. Arguments of real servers are texts."""
+        from bindings.processes.formats import encode_json
+
+        texts = {key: value if isinstance(value, str) else encode_json(value) for key, value in arguments.items()}
+        return await self._ask("get_prompt", name, texts)
+
+    def samples(self, kind: str, name: str) -> list[Item]:
+        """See `Server`: real servers have none."""
+        return []
+
+    async def close(self) -> None:
+        """See `Server`."""
+        connections = [*self._replaced, *([self._connection] if self._connection else [])]
+        self._connection, self._replaced = None, []
+        await asyncio.gather(*[connection.close() for connection in connections])
+
+    async def _tool(self, name: str) -> Tool:
+        for _ in range(2):
+            tools = await self.list_tools()
+            for tool in tools:
+                if tool.name == name:
+                    return tool
+            self._tools = None
+        names = [tool.name for tool in tools]
+        raise ToolError(
+            f'Cannot call tool "{name}" of MCP server {self.id}: there is no such tool',
+            404,
+            did_you_mean(name, names) or (f"There are {', '.join(names)}" if names else None),
+        )
+
+    async def _list(self, key: str, method: str) -> list[Item]:
+        """All pages of a list; empty when the server does not have lists of this kind."""
+        items: list[Item] = []
+        seen: set[str | None] = set()
+        cursor: str | None = None
+        while cursor not in seen:
+            seen.add(cursor)
+            try:
+                page = await self._ask(method, *([cursor] if cursor else []))
+            except ToolError as error:
+                if isinstance(error.__cause__, RefusedError) and error.__cause__.code == METHOD_NOT_FOUND:
+                    break
+                raise
+            items += page.get(key, [])
+            cursor = page.get("nextCursor")
+        return items
+
+    async def _ask(self, method: str, *arguments: Any) -> Item:
+        try:
+            async with asyncio.timeout(self._timeout):
+                try:
+                    return await self._connected().ask(method, *arguments)
+                except NotSentError:
+                    return await self._connected().ask(method, *arguments)
+        except TimeoutError as error:
+            raise ToolError(f"{self._name} did not answer within {self._timeout:g} s", 504) from error
+        except ConnectionLostError as error:
+            raise ToolError(f"{self._name} failed: {error}", 502) from error
+        except RefusedError as error:
+            code = {INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404, RESOURCE_NOT_FOUND: 404}.get(error.code, 502)
+            raise ToolError(f"{self._name} failed: {error}", code) from error
+
+    def _connected(self) -> Connection:
+        if self._connection is None or self._connection.ended:
+            if self._connection is not None:
+                self._replaced = [old for old in (*self._replaced, self._connection) if not old.gone]
+            self._connection = Connection(self._open, self._timeout or START_SECONDS)
+        return self._connection
+
+
+def _seconds(value: Any, file: Path) -> float | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+        return float(value)
+    return duration(str(value), f'"timeout" in MCP server {file}')

@@ -1,0 +1,154 @@
+"""HTTP requests for MCP servers that always end as an answer.
+
+The SDK's clients end the whole connection, with all calls under way, when one request fails; and when a server answers
+with something else than the protocol, or its stream of events breaks off, they wait for an answer that cannot come. So
+what fails is answered here, with an error of the call. What a server may send at once is bounded, as for stdio.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+import httpx
+
+from bindings.processes.http import trusted_authorities
+from runner.connectors.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
+from runner.connectors.proxies import Proxies
+
+FAILED = -32050
+"""Code of the JSON-RPC errors that are made here."""
+SECONDS = 30.0
+"""Time to connect and to send. An answer may take as long as the caller waits."""
+_SHOWN = 300
+
+Failed = Callable[[int | str | None, str, bool], None]
+"""Hears of a request that failed: its id, why, and whether that is because the server does not know the session."""
+
+
+def client(headers: Mapping[str, str], variables: Mapping[str, str], longest: int, failed: Failed) -> httpx.AsyncClient:
+    """The client to give to the SDK.
+
+    Args:
+        headers: sent with each request
+        variables: the environment, with the proxies
+        longest: bytes of the largest answer, and of the longest line in a stream of events
+        failed: hears of failures
+    """
+    routes = Routes(Proxies.from_variables(variables), trusted_authorities)
+    return httpx.AsyncClient(
+        headers={"accept-encoding": "identity", **headers},
+        timeout=httpx.Timeout(SECONDS, read=None),
+        transport=_Answering(routes, longest, failed),
+    )
+
+
+class _Answering(httpx.AsyncBaseTransport):
+    """Answers every POST."""
+
+    def __init__(self, routes: Routes, longest: int, failed: Failed) -> None:
+        self._routes = routes
+        self._longest = longest
+        self._failed = failed
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        host = request.url.netloc.decode("ascii")
+        id = _request_id(request)
+        try:
+            with errors_of(host):
+                response = await self._routes.handle_async_request(request)
+            kind = response.headers.get("content-type", "").lower()
+            if response.status_code == 200 and kind.startswith("text/event-stream"):
+                response.stream = _Events(response.stream, host, self._longest, id)
+            elif request.method == "POST" and (id is not None or response.status_code >= 400):
+                return await self._whole(request, response, host, id)
+            return response
+        except HttpError as error:
+            if request.method != "POST":
+                raise
+            return self._error(id, str(error))
+
+    async def aclose(self) -> None:
+        await self._routes.aclose()
+
+    async def _whole(self, request: httpx.Request, response: httpx.Response, host: str, id: Any) -> httpx.Response:
+        """The answer with its body, if that is an answer to the request, else an error of the call."""
+        try:
+            body = await Response(host, response, self._longest).read()
+        finally:
+            await response.aclose()
+        shown = " ".join(body[: 8 * _SHOWN].decode(errors="replace").split())[:_SHOWN]
+        if response.status_code >= 400:
+            session_ended = response.status_code == 404 and "mcp-session-id" in request.headers
+            return self._error(id, f"{_status(response)}: {shown}".removesuffix(": "), session_ended)
+        if response.status_code == 200 and not _is_object(body):
+            kind = response.headers.get("content-type", "").partition(";")[0] or "no content-type"
+            return self._error(id, f"it answered {kind} that is not of the protocol: {shown}")
+        return httpx.Response(response.status_code, headers=response.headers, content=body)
+
+    def _error(self, id: Any, why: str, session_ended: bool = False) -> httpx.Response:
+        self._failed(id, why, session_ended)
+        return httpx.Response(202) if id is None else httpx.Response(200, json=_error(id, why))
+
+
+class _Events(httpx.AsyncByteStream):
+    """A stream of events; when it ends too early, its last event is an error of the call that it answers, if any."""
+
+    def __init__(self, stream: Any, host: str, longest: int, id: Any) -> None:
+        self._stream = stream
+        self._host = host
+        self._longest = longest
+        self._id = id
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        resumable, length = False, 0
+        why = "the server ended its answer too early"
+        try:
+            with errors_of(self._host):
+                async for chunk in self._stream:
+                    end = chunk.rfind(b"\n")
+                    length = len(chunk) - end - 1 if end >= 0 else length + len(chunk)
+                    if length > self._longest:
+                        raise AnswerTooLarge(f"the answer of {self._host} exceeds {self._longest >> 20} MB")
+                    resumable = resumable or chunk.startswith(b"id:") or b"\nid:" in chunk
+                    yield chunk
+        except HttpError as error:
+            if self._id is None or (resumable and not isinstance(error, AnswerTooLarge)):
+                raise  # the SDK asks for the rest, by the id of the last event
+            resumable, why = False, str(error)
+        if not resumable and self._id is not None:
+            yield b"\n\nevent: message\ndata: " + json.dumps(_error(self._id, why)).encode() + b"\n\n"
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def reason(error: BaseException) -> str:
+    """Why something failed, in a line."""
+    if isinstance(error, httpx.HTTPStatusError):
+        return _status(error.response)
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def _status(response: httpx.Response) -> str:
+    return f"it answered HTTP {response.status_code} {response.reason_phrase}".rstrip()
+
+
+def _is_object(body: bytes) -> bool:
+    try:
+        return isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _request_id(request: httpx.Request) -> Any:
+    """Id of the request of the protocol that an HTTP request holds; None when it holds something else."""
+    if request.method != "POST":
+        return None
+    message = json.loads(request.content)
+    return message.get("id") if "method" in message else None
+
+
+def _error(id: Any, why: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": FAILED, "message": why}}

@@ -1,0 +1,231 @@
+"""An MCP server whose tools are processes: script functions, or whatever else the run can call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, text_content, validate
+from runner.agents.mcp.mapping import match_uri, process_arguments, read_mapping, read_samples, render
+from runner.errors import ConfigurationError, did_you_mean
+
+CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
+"""(process name, arguments, context) → JSON value; raises `bindings.ProcessError`. The context is the caller's
+own: what the process gets as its last argument."""
+
+
+class ProcessServer:
+    """Implements `runner.agents.mcp.base.Server`. Its files are read when it is made; raises ConfigurationError."""
+
+    transport = "process"
+
+    def __init__(self, id: str, definition: Item, file: Path, folder: Path, call_process: CallProcess) -> None:
+        self.id = id
+        self.label = str(definition.get("label") or definition.get("name") or id)
+        self.description = str(definition.get("description") or "")
+        self._call_process = call_process
+        self._folder = folder
+        self._samples: dict[tuple[str, str], list[Item]] = {}
+        self._tools = _processes(definition, "tools", file)
+        self._resources = _processes(definition, "resources", file)
+        self._prompts = _processes(definition, "prompts", file)
+        inputs = read_mapping(folder / "schemes", "in", "tool schema")
+        outputs = read_mapping(folder / "schemes", "out", "tool schema")
+        for path, schema in [*inputs.values(), *outputs.values()]:
+            _check_schema(path, schema)
+        self._inputs = {name: schema for name, (_, schema) in inputs.items()}
+        self._outputs = {name: schema for name, (_, schema) in outputs.items()}
+        self._resource_files = read_mapping(folder / "resources", "res", "resource")
+        self._prompt_files = read_mapping(folder / "prompts", "pmt", "prompt")
+        for path, resource in self._resource_files.values():
+            if not isinstance(resource.get("uri"), str):
+                raise ConfigurationError(f'Cannot read resource {path}: it has no "uri"')
+            if isinstance(resource.get("schema"), dict):
+                _check_schema(path, resource["schema"])
+        for path, prompt in self._prompt_files.values():
+            if not isinstance(prompt.get("template"), str) and not isinstance(prompt.get("messages"), list):
+                raise ConfigurationError(f'Cannot read prompt {path}: it has neither "template" nor "messages"')
+        self.warnings = (
+            *_unused(inputs | outputs, self._tools, "tools", file),
+            *_unused(self._resource_files, self._resources, "resources", file),
+        )
+
+    async def list_tools(self) -> list[Tool]:
+        """See `Server`. `description` and `x-process-args` are not part of the schema."""
+        return [self._tool(name) for name in self._tools]
+
+    async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
+        """See `Server`. The arguments are checked against the tool's schema before the process is called."""
+        from bindings import ProcessError
+
+        process = self._tools.get(name)
+        if process is None:
+            raise ToolError(
+                f'Cannot call tool "{name}" of MCP server {self.id}: there is no such tool',
+                404,
+                _known(name, self._tools),
+            )
+        schema = self._inputs.get(name, {})
+        validate(arguments, _plain(schema), f'Cannot call tool "{name}" of MCP server {self.id}')
+        mapped = process_arguments(schema.get("x-process-args"), {"arguments": arguments}, {"args": arguments})
+        try:
+            value = await self._call_process(process, [arguments] if mapped is None else mapped, context)
+        except ProcessError as error:
+            return ToolAnswer([text_content(f"Error executing tool {name}: {error.message}")], True)
+        return ToolAnswer([text_content(_text(value))])
+
+    async def list_resources(self) -> list[Item]:
+        """See `Server`."""
+        return [
+            {
+                "uri": resource["uri"],
+                "name": str(resource.get("name") or name),
+                **{key: resource[key] for key in ("description", "mimeType") if resource.get(key)},
+            }
+            for name, (_, resource) in self._resource_files.items()
+            if name in self._resources
+        ]
+
+    async def read_resource(self, uri: str, context: Any) -> Item:
+        """See `Server`. Without `x-process-args` the process is given the URI. Its parameters are texts: `schema` is of
+        the content."""
+        from bindings import ProcessError
+
+        what = f'Cannot read resource "{uri}" of MCP server {self.id}'
+        for name, (_, resource) in self._resource_files.items():
+            matched = match_uri(resource["uri"], uri) if name in self._resources else None
+            if matched is None:
+                continue
+            path, query = matched
+            parameters = query | path
+            mapped = process_arguments(
+                resource.get("x-process-args"),
+                {"uri": uri, "parameters": parameters, "arguments": parameters},
+                {
+                    "args": parameters,
+                    "uri": {key: parameters[key] for key in path},
+                    "query": {key: parameters[key] for key in query},
+                },
+            )
+            try:
+                value = await self._call_process(self._resources[name], [uri] if mapped is None else mapped, context)
+            except ProcessError as error:
+                raise ToolError(f"{what}: {error.message}", error.code) from error
+            mime = resource.get("mimeType")
+            return {"contents": [{"uri": uri, **({"mimeType": mime} if mime else {}), "text": _text(value)}]}
+        uris = ", ".join(resource["uri"] for _, resource in self._resource_files.values())
+        raise ToolError(f"{what}: there is no such resource", 404, f"Its resources are {uris}" if uris else None)
+
+    async def list_prompts(self) -> list[Item]:
+        """See `Server`."""
+        listed = [
+            {"name": name, **{key: prompt[key] for key in ("description", "arguments") if prompt.get(key)}}
+            for name, (_, prompt) in self._prompt_files.items()
+        ]
+        return listed + [{"name": name} for name in self._prompts if name not in self._prompt_files]
+
+    async def get_prompt(self, name: str, arguments: Item, context: Any = None) -> Item:
+        """See `Server`. A prompt without a file is what its process answers: a text, messages, or the whole."""
+        from bindings import ProcessError
+
+        what = f'Cannot get prompt "{name}" of MCP server {self.id}'
+        if name not in self._prompt_files:
+            if name not in self._prompts:
+                known = {**self._prompt_files, **self._prompts}
+                raise ToolError(f"{what}: there is no such prompt", 404, _known(name, known))
+            try:
+                value = await self._call_process(self._prompts[name], [arguments], context)
+            except ProcessError as error:
+                raise ToolError(f"{what}: {error.message}", error.code) from error
+            if isinstance(value, dict) and "messages" in value:
+                return value
+            return {"messages": [_message(item) for item in (value if isinstance(value, list) else [_text(value)])]}
+        _, prompt = self._prompt_files[name]
+        declared = [item for item in prompt.get("arguments") or [] if isinstance(item, dict)]
+        missing = [item["name"] for item in declared if item.get("required") and item.get("name") not in arguments]
+        if missing:
+            raise ToolError(f"{what}: missing {', '.join(missing)}", 400)
+        messages = prompt.get("messages") or [{"role": prompt.get("role", "user"), "content": prompt["template"]}]
+        described = {"description": prompt["description"]} if prompt.get("description") else {}
+        return {**described, "messages": [_rendered(_message(message), arguments) for message in messages]}
+
+    def samples(self, kind: str, name: str) -> list[Item]:
+        """See `Server`. Raises ConfigurationError when the file is broken."""
+        key = (kind, name)
+        if key not in self._samples:
+            known = self._tools if kind == "tool" else self._resources
+            folder = self._folder / ("schemes" if kind == "tool" else "resources")
+            self._samples[key] = read_samples(folder / f"{name}.jsonl") if name in known else []
+        return self._samples[key]
+
+    async def close(self) -> None:
+        """See `Server`: there is nothing to end."""
+
+    def _tool(self, name: str) -> Tool:
+        schema = self._inputs.get(name, {})
+        output = self._outputs.get(name)
+        return Tool(
+            name, str(schema.get("description") or ""), _plain(schema), None if output is None else _plain(output)
+        )
+
+
+def _processes(definition: Item, key: str, file: Path) -> dict[str, str]:
+    """Name → process of a section of the definition."""
+    section = definition.get(key) or {}
+    if not isinstance(section, dict) or not all(isinstance(process, str) for process in section.values()):
+        raise ConfigurationError(
+            f'Cannot read MCP server {file}: "{key}" is not an object of process names',
+            f'Write it as "{key}": {{"<name>": "agents.<agent>.<module>.<Function>"}}',
+        )
+    return section
+
+
+def _unused(files: dict[str, tuple[Path, Item]], declared: dict[str, str], key: str, file: Path) -> list[str]:
+    return [
+        f'{path} is not used: {file} has no "{name}" among its {key}'
+        for name, (path, _) in files.items()
+        if name not in declared
+    ]
+
+
+def _plain(schema: Item) -> Item:
+    """A schema file without what is not for the model."""
+    kept = {key: value for key, value in schema.items() if key not in ("description", "x-process-args")}
+    return {"type": "object", "properties": {}, **kept} if kept.get("type", "object") == "object" else kept
+
+
+def _check_schema(path: Path, schema: Item) -> None:
+    from bindings.processes.formats import schema_problem
+
+    problem = schema_problem(_plain(schema))
+    if problem is not None:
+        raise ConfigurationError(f"Cannot read schema {path}: {problem}")
+
+
+def _known(name: str, names: dict[str, Any]) -> str | None:
+    return did_you_mean(name, names) or (f"There are {', '.join(names)}" if names else None)
+
+
+def _text(value: Any) -> str:
+    from bindings.processes.formats import encode_json
+
+    return value if isinstance(value, str) else encode_json(value, escape_html=False)
+
+
+def _message(message: Any) -> Item:
+    """A message in the protocol's form; a text is said by the user."""
+    if not isinstance(message, dict):
+        return {"role": "user", "content": text_content(_text(message))}
+    content = message.get("content", "")
+    return {
+        "role": message.get("role", "user"),
+        "content": text_content(content) if isinstance(content, str) else content,
+    }
+
+
+def _rendered(message: Item, variables: Item) -> Item:
+    content = message["content"]
+    if isinstance(content, dict) and isinstance(content.get("text"), str):
+        content = {**content, "text": render(content["text"], variables)}
+    return {**message, "content": content}

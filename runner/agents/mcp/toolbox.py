@@ -1,0 +1,209 @@
+"""The tools that an agent offers to its model, and the calls that the model makes of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from runner.agents.mcp.base import Server, Tool, ToolError
+from runner.agents.mcp.servers import Servers
+from runner.assertions.base import ToolUse
+from runner.errors import ConfigurationError, did_you_mean
+from scripttest.values import NamedTuple
+
+MAX_TOOLS = 20
+"""Most tools that a model is offered, as in Yao."""
+MAX_NAME = 64
+"""Longest tool name that model providers take."""
+SHOWN_SAMPLES = 3
+"""Most examples of a tool that a model is shown."""
+
+
+class Choice(NamedTuple):
+    """An item of `mcp.servers`."""
+
+    server: str
+    """Id of the server."""
+    tools: tuple[str, ...] = ()
+    """The tools to offer; empty: all."""
+
+
+class ToolRun(NamedTuple):
+    """A call by the model, and what it is told of it."""
+
+    use: ToolUse
+    content: str
+    """Text of the tool message: the JSON of the result, or `Error: ...`."""
+    retryable: bool = False
+    """Whether the call failed in a way that the model, being told, could mend."""
+
+
+class ToolBox:
+    """What one agent offers; made by `open_toolbox`."""
+
+    def __init__(self, tools: Iterable[tuple[Server, Tool]], warnings: Iterable[str] = ()) -> None:
+        offered = list(tools)
+        found = [*warnings]
+        if len(offered) > MAX_TOOLS:
+            left_out = ", ".join(f"{server.id}.{tool.name}" for server, tool in offered[MAX_TOOLS:])
+            found.append(f"Only {MAX_TOOLS} of {len(offered)} MCP tools are offered; left out: {left_out}")
+        self._tools: dict[str, tuple[Server, Tool]] = {}
+        for server, tool in offered[:MAX_TOOLS]:
+            self._tools[_unique(server.id, tool.name, self._tools)] = (server, tool)
+        self.warnings = tuple(found)
+        """What is odd about the choice, a sentence each."""
+
+    def tools(self) -> list[dict[str, Any]]:
+        """`{name, description, parameters}` of each tool, as models are told; name is `<server id>__<tool>` with
+        what is neither a letter, a digit nor a hyphen written `_`."""
+        return [
+            {"name": name, "description": tool.description, "parameters": tool.schema}
+            for name, (_, tool) in self._tools.items()
+        ]
+
+    def find(self, name: str) -> tuple[str, str] | None:
+        """Server id and tool name behind a name that the model was told, or None."""
+        found = self._tools.get(name)
+        return None if found is None else (found[0].id, found[1].name)
+
+    def samples_message(self) -> str | None:
+        """Text of the system message that shows examples of the tools, or None when none has any. Raises
+        ConfigurationError for a broken file of examples."""
+        from bindings.processes.formats import encode_json
+
+        blocks = []
+        for name, (server, tool) in self._tools.items():
+            for sample in server.samples("tool", tool.name)[:SHOWN_SAMPLES]:
+                about = ": ".join(filter(None, [sample.get("name"), sample.get("description")]))
+                lines = [f"{name}" + (f" ({about})" if about else "")]
+                lines.append(f"arguments: {encode_json(sample['input'], escape_html=False)}")
+                if "output" in sample:
+                    lines.append(f"result: {encode_json(sample['output'], escape_html=False)}")
+                blocks.append("\n".join(lines))
+        return "\n\n".join(["Examples of calls of your tools:", *blocks]) if blocks else None
+
+    async def run(self, name: str, arguments: str, context: Any) -> ToolRun:
+        """Makes a call that the model asks for. Whatever goes wrong is in the answer; nothing is raised but
+        cancellation.
+
+        Args:
+            name: as the model was told it
+            arguments: JSON text as the model wrote it; broken JSON is repaired
+            context: reaches the process behind the tool
+        """
+        parsed, problem = _parsed(arguments)
+        found = self._tools.get(name)
+        if found is None:
+            hint = did_you_mean(name, self._tools) or f"There are: {', '.join(self._tools) or 'none'}"
+            return _failed(ToolUse(name, "", parsed), f'there is no tool "{name}". {hint}', True)
+        server, tool = found
+        use = ToolUse(tool.name, server.id, parsed)
+        if problem is not None:
+            return _failed(use, f'Cannot read the arguments of tool "{name}": {problem}', True)
+        try:
+            answer = await server.call_tool(tool.name, parsed, context)
+        except ToolError as error:
+            return _failed(use, error.message, error.retryable)
+        if answer.is_error:
+            text = answer.text.removeprefix(f"Error executing tool {tool.name}: ")
+            return _failed(use, text or "the tool failed without saying why", True)
+        from bindings.processes.formats import encode_json
+
+        value = answer.value
+        return ToolRun(use._replace(result=value), encode_json(value, escape_html=False))
+
+
+async def open_toolbox(servers: Servers, items: Any, where: str) -> ToolBox:
+    """The tools of the servers that `mcp.servers` of a package, or `mcp_servers` of a Create hook, names.
+
+    Args:
+        items: `"id"`, `{"server_id": "id", "tools": [...]}`, `{"id": [tools]}` or `{"id": {"tools": [...]}}`; a list
+        where: where the list stands, for messages
+
+    Raises:
+        ConfigurationError: a wrong item, an unknown server, a broken file
+        ToolError: a server does not start or does not answer
+    """
+    import asyncio
+
+    choices = read_choices(items, where)
+    chosen = [servers.server(choice.server) for choice in choices]
+    listed = await asyncio.gather(*[server.list_tools() for server in chosen])
+    tools: dict[tuple[str, str], tuple[Server, Tool]] = {}
+    warnings: dict[str, None] = {}
+    for choice, server, available in zip(choices, chosen, listed, strict=True):
+        warnings |= dict.fromkeys(server.warnings)
+        names = [tool.name for tool in available]
+        for name in choice.tools:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                text = f'MCP server {server.id} has no tool "{name}", which {where} names'
+                warnings[f"{text}. {hint}" if hint else text] = None
+        for tool in available:
+            if not choice.tools or tool.name in choice.tools:
+                tools[server.id, tool.name] = (server, tool)
+    return ToolBox(tools.values(), warnings)
+
+
+def read_choices(items: Any, where: str) -> list[Choice]:
+    """The items of a list of servers, in their order. Raises ConfigurationError for one that cannot be read."""
+    if items is None:
+        return []
+    if not isinstance(items, list):
+        raise ConfigurationError(f"Cannot read the MCP servers of {where}: it is not a list")
+    return [_choice(item, f"MCP server {number} of {where}") for number, item in enumerate(items, 1)]
+
+
+def _choice(item: Any, what: str) -> Choice:
+    if isinstance(item, str) and item:
+        return Choice(item)
+    if isinstance(item, dict):
+        if isinstance(item.get("server_id"), str):
+            return Choice(item["server_id"], _names(item.get("tools"), what))
+        if len(item) == 1:
+            ((server, chosen),) = item.items()
+            return Choice(server, _names(chosen.get("tools") if isinstance(chosen, dict) else chosen, what))
+    raise ConfigurationError(
+        f"Cannot read {what}: it names no server",
+        'Write it as "id", or as {"server_id": "id", "tools": ["name"]}',
+    )
+
+
+def _names(names: Any, what: str) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ConfigurationError(f"Cannot read {what}: its tools are not a list of names")
+    return tuple(names)
+
+
+def _unique(server: str, tool: str, taken: dict[str, Any]) -> str:
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{server}__{tool}")
+    number, unique = 1, name[:MAX_NAME]
+    while unique in taken:
+        number += 1
+        unique = f"{name[: MAX_NAME - len(str(number)) - 1]}_{number}"
+    return unique
+
+
+def _parsed(text: str) -> tuple[Any, str | None]:
+    """The arguments, or the text itself and what is wrong with it. No text at all is no arguments."""
+    from bindings.processes.formats import decode_json, repair
+
+    if not text.strip():
+        return {}, None
+    try:
+        try:
+            value = decode_json(text)
+        except ValueError:
+            value = repair(text)
+    except (ValueError, RecursionError) as error:
+        return text, f"they are not JSON: {error}"
+    if not isinstance(value, dict):
+        return value, "they are not an object"
+    return value, None
+
+
+def _failed(use: ToolUse, error: str, retryable: bool) -> ToolRun:
+    return ToolRun(use._replace(error=error), f"Error: {error}", retryable)

@@ -1,0 +1,241 @@
+"""The application on disk: its root, its agents and their test modules.
+
+An agent is a folder below `assistants/` that holds `package.yao`; its id is the path below `assistants/` with dots.
+The id of a test module is `scripts.<agent>.<path below src>`. Ids are matched without case when nothing matches
+exactly, and a dot in a folder name is written `_`, as in Yao.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from runner.errors import ConfigurationError, did_you_mean
+from scripttest.values import NamedTuple
+
+SUFFIXES = (".ts", ".js")
+
+
+class TestModule(NamedTuple):
+    """A test file and what belongs to it."""
+
+    id: str
+    """Such as `scripts.expense.setup`."""
+    agent: str
+    """Agent id, such as `expense`."""
+    test: Path
+    """Absolute path of `<module>_test.ts`."""
+    script: Path | None
+    """Absolute path of `<module>.ts`, if there is one."""
+    label: str
+    """The test file below `assistants/`, such as `expense/src/setup_test.ts`."""
+
+
+def find_root(*starts: Path) -> Path:
+    """The application that a folder or file is part of: the first of them that is part of one. Raises
+    ConfigurationError."""
+    for start in starts:
+        for folder in (start, *start.parents):
+            if (folder / "app.yao").is_file() or (folder / "assistants").is_dir():
+                return folder
+    tried = " or ".join(map(str, dict.fromkeys(starts)))
+    raise ConfigurationError(
+        f"Cannot find the application: no folder from {tried} upward holds app.yao or assistants/",
+        "Name it with --app",
+    )
+
+
+def repository_of(folder: Path) -> Path:
+    """The repository that a folder is in: the nearest one, upward from it, that holds `.git`; else the folder."""
+    for start in (folder, folder.resolve()):
+        for parent in (start, *start.parents):
+            if (parent / ".git").exists():
+                return parent
+    return folder
+
+
+class Application:
+    """What can be looked up in one application."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.assistants = root / "assistants"
+
+    def agents(self) -> Iterator[tuple[str, Path]]:
+        """All agents, by id and folder, sorted."""
+        for folder, subfolders, files in os.walk(self.assistants):
+            subfolders[:] = sorted(name for name in subfolders if name not in ("node_modules", ".git"))
+            if "package.yao" in files:
+                yield _dotted(folder[len(str(self.assistants)) + 1 :]), Path(folder)
+
+    def modules(self) -> Iterator[TestModule]:
+        """All test modules of all agents, sorted by id."""
+        for agent, folder in self.agents():
+            yield from self.modules_of(agent, folder)
+
+    def modules_of(self, agent: str, folder: Path) -> Iterator[TestModule]:
+        """The test modules of one agent, sorted."""
+        for parent, subfolders, files in os.walk(folder / "src"):
+            subfolders[:] = sorted(name for name in subfolders if name not in ("node_modules", ".git"))
+            for name in sorted(files):
+                stem, suffix = os.path.splitext(name)
+                if suffix in SUFFIXES and stem.endswith("_test"):
+                    yield self._module(agent, folder, Path(f"{parent}/{name}"))
+
+    def module_at(self, test: Path) -> TestModule:
+        """The module of a test file. Raises ConfigurationError when it is not in an agent's `src/`."""
+        for folder in test.parents:
+            if (folder / "package.yao").is_file() and test.is_relative_to(folder / "src"):
+                return self._module(_dotted(folder.relative_to(self.assistants).as_posix()), folder, test)
+        raise ConfigurationError(
+            f"Cannot run {test}: it is not below the src/ folder of an agent (a folder with package.yao)"
+        )
+
+    def resolve(self, id: str) -> list[TestModule]:
+        """The modules that `scripts.<agent>.<module>`, `scripts.<agent>` or a glob names. Raises ConfigurationError."""
+        if not self.assistants.is_dir():
+            raise ConfigurationError(
+                f"Cannot resolve {id}: there is no folder {self.assistants}", "Name the application with --app"
+            )
+        if any(letter in id for letter in "*?["):
+            from fnmatch import fnmatchcase
+
+            found = [module for module in self.modules() if fnmatchcase(module.id, id)]
+            if not found:
+                raise ConfigurationError(f"No test module matches {id}")
+            return found
+        parts = [part for part in id.split(".")[1:] if part]
+        if not parts:
+            raise ConfigurationError(
+                f'Cannot resolve "{id}": the agent is missing', "Write it as scripts.<agent>.<module>"
+            )
+        agent, folder, module = self._agent(parts, id)
+        if not module:
+            found = list(self.modules_of(agent, folder))
+            if not found:
+                raise ConfigurationError(f"Agent {agent} has no tests: there is no *_test.ts below {folder / 'src'}")
+            return found
+        return [self._named(agent, folder, module, id)]
+
+    def agent(self, id: str) -> tuple[str, Path]:
+        """Id and folder of an agent; `assistants.` before the id is fine. Raises ConfigurationError."""
+        agent, folder, rest = self._agent([part for part in id.split(".") if part] or [""], id)
+        if rest:
+            known = [known for known, _ in self.agents()]
+            hint = did_you_mean(id, known) or f"There are {', '.join(known[:20])}"
+            raise ConfigurationError(f'Cannot find agent "{id}": {agent} has no agent {".".join(rest)} in it', hint)
+        return agent, folder
+
+    def agent_of_script(self, id: str) -> str:
+        """Id of the agent that a `scripts.<agent>.<module>` belongs to. Raises ConfigurationError."""
+        return self._agent(id.split(".")[1:], id)[0]
+
+    def agent_of(self, place: Path) -> tuple[str, Path] | None:
+        """The agent that a file or folder belongs to, or None."""
+        for folder in (place, *place.parents):
+            if (folder / "package.yao").is_file():
+                if folder.is_relative_to(self.assistants):
+                    return _dotted(folder.relative_to(self.assistants).as_posix()), folder
+                return folder.name, folder
+        return None
+
+    def script(self, id: str) -> Path | None:
+        """The file of an app script (`scripts.a.b`, below `scripts/`) or of an agent's (`scripts.<agent>.<module>`,
+        `agents.<agent>.<module>`), or None."""
+        group, *parts = id.split(".")
+        if group in ("scripts", "services"):
+            found = _walk(self.root / group, parts)
+            if found is not None:
+                return found
+        for length in range(len(parts) - 1, 0, -1):
+            folder = self._folder(parts[:length])
+            if folder is not None:
+                return _walk(folder / "src", parts[length:])
+        return None
+
+    def _agent(self, parts: list[str], id: str) -> tuple[str, Path, list[str]]:
+        """Agent id, its folder, and the rest of the parts: the longest agent wins."""
+        for skip in (0, 1) if parts[0] == "assistants" else (0,):
+            for length in range(len(parts), skip, -1):
+                folder = self._folder(parts[skip:length])
+                if folder is not None:
+                    return _dotted(folder.relative_to(self.assistants).as_posix()), folder, parts[length:]
+        known = [agent for agent, _ in self.agents()]
+        tried = self.assistants.joinpath(*parts[:-1] or parts) / "package.yao"
+        listed = f"; there are {', '.join(known[:20])}" if known else "; the application has no agents"
+        hint = did_you_mean(".".join(parts[:-1] or parts), known) or did_you_mean(parts[0], known)
+        raise ConfigurationError(
+            f"Cannot resolve {id}: no agent {'.'.join(parts[:-1] or parts)} (no {tried}){listed}", hint
+        )
+
+    def _folder(self, parts: list[str]) -> Path | None:
+        folder = self.assistants.joinpath(*parts)
+        if (folder / "package.yao").is_file():
+            return folder
+        loose = _descend(self.assistants, parts)
+        return loose if loose is not None and (loose / "package.yao").is_file() else None
+
+    def _named(self, agent: str, folder: Path, module: list[str], id: str) -> TestModule:
+        *inner, last = module
+        base = folder.joinpath("src", *inner)
+        for suffix in SUFFIXES:
+            if (base / f"{last}_test{suffix}").is_file():
+                return self._module(agent, folder, base / f"{last}_test{suffix}")
+        known = list(self.modules_of(agent, folder))
+        for candidate in known:
+            if candidate.id.lower() == f"scripts.{agent}.{'.'.join(module)}".lower():
+                return candidate
+        wanted = base / f"{last}_test.ts"
+        prefix = f"scripts.{agent}."
+        hint = did_you_mean(".".join(module), [candidate.id.removeprefix(prefix) for candidate in known], prefix)
+        if hint is None and known:
+            hint = f"Its test modules are {', '.join(candidate.id for candidate in known[:20])}"
+        raise ConfigurationError(f"Cannot resolve {id}: agent {agent} has no test file {wanted}", hint)
+
+    def _module(self, agent: str, folder: Path, test: Path) -> TestModule:
+        # Texts, not paths: an application may have hundreds of these before anything can start.
+        file = str(test)
+        base = os.path.splitext(file)[0].removesuffix("_test")
+        script = next((Path(base + suffix) for suffix in SUFFIXES if os.path.isfile(base + suffix)), None)
+        id = f"scripts.{agent}.{_dotted(base[len(str(folder)) + len('/src/') :])}"
+        return TestModule(id, agent, test, script, file[len(str(self.assistants)) + 1 :])
+
+
+def _dotted(path: str) -> str:
+    return path.replace(".", "_").replace("/", ".")
+
+
+def _descend(folder: Path, parts: list[str]) -> Path | None:
+    """A folder below another whose names match without case, dots written `_`."""
+    for part in parts:
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return None
+        name = next((name for name in names if name.replace(".", "_").lower() == part.lower()), None)
+        if name is None:
+            return None
+        folder = folder / name
+    return folder
+
+
+def _walk(folder: Path, parts: list[str]) -> Path | None:
+    """The script file below a folder that dotted parts name."""
+    if not parts:
+        return None
+    parent = _descend(folder, parts[:-1])
+    if parent is None:
+        return None
+    for suffix in SUFFIXES:
+        if (parent / (parts[-1] + suffix)).is_file():
+            return parent / (parts[-1] + suffix)
+    try:
+        names = os.listdir(parent)
+    except OSError:
+        return None
+    for name in names:
+        stem, suffix = os.path.splitext(name)
+        if suffix in SUFFIXES and stem.replace(".", "_").lower() == parts[-1].lower():
+            return parent / name
+    return None

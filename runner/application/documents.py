@@ -1,0 +1,133 @@
+"""Readers of the formats that an application is written in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ConfigurationError
+
+_SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
+
+_SAID = {
+    "found character that cannot start any token": "a tab, or another character that can begin nothing, is here; "
+    "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
+}
+"""What PyYAML says → what we say."""
+
+
+def read_json(path: Path, purpose: str) -> Any:
+    """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the
+    position."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is not UTF-8 text") from error
+    text = re.sub(_SKIP, _blank, text, flags=re.DOTALL)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"Cannot read {purpose} {path}:{error.lineno}:{error.colno}: {error.msg}"
+        raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
+    except ValueError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it holds a number with too many digits") from error
+    from runner.application.json_parts import KEEP_ONE, given_twice, repeated_keys
+
+    for key, first, again in repeated_keys(text):
+        where, before = (f"{path}:{_place(text, offset)}" for offset in (again, first))
+        raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(key, before)}", KEEP_ONE)
+    return value
+
+
+def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> Any:
+    """The value in a YAML file, whose text goes through `prepare` first. Raises ConfigurationError with the
+    position."""
+    import yaml
+
+    from runner.application.json_parts import given_twice
+    from runner.application.yaml_keys import repeated_yaml_keys
+
+    try:
+        loader = yaml_loader()(prepare(path.read_text("utf-8-sig")))
+        node = loader.get_single_node()
+        for again in repeated_yaml_keys(loader, node, lambda key: (type(key) is str, key)):
+            where, before = (f"{path}:{line}:{column}" for line, column in (again.place, again.first))
+            raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(again.key, before)}", again.hint)
+        return None if node is None else loader.construct_document(node)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is not UTF-8 text") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        problem = in_words(error)
+        raise ConfigurationError(f"Cannot read {purpose} {path}{where}: {problem}", "It must be YAML") from error
+    except RecursionError as error:
+        raise ConfigurationError(f"Cannot read {purpose} {path}: it is nested too deeply") from error
+
+
+def in_words(error: Any) -> str:
+    """What a `yaml.YAMLError` says is wrong."""
+    problem = getattr(error, "problem", None) or getattr(error, "context", None) or str(error).partition("\n")[0]
+    return _SAID.get(problem, problem)
+
+
+@cache
+def yaml_loader() -> Any:
+    """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts.
+
+    It raises `yaml.YAMLError`, and RecursionError for what is nested too deeply: its nodes are made in Python, since
+    what makes them in C crashes then.
+    """
+    import yaml
+    from yaml.composer import Composer
+
+    from bindings.processes.formats import resolve_like_yao
+
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(*(base,) if issubclass(base, Composer) else (Composer, base)):  # type: ignore[misc]
+        def __init__(self, stream: Any) -> None:
+            base.__init__(self, stream)
+            Composer.__init__(self)
+
+    tag = "tag:yaml.org,2002:"
+    resolve_like_yao(Loader)
+    for letter, resolvers in Loader.yaml_implicit_resolvers.items():
+        Loader.yaml_implicit_resolvers[letter] = [row for row in resolvers if row[0] != f"{tag}timestamp"]
+    for kind in ("bool", "int", "float", "timestamp"):
+        Loader.add_constructor(tag + kind, _scalar(kind, getattr(base, f"construct_yaml_{kind}")))
+    return Loader
+
+
+def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A constructor that refuses a text which is not of the kind that its tag says, such as `!!int x`."""
+    import yaml
+
+    def checked(loader: Any, node: Any) -> Any:
+        try:
+            return construct(loader, node)
+        except (ValueError, LookupError, AttributeError) as error:
+            problem = f'"{str(node.value)[:40]}" cannot be read as {kind}'
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from error
+
+    return checked
+
+
+def _place(text: str, offset: int) -> str:
+    return f"{text.count(chr(10), 0, offset) + 1}:{offset - text.rfind(chr(10), 0, offset)}"
+
+
+def _blank(match: re.Match[str]) -> str:
+    """Strings stay; comments and trailing commas become spaces, so that positions stay true."""
+    text = match[0]
+    return text if text.startswith('"') else re.sub(r"[^\n]", " ", text)

@@ -1,0 +1,62 @@
+"""Keys that stand twice in a mapping of a YAML document: parsers take the last, without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import yaml
+
+from runner.application.json_parts import KEEP_ONE, MERGE_ONCE
+from scripttest.values import NamedTuple
+
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class RepeatedKey(NamedTuple):
+    """A key that a mapping of a YAML document has already."""
+
+    key: str
+    place: tuple[int, int]
+    """Line and column, each from 1."""
+    first: tuple[int, int]
+    """Where the key stands first."""
+
+    @property
+    def hint(self) -> str:
+        """What to do about it."""
+        return MERGE_ONCE if self.key == "<<" else KEEP_ONE
+
+
+def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -> Iterator[RepeatedKey]:
+    """The keys that stand twice in a mapping of a composed document. Those that `<<` merges in do not count.
+
+    Args:
+        same: What of the value of a key decides whether it is the same as another; it raises TypeError or ValueError
+            for values that are no keys.
+    """
+    seen: set[int] = set()
+    nodes = [document]
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            nodes += reversed(node.value)
+            continue
+        nodes += [value for _, value in reversed(node.value)]
+        first: dict[Any, Any] = {}
+        for key, _ in node.value:
+            try:
+                value = "<<" if key.tag == _MERGE else same(loader.construct_object(key))
+                before = first.setdefault((key.tag == _MERGE, value), key)
+            except (yaml.YAMLError, TypeError, ValueError):
+                continue  # said when its mapping is made
+            if before is not key:
+                yield RepeatedKey(str(key.value), place_of(key), place_of(before))
+
+
+def place_of(node: Any) -> tuple[int, int]:
+    """Line and column of a YAML node, each from 1."""
+    return node.start_mark.line + 1, node.start_mark.column + 1

@@ -1,0 +1,80 @@
+"""`yao-test extract REPORT`: a file for each result of a saved run."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+
+import click
+
+from runner.cli.commands.flags import Command
+from runner.cli.commands.reports import read_report, understanding, writing
+from runner.cli.options import absolute
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters.files.document import Record, write_whole
+from runner.reporters.files.markdown_result import body, heading
+from runner.results.facts import name_of
+
+NAME_LIMIT = 100
+"""Bytes of a file name, before what tells it from others and its extension."""
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+"""Names that Windows keeps for devices, with any extension."""
+
+
+@click.command("extract", cls=Command, help="Writes a file for each result of a saved .jsonl or .json report.")
+@click.argument("report", metavar="REPORT")
+@click.option("-d", "--directory", metavar="DIR", help="Where they go. Default: beside the report, named like it.")
+@click.option("--format", "kind", type=click.Choice(["md", "json"]), default="md", help="Markdown or JSON.")
+@click.option(
+    "--status", type=click.Choice(["passed", "failed", "skipped"]), multiple=True, help="Only these. Repeatable."
+)
+@click.pass_obj
+def extract(environment: Environment, report: str, directory: str | None, kind: str, status: tuple[str, ...]) -> int:
+    """Writes the files and says how many."""
+    saved = read_report(environment, report)
+    path = absolute(report, environment.directory)
+    folder = absolute(directory, environment.directory) if directory else path.with_suffix("")
+    if folder == path:
+        raise ConfigurationError(f"Cannot write results into {folder}: it is the report", "Name a folder with -d")
+    if folder.exists() and not folder.is_dir():
+        raise ConfigurationError(f"Cannot write results into {folder}: it is not a folder")
+    suites = {suite["id"]: suite for suite in saved.suites}
+    chosen = [record for record in saved.results if not status or record["status"] in status]
+    for name, record in named(chosen, several=len(suites) > 1):
+        file = folder / f"{name}.{kind}"
+        suite = suites[record["suite"]]
+        with understanding(file):
+            text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+            if kind == "md":
+                text = heading(record).removeprefix("##") + body(record, suite, names_suite=True)
+        with writing(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, text)
+    environment.stdout.write(f"Wrote {len(chosen)} file{'' if len(chosen) == 1 else 's'} into {folder}\n")
+    return 0
+
+
+def named(results: list[Record], several: bool) -> Iterator[tuple[str, Record]]:
+    """Results with file names that differ also where case does not count; those of several suites are in folders."""
+    taken: set[str] = set()
+    for record in results:
+        name = f"{safe(record['suite'])}/{safe(name_of(record))}" if several else safe(name_of(record))
+        unique, number = name, 1
+        while unicodedata.normalize("NFKC", unique).casefold() in taken:
+            number += 1
+            unique = f"{name}-{number}"
+        taken.add(unicodedata.normalize("NFKC", unique).casefold())
+        yield unique, record
+
+
+def safe(name: str) -> str:
+    """A name that every file system takes: letters, digits, `-`, `_` and dots within it."""
+    text = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-.")
+    while len(text.encode()) > NAME_LIMIT:
+        text = text[:-1].rstrip("-.")
+    if RESERVED.fullmatch(text.partition(".")[0]):
+        text = f"_{text}"
+    return text or "result"

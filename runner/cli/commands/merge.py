@@ -1,0 +1,111 @@
+"""`yao-test merge PART... -o OUT`: the parts of one run as one report."""
+
+from __future__ import annotations
+
+import click
+
+from runner.cli.commands.flags import Command
+from runner.cli.commands.reports import EXTENSIONS, read_report, write_reports
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters.console.text import count
+from runner.reporters.files.document import Record, Report, in_order
+from runner.results.facts import name_of
+from runner.results.saved import counts_of, usage_of
+from runner.results.script_records import remarks
+from runner.results.snapshot_lines import together
+
+SAID = 20
+"""Warnings that are written."""
+WORST = ("interrupted", "error")
+"""Statuses of a part that the whole takes over, the first one first."""
+
+
+@click.command(
+    "merge",
+    cls=Command,
+    help="Joins the .jsonl or .json reports of the parts of one run; a later part wins.",
+)
+@click.argument("parts", metavar="PART...", nargs=-1, required=True)
+@click.option("-o", "--output", metavar="FILE", multiple=True, required=True, help=f"{EXTENSIONS}. Repeatable.")
+@click.pass_obj
+def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, ...]) -> int:
+    """Writes the whole report, and says what the parts disagree about."""
+    reports = [read_report(environment, part) for part in parts]
+    whole, said = merged(reports, parts)
+    for line in said[:SAID]:
+        environment.stderr.write(f"Warning: {line}\n")
+    if len(said) > SAID:
+        environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
+    write_reports(environment, whole, output)
+    counts = whole.summary
+    warnings = f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
+    environment.stdout.write(
+        f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped{warnings}"
+        f" in {len(parts)} parts\n"
+    )
+    for line in remarks(counts):
+        environment.stdout.write(f"{line}\n")
+    return 0
+
+
+def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[str]]:
+    """One report of several, and what should be said about it.
+
+    The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
+    had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds.
+    """
+    said: list[str] = []
+    suites: dict[str, Record] = {}
+    results: dict[tuple[str, str, object], Record] = {}
+    sources: dict[tuple[str, str, object], int] = {}
+    for part, (name, report) in enumerate(zip(names, reports, strict=True)):
+        said += _differences(reports[0], report, names[0], name)
+        for suite in report.suites:
+            known = suites.setdefault(suite["id"], suite)
+            if known["kind"] != suite["kind"]:
+                raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" is of another kind in the other parts')
+        for record in report.results:
+            key = (record["suite"], record["id"], record.get("run"))
+            earlier = sources.get(key, part)
+            if earlier != part:
+                said.append(f"{record['suite']} {name_of(record)} is in {names[earlier]} and in {name}, which wins")
+            elif key in results:  # twice in one file: both are kept
+                key = (*key[:2], len(results))
+            results[key], sources[key] = record, part
+    ordered = in_order(list(suites.values()), list(results.values()))
+    errors = [error for report in reports for error in report.errors]
+    statuses = {report.summary["status"] for report in reports}
+    counts = counts_of(ordered)
+    status = next((worst for worst in WORST if worst in statuses), "failed" if counts["failed"] else "passed")
+    summary = {
+        **counts,
+        **usage_of(ordered),
+        **_left(reports),
+        "duration_ms": sum(report.summary["duration_ms"] for report in reports),
+        "status": status,
+        "completed_at": max((str(report.summary["completed_at"] or "") for report in reports), default="") or None,
+    }
+    if snapshots := together([report.summary for report in reports]):
+        summary["snapshots"] = snapshots
+    start = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
+    warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
+    return Report({**start, "suites": list(suites.values())}, ordered, errors, warnings, summary, reports[0].root), said
+
+
+def _left(reports: list[Report]) -> Record:
+    """Why parts ended before their time, and what they left together."""
+    ended = [report.summary for report in reports if "stopped" in report.summary]
+    reasons = list(dict.fromkeys(str(summary["stopped"]) for summary in ended))
+    return {"stopped": ", ".join(reasons), "not_run": sum(summary["not_run"] for summary in ended)} if ended else {}
+
+
+def _differences(first: Report, other: Report, first_name: str, name: str) -> list[str]:
+    found = []
+    if first.start["version"] != other.start["version"]:
+        found.append(
+            f"{first_name} is of yao-test {first.start['version']}, {name} of yao-test {other.start['version']}"
+        )
+    if first.start["environment"] != other.start["environment"]:
+        found.append(f"{first_name} and {name} ran with another user, team or locale")
+    return found

@@ -1,0 +1,91 @@
+"""What the commands on saved reports share: reading reports, writing new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from runner.application.application import find_root, repository_of
+from runner.cli.options import absolute
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file, report_path
+from runner.reporters.files.document import Report, load, write_whole
+
+
+def read_report(environment: Environment, path: str) -> Report:
+    """A saved report; its warnings go to standard error. Raises ConfigurationError."""
+    report = load(absolute(path, environment.directory))._replace(root=_root(environment.directory))
+    for warning in report.warnings:
+        environment.stderr.write(f"Warning: {warning}\n")
+    return report
+
+
+def _root(directory: Path) -> str:
+    """The folder from which the places of a report are named, as far as the working directory tells: its repository,
+    else its application, else itself."""
+    try:
+        return str(repository_of(find_root(directory)))
+    except ConfigurationError:
+        return str(repository_of(directory))
+
+
+def write_reports(environment: Environment, report: Report, outputs: Sequence[str]) -> None:
+    """Writes a report to files, each in the format of its extension. Raises ConfigurationError."""
+    paths = [report_path(output, environment.directory) for output in outputs]
+    reporters = [(path, make()) for path, make in [(path, maker_for_file(path)) for path in paths]]
+    for path, reporter in reporters:
+        with writing(path), understanding(path):
+            reporter.write(report)
+            reporter.close()
+        environment.stdout.write(f"Wrote {path}\n")
+
+
+def check_outputs(environment: Environment, outputs: Sequence[str], extensions: Collection[str]) -> list[Path]:
+    """The paths of files that are to be written. Raises ConfigurationError."""
+    paths = [report_path(output, environment.directory) for output in outputs]
+    for path in paths:
+        if path.suffix.lower() not in extensions:
+            hint = f"The extensions are {', '.join(extensions)}"
+            raise ConfigurationError(f'Cannot write {path}: no format for the extension "{path.suffix}"', hint)
+        check_writable(path)
+    return paths
+
+
+def write_text(environment: Environment, path: Path, text: str) -> None:
+    """Writes a file and says so. Raises ConfigurationError."""
+    with writing(path):
+        write_whole(path, text)
+    environment.stdout.write(f"Wrote {path}\n")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What cannot be written becomes a ConfigurationError."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write {path}: {error.strerror}") from error
+
+
+@contextmanager
+def understanding(what: object) -> Iterator[None]:
+    """Parts of a result that are not as this version writes them become a ConfigurationError."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(
+            f"Cannot make {what}: a result is not as yao-test {_version()} writes it ({detail})",
+            "Was it changed, or written by another version?",
+        ) from error
+
+
+def _version() -> str:
+    from runner.version import VERSION
+
+    return VERSION
+
+
+EXTENSIONS = ", ".join(FILE_REPORTERS)

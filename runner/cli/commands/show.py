@@ -1,0 +1,66 @@
+"""`yao-test show REPORT`: shows a saved run on the console, or writes it in any format."""
+
+from __future__ import annotations
+
+import click
+
+from runner.cli.commands.flags import Command
+from runner.cli.commands.reports import EXTENSIONS, read_report, understanding, write_reports
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters.files.document import Report
+
+
+@click.command(
+    "show",
+    cls=Command,
+    help="Shows a saved .jsonl or .json report on the console, or writes it in another format.",
+)
+@click.argument("report", metavar="REPORT")
+@click.option("-o", "--output", metavar="FILE", multiple=True, help=f"Write it: {EXTENSIONS}. Repeatable.")
+@click.option("-r", "--reporter", metavar="ID", help="Print it as a built-in reporter does, such as report.markdown.")
+@click.option("-v", "--verbose", count=True, help="Show each test of several suites, and the output of passing ones.")
+@click.option("-q", "--quiet", is_flag=True, help="Show failures and the summary only.")
+@click.option("--no-color", is_flag=True, help="No colours.")
+@click.pass_obj
+def show(
+    environment: Environment,
+    report: str,
+    output: tuple[str, ...],
+    reporter: str | None,
+    verbose: int,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """Prints or writes a report; the exit code does not depend on the results."""
+    if reporter and output:
+        raise ConfigurationError("--reporter prints a report, and --output writes one", "Leave one of them out")
+    if quiet and verbose:
+        raise ConfigurationError("--quiet and --verbose exclude each other")
+    saved = read_report(environment, report)
+    if output:
+        write_reports(environment, saved, output)
+    elif reporter:
+        from runner.reporters import maker_by_id
+
+        with understanding(reporter):
+            maker_by_id(reporter, environment.stdout)().write(saved)
+    else:
+        with understanding(f"the lines of {report}"):
+            _on_console(environment, saved, verbose, quiet, no_color)
+    return 0
+
+
+def _on_console(environment: Environment, report: Report, verbose: int, quiet: bool, no_color: bool) -> None:
+    from runner.cli.options import RunOptions
+    from runner.reporters.console.console import ConsoleReporter
+    from runner.results.fold import Execution
+    from runner.results.replay import events_of
+
+    runs = report.start.get("runs_per_case", 1)
+    options = RunOptions((), runs=runs, verbose=verbose, quiet=quiet, no_color=no_color)
+    run = Execution()
+    console = ConsoleReporter(options, environment, lambda text: print(text, end="", file=environment.stdout))
+    for event in events_of(report._replace(warnings=[])):
+        run.add(event)
+        console.on_event(event, run)

@@ -1,0 +1,62 @@
+"""What changed between two runs as tables, for the terminal of a person. Only here is `rich` loaded: it takes longer
+than the rest of the command, which scripts and CI jobs that read plain lines need not pay for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from io import StringIO
+from typing import TYPE_CHECKING, Literal
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from runner.environment import Environment
+    from runner.results.comparison import Change
+
+COLORS = {"passed": "green", "failed": "red", "flaky": "yellow", "skipped": "cyan"}
+"""Status → colour: of those that the streams of the command let through."""
+HEADS = ("Result", "Before", "After", "Took", "Error")
+WIDTH = 80
+"""Columns of a terminal that does not say how many it has."""
+ERROR_LIMIT = 500
+"""Characters of an error that are shown."""
+
+
+def table_of(changes: Sequence[Change], environment: Environment, colors: bool) -> str:
+    """Changes of one kind as a table that is as wide as the terminal at most. Columns in which nothing stands are left
+    out."""
+    hidden = environment.secrets.text  # before a cell is wrapped, which would tear a secret apart
+    rows = [[_painted(hidden(cell)) for cell in _cells(change)] for change in changes]
+    used = [place for place in range(len(HEADS)) if any(row[place] for row in rows)]
+    table = Table(box=SIMPLE_HEAD, border_style="dim", pad_edge=False)
+    for place in used:
+        table.add_column(HEADS[place], overflow="fold", justify="right" if HEADS[place] == "Took" else "left")
+    for row in rows:
+        table.add_row(*(row[place] for place in used))
+    text = StringIO()
+    system: Literal["standard"] | None = "standard" if colors else None
+    width = _width(environment)
+    Console(file=text, width=width, force_terminal=colors, color_system=system, highlight=False).print(table)
+    return text.getvalue()
+
+
+def _width(environment: Environment) -> int:
+    said = environment.variables.get("COLUMNS", "")
+    try:
+        return int(said) if said.isdecimal() else os.get_terminal_size(environment.stdout.fileno()).columns or WIDTH
+    except OSError:
+        return WIDTH
+
+
+def _cells(change: Change) -> tuple[str, ...]:
+    took = [f"{round(ms)}ms" for ms in (change.before_ms, change.after_ms) if ms is not None]
+    error = " ".join((change.error or "").split())[:ERROR_LIMIT]
+    return f"{change.suite} › {change.id}", change.before or "", change.after or "", " → ".join(took), error
+
+
+def _painted(cell: str) -> Text:
+    return Text(cell, COLORS.get(cell, ""))

@@ -1,0 +1,161 @@
+"""The command line: flags to options, errors to text, status to exit code.
+
+The quick reader of `flags` serves plain command lines; click, which costs more to load than a small run, serves the
+rest.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner import exit_codes
+from runner.cli.flags import FLAGS, read
+from runner.environment import Environment, from_process
+from runner.errors import RunnerError
+
+if TYPE_CHECKING:
+    import click
+
+SCRIPT_PARTS = Path(__file__).resolve().parents[2] / "bindings" / "js"
+COMMANDS = {
+    "diff": "runner.cli.commands.diff:diff",
+    "extract": "runner.cli.commands.extract:extract",
+    "merge": "runner.cli.commands.merge:merge",
+    "schema": "runner.cli.commands.schema:schema",
+    "show": "runner.cli.commands.show:show",
+    "types": "runner.cli.commands.types:types",
+}
+"""First argument → module and function of another command."""
+
+
+def main() -> None:
+    """Entry point of `yao-test`; ends the process."""
+    environment = from_process()
+    code = run_command(sys.argv[1:], environment)
+    try:
+        environment.stdout.flush()
+        environment.stderr.flush()
+    except BrokenPipeError:
+        code = code or exit_codes.RUNTIME
+    except OSError as error:
+        code = code or exit_codes.RUNTIME
+        os.write(2, f"Error: Cannot write the output: {error.strerror}\n".encode())
+    os._exit(code)
+
+
+def run_command(arguments: Sequence[str], environment: Environment) -> int:
+    """Runs a command line to its exit code; every error becomes text on standard error."""
+    arguments = list(arguments)
+    verbose = arguments.count("-v") + 2 * arguments.count("-vv") + arguments.count("--verbose")
+    try:
+        values = read(arguments) or _through_click(arguments, environment)
+        if isinstance(values, int):
+            return values
+        from runner.cli.options import options_from
+        from scripttest import start_processes
+
+        options = options_from(values)
+        if options.resume is not None:
+            from runner.planning.resume import with_saved_options
+
+            options = with_saved_options(options, environment.directory)
+        processes = None if _only_cases(options.inputs) else start_processes(SCRIPT_PARTS)
+        from runner.execution.session import run
+
+        return run(options, environment, SCRIPT_PARTS, processes)
+    except RunnerError as error:
+        return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
+    except KeyboardInterrupt as error:
+        return getattr(error, "code", exit_codes.INTERRUPTED)
+    except BrokenPipeError:
+        return exit_codes.RUNTIME
+    except Exception as error:
+        hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
+        message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
+        return _say(environment, message, hint, exit_codes.RUNTIME, verbose)
+
+
+def _only_cases(inputs: Sequence[str]) -> bool:
+    """Whether all inputs are case files, which need no script host."""
+    return bool(inputs) and all(
+        input.lower().endswith((".jsonl", ".json", ".yaml", ".yml")) and os.path.isfile(input) for input in inputs
+    )
+
+
+def _say(environment: Environment, message: str, hint: str | None, code: int, verbose: int) -> int:
+    if verbose > 1:
+        import traceback
+
+        environment.stderr.write(traceback.format_exc())
+    environment.stderr.write(f"Error: {message}\n" + (f"Hint: {hint}\n" if hint else ""))
+    return code
+
+
+def _through_click(arguments: list[str], environment: Environment) -> dict[str, Any] | int:
+    """Values of the flags, or an exit code when click has answered or another command has run."""
+    import click
+
+    if arguments and arguments[0] in COMMANDS:
+        from importlib import import_module
+
+        module, _, name = COMMANDS[arguments[0]].partition(":")
+        command = getattr(import_module(module), name)
+        program = f"yao-test {arguments[0]}"
+        arguments = arguments[1:]
+    elif arguments and not arguments[0].startswith("-"):
+        from runner.errors import ConfigurationError, did_you_mean
+
+        first = arguments[0]
+        hint = (
+            did_you_mean(first, COMMANDS) or "What is to be tested comes after -i; yao-test --help lists the commands"
+        )
+        raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
+    else:
+        command, program = _click_command(), "yao-test"
+    try:
+        result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)
+    except click.UsageError as error:
+        environment.stderr.write(f"Error: {error.format_message()}\nHint: {program} --help lists the flags\n")
+        return exit_codes.CONFIGURATION
+    except click.ClickException as error:
+        environment.stderr.write(f"Error: {error.format_message()}\n")
+        return error.exit_code
+    return result if isinstance(result, dict) else int(result or 0)
+
+
+def _click_command() -> click.Command:
+    import click
+
+    from runner.cli.commands.flags import Command
+    from runner.version import VERSION
+
+    parameters: list[click.Parameter] = []
+    for flag in FLAGS:
+        kinds: dict[str, dict[str, Any]] = {
+            "text": {"metavar": flag.metavar},
+            "repeated": {"metavar": flag.metavar, "multiple": True},
+            "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": "*"},
+            "switch": {"is_flag": True, "default": False},
+            "count": {"count": True},
+        }
+        parameters.append(click.Option([*flag.spellings, flag.key], help=flag.help, **kinds[flag.kind]))
+    command: click.Command = Command(
+        "yao-test",
+        params=parameters,
+        callback=lambda **values: values,
+        help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
+        epilog="Other commands, each with a --help of its own: types installs the TypeScript declarations into an "
+        "application, schema prints the JSON Schema of case files; show, extract, diff and merge use saved reports. "
+        "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
+    return with_version
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,2 @@
+"""Runs what was planned, and sends what happens as events: script tests, cases, repetitions, hooks, budgets, stopping.
+"""

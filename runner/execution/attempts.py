@@ -1,0 +1,115 @@
+"""One attempt of one case, whatever its mode: hooks around it, its deadline, and its outcome."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError
+from runner.cli.options import duration, in_words
+from runner.connectors.timing import CaseTime
+from runner.errors import RunnerError
+from runner.execution.hooks import Hook, HookError, agent_failure, case_record
+from runner.modes.base import Trial, mode_of
+from runner.results.events import TestResult
+from scripttest import Failure, HostError, Outcome, ScriptError
+
+if TYPE_CHECKING:
+    from scripttest import Cause, Status
+
+MODES = {
+    "standard": "runner.modes.standard",
+    "multi_turn": "runner.modes.multi_turn",
+    "dynamic": "runner.modes.dynamic",
+    "conversation": "runner.modes.conversation",
+}
+"""Mode of a case → the module whose `run` runs it."""
+
+
+async def attempt(trial: Trial) -> TestResult:
+    """Runs a case to its end; whatever goes wrong is in the result. Only cancelling it raises."""
+    case = trial.case
+    if case.skip:
+        trial.skip_reason = case.skip if isinstance(case.skip, str) else None
+        return ended(trial, "skipped", 0)
+    seconds = duration(case.timeout, "timeout") if case.timeout else trial.setting.timeout
+    time = CaseTime(seconds)
+    trial.now = time.now
+    started = time.now()
+    data: Any = None
+    prepared = False
+    try:
+        async with time:
+            if case.before:
+                data = await _hook(trial, case.before, "before", [case_record(case)])
+            prepared = True
+            await _mode_of(trial)(trial)
+    except TimeoutError:
+        trial.failures.append(Failure("timeout", f"timeout after {in_words(seconds)}"))
+        trial.end(status="failed", error=trial.failures[-1].message)
+    except HookError as error:
+        trial.failures.append(error.failure)
+    except AgentError as error:
+        trial.failures.append(agent_failure(error))
+    except (RunnerError, ScriptError) as error:
+        hint = f". {error.hint}" if error.hint else ""
+        broken = isinstance(error, HostError) or (isinstance(error, RunnerError) and error.infrastructure)
+        cause: Cause = "infrastructure" if broken else "error"
+        trial.failures.append(Failure(cause, f"agent error: {error.message}{hint}"))
+    except Exception as error:  # a fault of this tool costs one case, not the run
+        trial.failures.append(Failure("infrastructure", f"the case broke the tool: {type(error).__name__}: {error}"))
+    milliseconds = (time.now() - started) * 1000
+    if case.after and prepared:
+        await _after(trial, data, milliseconds, seconds)
+    status: Status = "failed" if trial.failures else "skipped" if trial.skip_reason is not None else "passed"
+    return ended(trial, status, milliseconds)
+
+
+async def _after(trial: Trial, data: Any, milliseconds: float, seconds: float) -> None:
+    """The hook after a case; one that fails is a warning."""
+    assert trial.case.after is not None
+    record = {
+        "id": trial.case.id,
+        "status": "failed" if trial.failures else "passed",
+        "duration_ms": round(milliseconds),
+        "output": trial.answer.output if trial.answer else None,
+        "error": trial.failures[0].message if trial.failures else None,
+    }
+    try:
+        async with CaseTime(seconds):
+            await _hook(trial, trial.case.after, "after", [case_record(trial.case), record, data])
+    except HookError as error:
+        trial.chat.logs.append(("warn", error.failure.message))
+    except TimeoutError:
+        trial.chat.logs.append(("warn", f"after {trial.case.after}: timeout after {in_words(seconds)}"))
+
+
+async def _hook(trial: Trial, reference: str, kind: str, arguments: list[Any]) -> Any:
+    return await Hook(trial.setting, trial.assistant, trial.chat).call(reference, kind, arguments)
+
+
+def _mode_of(trial: Trial) -> Any:
+    from importlib import import_module
+
+    return import_module(MODES[mode_of(trial.case)]).run
+
+
+def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
+    """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
+    failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == "infrastructure"))
+    outcome = Outcome(
+        trial.case.id,
+        status,
+        milliseconds,
+        failures,
+        len(trial.assertions),
+        trial.skip_reason,
+        not_judged=trial.not_judged,
+        warnings=trial.warnings,
+    )
+    digest = ""
+    if trial.setting.digests:
+        from runner.planning.resume import digest_of
+
+        digest = digest_of(trial.case)
+    logs = tuple(trial.chat.logs)
+    return TestResult(trial.suite, trial.case.id, trial.position, outcome, logs, trial.result(), digest=digest)

@@ -1,0 +1,66 @@
+"""What a run may take: `--max-cost`, `--max-tokens`, `--max-duration`. When one is used up, no further test begins.
+
+A budget that cannot be kept, because a call does not say what it took, ends the run too, and the run does not pass.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from runner.cli.options import in_words
+from runner.execution.stopping import BUDGET_GRACE
+
+if TYPE_CHECKING:
+    from runner.cli.options import RunOptions
+    from runner.connectors.base import Usage
+    from runner.execution.stopping import Stop
+
+
+class Budgets:
+    """Counts what all model calls of a run take, those of helpers and judges too. May be told from any thread."""
+
+    def __init__(self, options: RunOptions, stop: Stop) -> None:
+        """Starts the clock of `--max-duration`."""
+        self._cost_limit = options.max_cost
+        self._token_limit = options.max_tokens
+        self._stop = stop
+        self._cost = 0.0
+        self._tokens = 0
+        self._timer: threading.Timer | None = None
+        if options.max_duration is not None:
+            reason = f"--max-duration {in_words(options.max_duration)} is over"
+            self._timer = threading.Timer(options.max_duration, stop.request, (reason, BUDGET_GRACE))
+            self._timer.daemon = True
+            self._timer.start()
+
+    def spend(self, connector: str, usage: Usage, free: bool) -> None:
+        """Counts one model call; of a `free` one nothing needs to be known."""
+        self._tokens += usage.input_tokens + usage.output_tokens
+        self._cost += usage.cost or 0.0
+        if self._cost_limit is not None:
+            budget = f"--max-cost {self._cost_limit:g}"
+            if usage.cost is None and not free:
+                self._give_up(budget, f"what a call of {connector} costs is not known, {_why(usage)}")
+            elif self._cost >= self._cost_limit:
+                self._stop.request(f"{budget} is used up (${self._cost:.4f})", BUDGET_GRACE)
+        if self._token_limit is not None:
+            budget = f"--max-tokens {self._token_limit}"
+            if usage.unknown and not free:
+                self._give_up(budget, f"what a call of {connector} took is not known, {_why(usage)}")
+            elif self._tokens >= self._token_limit:
+                self._stop.request(f"{budget} is used up ({self._tokens})", BUDGET_GRACE)
+
+    def end(self) -> None:
+        """Stops the clock."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _give_up(self, budget: str, why: str) -> None:
+        self._stop.request(f"{budget} cannot be kept: {why}", BUDGET_GRACE, spoils=True)
+
+
+def _why(usage: Usage) -> str:
+    if usage.unknown:
+        return "since its answer has no usage that can be counted"
+    return "since it has no price: name it in options.price of the connector"

@@ -1,0 +1,54 @@
+"""How a run ended: its status, for the reports, and its exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner import exit_codes
+
+if TYPE_CHECKING:
+    from runner.cli.options import RunOptions
+    from runner.environment import Environment
+    from runner.execution.stopping import Stop
+    from runner.results.events import RunStatus
+    from runner.results.fold import Execution
+
+
+def status_of(run: Execution, stop: Stop, unlisted: int, fail_fast: bool) -> tuple[RunStatus, str | None, int]:
+    """How the run ended, why it ended before its time, and how many tests have no verdict because of that.
+
+    Args:
+        unlisted: tests of suites that have not begun.
+        fail_fast: whether the first failure ends the run.
+    """
+    left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
+    all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
+    if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
+        return "interrupted", stop.reason, left + run.cut
+    status: RunStatus = "error" if run.errors else "failed" if run.counts.bad else "passed"
+    if fail_fast and run.counts.bad and left + run.cut:
+        return status, "--fail-fast", left + run.cut
+    return status, None, 0
+
+
+def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
+    """The exit code of a run that has ended (specification, section 2). Says on standard error what is odd about it."""
+    assert run.end is not None
+    if run.end.status == "interrupted":
+        return stop.code or exit_codes.FAILED
+    codes = {"error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
+    if run.errors:  # also those of reporters that broke on the end of the run
+        return exit_codes.RUNTIME
+    if run.end.status in codes:
+        return codes[run.end.status]
+    if not run.suites:
+        environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
+        return exit_codes.PASSED
+    if not any(suite.total for suite in run.listed.values()):
+        environment.stderr.write(
+            "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+        )
+        return exit_codes.CONFIGURATION
+    if not run.counts.total and not options.dry_run:
+        environment.stderr.write(f"Warning: no test matches --run {options.run}\n")
+    return exit_codes.PASSED

@@ -1,0 +1,88 @@
+"""Hooks around cases: functions of the agent's scripts that a case or a flag names (facts of the runtime, (g))."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError
+from runner.agents.references import ScriptReferenceError, find_function
+from runner.agents.runtime import Scope
+from runner.cases.messages import input_of
+from scripttest import Failure, FunctionCall, HostError, code_frame
+from scripttest.values import NamedTuple
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.agents.chat import Chat
+    from runner.cases.model import Case
+    from runner.modes.base import Setting
+    from scripttest import Cause
+
+
+class HookError(Exception):
+    """A hook failed."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class Hook(NamedTuple):
+    """On whose behalf hooks are called."""
+
+    setting: Setting
+    assistant: Assistant
+    chat: Chat
+
+    async def call(self, reference: str, kind: str, arguments: list[Any]) -> Any:
+        """What a hook returned; of an object with `data`, that. `kind` is for messages. Raises HookError."""
+        runtime = self.setting.runtime
+        scope = Scope(self.chat, self.assistant, self.chat.context, 0)
+        try:
+            found = await find_function(
+                reference, (), self.assistant.folder, self.setting.application, runtime.functions
+            )
+            call = FunctionCall(
+                found.script,
+                found.function,
+                json.dumps([None, *arguments]),
+                json.dumps(self.chat.context),
+                self.chat.mocks_json,
+                found.module,
+                context_at=0,
+            )
+            value = (await runtime.function(call, scope, f"{kind} {reference}")).value
+        except ScriptReferenceError as error:
+            message = error.message + (f". {error.hint}" if error.hint else "")
+            raise HookError(Failure("infrastructure" if error.infrastructure else "setup", message)) from error
+        except AgentError as error:
+            cause: Cause = "infrastructure" if error.infrastructure else "setup"
+            raise HookError(agent_failure(error)._replace(cause=cause, message=error.message)) from error
+        except HostError as error:
+            raise HookError(Failure("infrastructure", error.message)) from error
+        return value["data"] if isinstance(value, dict) and "data" in value else value
+
+
+def agent_failure(error: AgentError) -> Failure:
+    """The failure that an agent error is."""
+    failure = Failure(
+        "infrastructure" if error.infrastructure else "error",
+        "agent error: " + error.message + (f". {error.hint}" if error.hint else ""),
+    )
+    if not error.frames:
+        return failure
+    return failure._replace(frames=error.frames, code_frame=code_frame(error.frames[0].location))
+
+
+def case_record(case: Case) -> dict[str, Any]:
+    """What hooks get of a case: `{id, input, metadata, assert?}`."""
+    record: dict[str, Any] = {"id": case.id, "input": input_of(case), "metadata": case.metadata}
+    if case.assertions:
+        record["assert"] = [_written(assertion) for assertion in case.assertions]
+    return record
+
+
+def _written(assertion: Any) -> Any:
+    """An assertion as a JSON value; in conversations it may be a text."""
+    return assertion if isinstance(assertion, str) else assertion.model_dump(exclude_defaults=True)

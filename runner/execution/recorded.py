@@ -1,0 +1,84 @@
+"""The stream of a run whose model calls are recorded or replayed: it tells recordings of the cases that have ended, and
+fails a case that missed a recorded answer, even when the case took that for something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.reporters.multiplexer import Multiplexer, describe
+from runner.results.events import Event, RunEnd, RunError, TestEnd, TestResult, TestStart, Warned
+from scripttest import Failure
+
+if TYPE_CHECKING:
+    from runner.connectors.recording import Recording
+    from runner.reporters.base import Reporter
+    from runner.security.secrets import Secrets
+
+
+T = TypeVar("T")
+
+
+class RecordedStream(Multiplexer):
+    """A `Multiplexer` in front of which recordings stand."""
+
+    def __init__(self, reporters: list[Reporter], secrets: Secrets, recording: Recording, whole: bool) -> None:
+        """`whole`: all cases run, so recordings that nobody uses have lost theirs."""
+        super().__init__(reporters, secrets)
+        self._recording = recording
+        self._whole = whole
+        self._broken = False
+        self._started: set[tuple[str, str]] = set()
+        """Tests under way; one that ends without having begun was taken over from an earlier run."""
+
+    def send(self, event: Event) -> None:
+        """Sends an event, and before the last one what is to be said of the recordings."""
+        if isinstance(event, TestStart):
+            self._started.add((event.suite, event.name))
+        elif isinstance(event, TestEnd):
+            suite, name, status = event.result.suite, event.result.name, event.result.outcome.status
+            if (suite, name) in self._started:
+                self._started.discard((suite, name))
+                self._try(lambda: self._recording.end(suite, name, status))
+            else:
+                self._recording.keep(suite, name)
+        elif isinstance(event, RunEnd):
+            whole = self._whole and event.status != "interrupted"
+            warning = self._try(lambda: self._recording.finish(whole))
+            if warning:
+                super().send(Warned(warning))
+            if self.execution.errors and event.status in ("passed", "failed"):
+                event = event._replace(status="error")
+        super().send(event)
+
+    def close(self) -> None:
+        """Closes the reporters, which may still have asked models."""
+        super().close()
+        try:
+            self._recording.close()
+        except OSError as error:
+            self.execution.add(_cannot_write(error))
+
+    def checked(self, result: TestResult) -> TestResult:
+        """The result of an attempt, which failed if it missed a recorded answer."""
+        outcome = result.outcome
+        misses = self._recording.misses(result.suite, result.name, result.run or 1)
+        said = [failure.message for failure in outcome.failures]
+        unsaid = [miss for miss in misses if not any(miss.partition("\n")[0] in text for text in said)]
+        if not unsaid:
+            return result
+        failures = (*(Failure("infrastructure", miss) for miss in unsaid), *outcome.failures)
+        return result._replace(outcome=outcome._replace(status="failed", failures=failures, skip_reason=None))
+
+    def _try(self, work: Callable[[], T]) -> T | None:
+        try:
+            return work()
+        except OSError as error:
+            if not self._broken:  # one word is enough of a disk that is full
+                self._broken = True
+                super().send(_cannot_write(error))
+            return None
+
+
+def _cannot_write(error: OSError) -> RunError:
+    return RunError(f"Cannot write recordings: {describe(error)}", "Calls of some cases are not recorded")

@@ -1,0 +1,100 @@
+"""Runs a test counts as one: attempts come in as they end, the result of the test goes out when the last has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runner.results.events import AttemptEnd, Event, TestEnd, TestResult
+from runner.results.stability import Attempt, pass_rate, shown_of, stability_of
+
+
+class Repetition:
+    """Sends the ends of attempts and of tests. Of a test that runs once, only the latter."""
+
+    def __init__(
+        self,
+        send: Callable[[Event], None],
+        runs: int,
+        min_pass_rate: float,
+        checked: Callable[[TestResult], TestResult] | None = None,
+        strict: bool = False,
+    ) -> None:
+        """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count; with `strict` its
+        warnings fail it."""
+        self.runs = runs
+        self.failed = False
+        """Whether a test has failed, or can no longer pass."""
+        self._send = send
+        self._least = min_pass_rate
+        self._checked = checked
+        self._strict = strict
+        self._open: dict[tuple[str, int], list[TestResult]] = {}
+
+    def end(self, result: TestResult) -> TestResult | None:
+        """Sends the end of an attempt, or of a test that has none (`result.run` is 0). The result of the test when it
+        has ended with that."""
+        if self._checked is not None:
+            result = self._checked(result)
+        if self._strict:
+            from runner.results.strictness import strict
+
+            result = strict(result)
+        if not result.run:
+            return self._ended(result)
+        self._send(AttemptEnd(result))
+        key = (result.suite, result.position)
+        results = self._open.setdefault(key, [])
+        results.append(result)
+        failed = sum(result.outcome.status == "failed" for result in results)
+        broke = result.outcome.cause == "infrastructure"
+        self.failed = self.failed or broke or pass_rate(self.runs - failed, self.runs) < self._least
+        return self._together(key) if len(results) == self.runs else None
+
+    def cut(self, suite: str) -> None:
+        """Ends the tests of a suite of which not all runs have ended, with those that have."""
+        for key in [key for key in self._open if key[0] == suite]:
+            self._together(key)
+
+    def _together(self, key: tuple[str, int]) -> TestResult:
+        results = sorted(self._open.pop(key), key=lambda result: result.run)
+        return self._ended(_combined(results, self._least))
+
+    def _ended(self, result: TestResult) -> TestResult:
+        self.failed = self.failed or result.outcome.status == "failed"
+        self._send(TestEnd(result))
+        return result
+
+
+def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
+    """The result of a test from those of its runs."""
+    attempts = tuple(map(_attempt, results))
+    stability = stability_of(attempts)
+    shown = results[shown_of(attempts, min_pass_rate)]
+    milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
+    warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
+    cases = [result.case for result in results if result.case is not None]
+    costs = [case.cost for case in cases if case.cost is not None]
+    return shown._replace(
+        outcome=shown.outcome._replace(
+            milliseconds=milliseconds,
+            warnings=warnings,
+            not_judged=max(result.outcome.not_judged for result in results),
+        ),
+        run=0,
+        record=None,
+        attempts=tuple(attempt._replace(answer="") for attempt in attempts),
+        stability=stability,
+        case=shown.case
+        and shown.case._replace(
+            model_calls=sum(case.model_calls for case in cases),
+            input_tokens=sum(case.input_tokens for case in cases),
+            output_tokens=sum(case.output_tokens for case in cases),
+            cost=sum(costs) if costs else None,
+        ),
+    )
+
+
+def _attempt(result: TestResult) -> Attempt:
+    from runner.results.run_records import attempt_of, record_of
+
+    return attempt_of(record_of(result), result.run)

@@ -1,0 +1,316 @@
+"""Runs the cases of all case inputs: so many at the same time, hooks around each input, the events of all of them.
+
+Cases are taken from their files as they are needed. One that has to wait for others (`depends_on`) is put aside until
+they have ended, and whoever is free takes the next. With `--runs`, a case that may begin becomes so many items, which
+are taken one by one: its runs happen at the same time where there are places.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.chat import Chat, Origin
+from runner.cli.options import in_words
+from runner.execution.hooks import Hook, HookError, case_record
+from runner.execution.repetition import Repetition
+from runner.execution.trials import CaseRun
+from runner.modes.base import Setting, Trial
+from runner.planning.dependencies import Progress
+from runner.results.events import Event, Suite, SuiteEnd, SuiteStart, TestResult, TestStart, TurnStart, Warned
+from scripttest import Failure
+from scripttest.values import NamedTuple
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.cases.model import Case
+    from runner.execution.stopping import Stop
+    from scripttest import Status
+
+
+class CaseSource(NamedTuple):
+    """The cases of one input."""
+
+    suite: Suite
+    assistant: Assistant
+    folder: Path
+    """Where relative files of the cases are looked for."""
+    selected: int
+    """How many cases are to run."""
+    total: int
+    """How many there are without `--run`."""
+    cases: Callable[[], Iterable[tuple[int, Case]]]
+    """The cases that are to run, with their lines, read anew."""
+    ids: Callable[[], Iterable[str]] = tuple
+    """The ids of all cases that there are without `--run`, read anew."""
+    waited: frozenset[str] = frozenset()
+    """Ids of those that others depend on."""
+    refers: bool = True
+    """Whether its cases may name agents, scripts or connectors."""
+    broken: str = ""
+    """Why none of its cases can run: what is wrong with the files of the agent."""
+    done: Mapping[str, Mapping[int, Status]] = {}
+    """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
+
+
+class Plan(NamedTuple):
+    """How to run them."""
+
+    setting: Setting
+    parallel: int
+    fail_fast: bool
+    before: str | None
+    """Hook before the cases of each input."""
+    after: str | None
+    stop: Stop | None = None
+    """Says when no case is to begin any more, and when those under way are given up."""
+
+
+async def run_cases(
+    sources: list[CaseSource], plan: Plan, send: Callable[[Event], None], repetition: Repetition
+) -> None:
+    """Runs all cases and sends their events. With `fail_fast` no case begins after one has failed, and those under way
+    are given up, as they are when this is cancelled: they have no result, unless some of their turns, or runs, have
+    ended."""
+    run = _Run(sources, plan, send, repetition)
+    stop = plan.stop
+    workers: list[asyncio.Task[None]] = []
+    try:
+        while len(workers) < plan.parallel and not run.over:
+            workers.append(asyncio.create_task(run.work()))
+            await asyncio.sleep(0)  # the first requests are under way while the last cases begin
+        await asyncio.gather(*workers)
+    except _FailFastError:
+        run.stopped = "given up by --fail-fast"
+    except asyncio.CancelledError:
+        run.stopped = (stop and stop.reason) or run.stopped
+        raise
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        for source in sources:
+            repetition.cut(source.suite.id)
+    await run.finish()
+
+
+class _FailFastError(Exception):
+    """A case has failed, or can no longer pass, and the run stops at the first failure."""
+
+
+class _SuiteRun:
+    """One source while it runs."""
+
+    def __init__(self, source: CaseSource, plan: Plan, runs: int) -> None:
+        self.source = source
+        self.done = {id for id, statuses in source.done.items() if len(statuses) == runs}
+        """Cases that an earlier run has ended."""
+        self.left = source.selected - len(self.done)
+        self.progress = Progress(source.waited)
+        for id in self.done:
+            self.progress.end(id, min(source.done[id].values()))  # "failed" comes before "passed"
+        context = {**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
+        self.chat = Chat(context, origin=Origin(source.suite.id, "@hooks"))
+        """Of the hooks around all cases."""
+        self.prepared: asyncio.Task[Any] | None = None
+        self.results: list[dict[str, Any]] = []
+        """What the hook after all cases gets; kept only when there is one."""
+
+
+class _Item(NamedTuple):
+    """A case that is to run, or one run of it."""
+
+    suite: _SuiteRun
+    position: int
+    line: int
+    case: Case
+    run: int = 0
+    """Which of several runs it is, from 1."""
+
+
+class _Run:
+    def __init__(
+        self, sources: list[CaseSource], plan: Plan, send: Callable[[Event], None], repetition: Repetition
+    ) -> None:
+        self.stopped = "interrupted"
+        """Why cases are given up, if they are."""
+        self.over = False
+        """Whether no case is to begin any more."""
+        self._plan = plan
+        self._send = send
+        self._repetition = repetition
+        self._sources = sources
+        self._begun: list[_SuiteRun] = []
+        self._queue = self._next()
+        self._ready: deque[_Item] = deque()
+        """Cases that were put aside and need not wait any longer, and further runs of those that have begun."""
+        self._aside: list[_Item] = []
+        self._running = 0
+        self._changed = asyncio.Event()
+        """Set when there may be something to take for those who wait for it, or nothing runs any longer."""
+
+    def _next(self) -> Iterator[_Item]:
+        for source in self._sources:
+            suite = _SuiteRun(source, self._plan, self._repetition.runs)
+            self._begun.append(suite)
+            self._send(SuiteStart(source.suite.id, source.selected, source.total))
+            if not suite.left:
+                self._send(SuiteEnd(source.suite.id))
+            for position, (line, case) in enumerate(source.cases()):
+                if case.id not in suite.done:
+                    yield _Item(suite, position, line, case)
+
+    async def work(self) -> None:
+        """Takes cases until there are none."""
+        try:
+            while (item := await self._take()) is not None:
+                self._running += 1
+                await self._case(item)
+                self._running -= 1
+                if self._repetition.failed and self._plan.fail_fast:
+                    raise _FailFastError
+                await asyncio.sleep(0)
+            self._changed.set()
+        finally:
+            self.over = True
+
+    async def finish(self) -> None:
+        """Ends the sources of which cases are left, because the run stopped."""
+        for suite in self._begun:
+            if suite.left:
+                await self._finish(suite)
+
+    async def _take(self) -> _Item | None:
+        """The next case that may begin; waits while there is none, but there will be."""
+        while True:
+            if self._plan.stop is not None and self._plan.stop.reason:
+                return None
+            if self._ready:
+                return self._begin(self._ready.popleft())
+            for item in self._queue:
+                if not item.suite.progress.waits(item.case.depends_on):
+                    return self._begin(item)
+                self._aside.append(item)
+            if not self._aside:
+                return None
+            if not self._running:  # nobody is left who could end what they wait for
+                self._ready += self._aside
+                self._aside.clear()
+                continue
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _begin(self, item: _Item) -> _Item:
+        """The first run of a case that may begin, when there are several; the others are ready."""
+        runs, case = self._repetition.runs, item.case
+        if item.run or runs == 1 or case.skip or item.suite.progress.obstacle(case.depends_on):
+            return item
+        done = item.suite.source.done.get(case.id, {})
+        first, *others = [run for run in range(1, runs + 1) if run not in done]
+        self._ready.extendleft(item._replace(run=run) for run in reversed(others))
+        self._changed.set()
+        return item._replace(run=first)
+
+    def _end(self, item: _Item, result: TestResult) -> None:
+        """Notes the end of a case, for those that wait for it."""
+        if not item.suite.progress.end(item.case.id, result.outcome.status):
+            return
+        aside, self._aside = self._aside, []
+        for other in aside:
+            waits = other.suite.progress.waits(other.case.depends_on)
+            (self._aside if waits else self._ready).append(other)
+        self._changed.set()
+
+    async def _case(self, item: _Item) -> None:
+        """Runs a case once."""
+        suite, case = item.suite, item.case
+        self._send(TestStart(suite.source.suite.id, case.id, item.position, item.run))
+        run = CaseRun(lambda: self._trial(item))
+        try:
+            obstacle = suite.progress.obstacle(case.depends_on)
+            if suite.source.broken and not case.skip:
+                result = run.failed(Failure("infrastructure", suite.source.broken))
+            elif obstacle is not None and not case.skip and not item.run:
+                result = run.skipped(obstacle)
+            else:
+                if not case.skip:
+                    await self._prepare(suite)
+                result = await run.run()
+        except HookError as error:
+            result = run.failed(error.failure)
+        except asyncio.CancelledError:
+            cut = run.interrupted(self.stopped)
+            if cut is not None:
+                self._repetition.end(cut._replace(run=item.run))
+            raise
+        if self._plan.after:
+            suite.results.append(_record(result, item.run))
+        whole = self._repetition.end(result._replace(run=item.run))
+        if whole is None:
+            return
+        self._end(item, whole)
+        suite.left -= 1
+        if not suite.left:
+            await self._finish(suite)
+
+    def _trial(self, item: _Item) -> Trial:
+        source = item.suite.source
+        id, position, run = source.suite.id, item.position, item.run
+        trial = Trial(self._plan.setting, id, source.folder, source.assistant, item.case, position, item.line)
+        trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn, run))
+        if run:
+            context = trial.chat.context
+            context["chat_id"] += f"-run-{run}"
+            context["metadata"] = {"run": run, **context["metadata"]}
+            trial.chat.origin = trial.chat.origin._replace(run=run)
+        return trial
+
+    async def _prepare(self, suite: _SuiteRun) -> None:
+        """Runs the hook before all cases of a source, once. Raises HookError."""
+        if self._plan.before is None:
+            return
+        if suite.prepared is None:
+            suite.prepared = asyncio.create_task(self._hook(suite, self._plan.before, "before", [_cases(suite)]))
+        await asyncio.shield(suite.prepared)
+
+    async def _finish(self, suite: _SuiteRun) -> None:
+        """Runs the hook after all cases of a source; one that fails is said, and fails nothing."""
+        if self._plan.after is not None:
+            data = None
+            if suite.prepared is not None:
+                await asyncio.wait([suite.prepared])
+                data = None if suite.prepared.exception() else suite.prepared.result()
+            try:
+                await self._hook(suite, self._plan.after, "after", [suite.results, data])
+            except HookError as error:
+                self._send(Warned(f"{suite.source.suite.label}: {error.failure.message}"))
+        self._send(SuiteEnd(suite.source.suite.id))
+
+    async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
+        hook = Hook(self._plan.setting, suite.source.assistant, suite.chat)
+        try:
+            async with asyncio.timeout(self._plan.setting.timeout):
+                return await hook.call(reference, kind, arguments)
+        except TimeoutError as error:
+            words = f"{kind} {reference}: timeout after {in_words(self._plan.setting.timeout)}"
+            raise HookError(Failure("setup", words)) from error
+
+
+def _cases(suite: _SuiteRun) -> list[dict[str, Any]]:
+    return [case_record(case) for _, case in suite.source.cases()]
+
+
+def _record(result: TestResult, run: int) -> dict[str, Any]:
+    """What the hook after all cases gets of a case, or of one run of it."""
+    outcome = result.outcome
+    return {
+        "id": outcome.name,
+        **({"run": run} if run else {}),
+        "status": outcome.status,
+        "duration_ms": round(outcome.milliseconds),
+        "output": result.case.output if result.case else None,
+        "error": outcome.failures[0].message if outcome.failures else None,
+    }

@@ -1,0 +1,155 @@
+"""Script tests as events: what the script host reports, put into the stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from runner.application.application import TestModule
+from runner.execution.repetition import Repetition
+from runner.reporters.multiplexer import Multiplexer
+from runner.results.events import Suite, SuiteEnd, SuiteStart, TestResult, TestStart
+from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
+from scripttest.values import NamedTuple
+
+if TYPE_CHECKING:
+    from runner.planning.selection import Selection
+
+LISTING = 2.0
+"""Seconds that modules get to say what tests they have, when the run has ended."""
+LOG_LINES = 10_000
+"""Captured lines of one test that are kept."""
+
+
+def suite_of(module: TestModule) -> Suite:
+    """The suite that a test module is."""
+    return Suite(module.id, "script_test", module.label, str(module.test), module.agent)
+
+
+def host_module(module: TestModule, context: dict[str, Any]) -> Module:
+    """The module as the host takes it."""
+    own = {**context, "assistant_id": context["assistant_id"] or module.agent}
+    return Module(Source(module.id, module.test, module.script), json.dumps(own))
+
+
+class ScriptRun(NamedTuple):
+    """How modules are run."""
+
+    host: ScriptHost
+    stream: Multiplexer
+    repetition: Repetition
+    fail_fast: bool
+    done: Mapping[str, Collection[int]]
+    """Module → positions of the tests that have results of an earlier run."""
+    records: Iterator[HostRecord]
+    """What the host reports."""
+    selection: Selection | None
+    """What `--run` selects."""
+
+
+def run_scripts(run: ScriptRun, modules: list[str]) -> int:
+    """Runs modules and sends their events; blocks. When the run is to stop, and with `fail_fast` after the first
+    failure, what was running then has no result. Raises HostError.
+
+    Returns:
+        With `fail_fast`, how many tests the modules have of which nothing was sent.
+    """
+    host, repetition = run.host, run.repetition
+    records = _Records(run, host.list_only)
+    try:
+        for record in run.records:
+            records.take(record)
+            if run.fail_fast and repetition.failed:
+                host.only_list(LISTING)
+                return _listed(run.records, set(modules) - records.known)
+        return 0
+    finally:
+        for module in modules:
+            repetition.cut(module)
+
+
+def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
+    """How many tests some modules have, of which the host tells; one that cannot be listed, or not in time, counts as
+    one."""
+    counts = dict.fromkeys(modules, 1)
+    waiting = set(modules)
+    while waiting and (record := next(records, None)) is not None:
+        if isinstance(record, Listed):
+            counts[record.module] = len(record.tests)
+        waiting.discard(record.module)
+    return sum(counts.values())
+
+
+class _Records:
+    """Makes events of the host's records."""
+
+    def __init__(self, run: ScriptRun, list_only: bool) -> None:
+        self._send = run.stream.send
+        self._repetition = run.repetition
+        self._done = run.done
+        self._selection = run.selection
+        self._places: dict[str, list[int]] = {}
+        """Module → position in the suite of each test that runs."""
+        self._list_only = list_only
+        self._logs: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
+        self._left: dict[str, int] = {}
+        self._names: dict[str, tuple[str, ...]] = {}
+        self.known: set[str] = set()
+        """Modules whose tests were sent."""
+
+    def take(self, record: HostRecord) -> None:
+        """Sends what a record means."""
+        module = record.module
+        send = self._send
+        if isinstance(record, Started):
+            place = self._places[module][record.position]
+            send(TestStart(module, self._names[module][record.position], place, self._run(record)))
+        elif isinstance(record, Line):
+            lines = self._logs.setdefault((module, record.position, record.run), [])
+            if len(lines) < LOG_LINES:
+                lines.append((record.level, record.text))
+        elif isinstance(record, Ended):
+            captured = tuple(self._logs.pop((module, record.position, record.run), ()))
+            outcome, run = record.outcome, self._run(record)
+            if self._selection is not None:
+                outcome = self._selection.checked(module, outcome)
+            place = self._places[module][record.position]
+            result = TestResult(module, outcome.name, place, outcome, captured, run=run)
+            if self._repetition.end(result) is not None:
+                self._left[module] -= 1
+                if not self._left[module]:
+                    send(SuiteEnd(module))
+        elif isinstance(record, Listed):
+            self.known.add(module)
+            self._names[module] = record.tests
+            self._left[module] = len(record.tests)
+            done = self._done.get(module, ())
+            selected = len(record.tests) + len(done)
+            self._places[module] = [place for place in range(selected) if place not in done]
+            send(SuiteStart(module, selected, len(record.known), record.tests))
+            if not record.tests or self._list_only:
+                send(SuiteEnd(module))
+        else:
+            self._broken(record)
+
+    def _run(self, record: Started | Ended) -> int:
+        return record.run if self._repetition.runs > 1 else 0
+
+    def _broken(self, record: Broken) -> None:
+        """A module without results counts as one failed test that bears the name of the module."""
+        self.known.add(record.module)
+        name = record.module.rpartition(".")[2]
+        failure = record.failure
+        more = [
+            text if place is None else f"{place.file}:{place.line}:{place.column}: {text}"
+            for text, place in record.others
+        ]
+        message = "\n".join(["the module cannot be loaded: " + failure.message, *more[:20]])
+        if record.hint:
+            message += f"\n{record.hint}"
+        outcome = Outcome(name, "failed", 0, (failure._replace(message=message),))
+        self._send(SuiteStart(record.module, 1, 1, (name,)))
+        self._send(TestStart(record.module, name, 0))
+        self._repetition.end(TestResult(record.module, name, 0, outcome))
+        self._send(SuiteEnd(record.module))

@@ -1,0 +1,204 @@
+"""Cases that an agent or a script makes: `-i "agents:workers.test.generator?count=10&focus=edge-cases" -n expense`
+(seed 000, "Generator Agent Interface").
+
+The generator is told what is to be tested, and the parameters behind the `?`; what it answers is checked like a file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError
+from runner.agents.answers import read_cases
+from runner.agents.chat import Chat, Origin
+from runner.agents.references import ScriptReferenceError, find_function
+from runner.agents.runtime import Scope
+from runner.cases.model import Case
+from runner.cases.values import cases_from_values
+from runner.cli.options import in_words
+from runner.errors import ConfigurationError
+from runner.reporters import report_path
+from scripttest import FunctionCall, HostError
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.execution.scheduler import CaseSource
+    from runner.modes.base import Setting
+    from runner.planning.inputs import GeneratorInput
+
+DEFAULT_COUNT = 5
+"""Cases that are asked for when the parameters do not say how many."""
+ROLES = ("Generate",)
+"""The function that a script reference means which names none."""
+SHOWN = 300
+"""Characters of an answer that are shown when there are no cases in it."""
+
+_TARGET = ("target_agent", "target_description", "target_tools")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")
+_FORM = 'It must give {"cases": [{"id": "G001", "input": "..."}]}, or the list alone'
+
+
+def parameters(query: str, where: str) -> dict[str, Any]:
+    """The parameters of `count=10&focus=edge-cases`; numbers, `true` and `false` are what they look like, everything
+    else is text. Raises ConfigurationError naming `where`."""
+    from urllib.parse import parse_qsl
+
+    try:
+        pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
+    except ValueError as error:
+        raise ConfigurationError(f"Cannot read {where}: its parameters are not name=value&name=value") from error
+    values = {name: _typed(value) for name, value in pairs}
+    for name in values:
+        if name in _TARGET:
+            raise ConfigurationError(f'Cannot use {where}: "{name}" is told by -n, and is no parameter')
+    count = values.get("count", DEFAULT_COUNT)
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        raise ConfigurationError(f"Cannot use {where}: count must be a whole number from 1 up")
+    return values
+
+
+def _typed(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    return float(text) if number[1] else int(text)
+
+
+async def generate(
+    input: GeneratorInput, setting: Setting, folder: Path, lenient: bool
+) -> tuple[list[Case], list[str]]:
+    """Has cases made, and answers them with warnings about them. Every case has an id of its own.
+
+    Args:
+        folder: what relative attachments of the cases count from.
+        lenient: cases that are wrong are left out with a warning.
+
+    Raises:
+        ConfigurationError: there is no such generator, it failed, or it made no cases that can be run.
+    """
+    import asyncio
+
+    try:
+        async with asyncio.timeout(setting.timeout):
+            answer = await _Generation(input, setting).answer()
+    except TimeoutError as error:
+        raise _failed(input, f"timeout after {in_words(setting.timeout)}") from error
+    except AgentError as error:
+        raise _failed(input, error.placed, error.hint) from error
+    except (ScriptReferenceError, HostError) as error:
+        raise _failed(input, error.message, error.hint) from error
+    values = read_cases(answer)
+    if not values:
+        said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        shown = said if len(said) <= SHOWN else f"{said[:SHOWN]}... ({len(said)} characters)"
+        raise _failed(input, f"it gave no cases: {shown}", _FORM)
+    return cases_from_values(with_ids(values), input.reference, folder, lenient)
+
+
+def with_ids(values: Iterable[Any]) -> list[Any]:
+    """Values of cases, each with an id of its own: `G001-2` where `G001` is taken, `generated-3` where the third has
+    none. What is no object stays as it is."""
+    values = list(values)
+    taken: set[str] = set()
+    found: list[Any] = []
+    for number, value in enumerate(values, 1):
+        if not isinstance(value, dict):
+            found.append(value)
+            continue
+        id = value.get("id")
+        id = f"generated-{number}" if id is None or isinstance(id, (bool, dict, list)) else str(id).strip()
+        id = unique = id or f"generated-{number}"
+        copy = 1
+        while unique in taken:
+            copy += 1
+            unique = f"{id}-{copy}"
+        taken.add(unique)
+        found.append({**value, "id": unique})
+    return found
+
+
+def check_outputs(outputs: Sequence[str]) -> None:
+    """Raises ConfigurationError when cases cannot be written to one of the files of `--output`."""
+    for output in outputs:
+        if not output.endswith(".jsonl"):
+            raise ConfigurationError(f"Cannot write cases to {output}: they go to a .jsonl file")
+
+
+def write_cases(
+    sources: Sequence[CaseSource], outputs: Sequence[str], directory: Path, redact: Callable[[str], str]
+) -> list[Path]:
+    """Writes what was generated, each case a line, to the files of `--output`, after `redact`. Ids that stand twice are
+    made unique. The paths of the files. Raises ConfigurationError."""
+    cases = [case for source in sources if source.suite.is_generated for _, case in source.cases()]
+    values = with_ids(case.model_dump(mode="json", exclude_unset=True) for case in cases)
+    text = "".join(json.dumps({"id": value["id"], **value}, ensure_ascii=False) + "\n" for value in values)
+    paths = [report_path(output, directory) for output in outputs]
+    for path in paths:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(redact(text), "utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"Cannot write cases to {path}: {error.strerror}") from error
+    return paths
+
+
+class _Generation:
+    def __init__(self, input: GeneratorInput, setting: Setting) -> None:
+        self._input = input
+        self._setting = setting
+        self._target = setting.runtime.assistants.get(input.agent)
+
+    async def answer(self) -> Any:
+        """What the generator answers, as a JSON value."""
+        payload = await self._payload()
+        context = {**self._setting.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
+        chat = Chat(context, origin=Origin(self._input.id, "@generate"))
+        if self._input.reference.startswith("agents:"):
+            return await self._of_agent(payload, chat)
+        return await self._of_script(payload, chat)
+
+    async def _payload(self) -> dict[str, Any]:
+        """`{target_agent, target_description, target_tools, count, focus?, complexity?, ...}`."""
+        target = self._target
+        return {
+            "target_agent": target.id,
+            "target_description": target.description,
+            "target_tools": await self._tools(target),
+            "count": DEFAULT_COUNT,
+            **self._input.parameters,
+        }
+
+    async def _tools(self, target: Assistant) -> list[dict[str, Any]]:
+        """`{name, description, parameters}` of the target's tools; the names as `tool_called` takes them."""
+        if not target.servers:
+            return []
+        box = await self._setting.runtime.toolbox(target.servers, str(target.folder / "package.yao"))
+        found = [(box.find(tool["name"]), tool) for tool in box.tools()]
+        return [{**tool, "name": place[1] if place else tool["name"]} for place, tool in found]
+
+    async def _of_agent(self, payload: dict[str, Any], chat: Chat) -> Any:
+        setting, id = self._setting, self._input.reference.removeprefix("agents:")
+        generator = setting.runtime.assistants.get(id)
+        options: dict[str, Any] = {}
+        if not generator.connector and not setting.connector and not setting.runtime.connectors.has_role("default"):
+            options["connector"] = self._target.connector
+        return (await setting.helpers.ask(id, "generator", payload, options, chat)).output
+
+    async def _of_script(self, payload: dict[str, Any], chat: Chat) -> Any:
+        setting, reference = self._setting, self._input.reference
+        runtime = setting.runtime
+        found = await find_function(reference, ROLES, self._target.folder, setting.application, runtime.functions)
+        call = FunctionCall(
+            found.script, found.function, json.dumps([payload]), json.dumps(chat.context), module=found.module
+        )
+        return (await runtime.function(call, Scope(chat, self._target, chat.context, 0))).value
+
+
+def _failed(input: GeneratorInput, why: str, hint: str | None = None) -> ConfigurationError:
+    return ConfigurationError(f"Cannot generate cases with {input.reference}: {why}", hint)

@@ -1,0 +1,172 @@
+"""What `-i` may name, decided in the order of the specification, section 2."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from runner.application.application import Application, TestModule, find_root
+from runner.cli.options import RunOptions, absolute
+from runner.errors import ConfigurationError
+from scripttest.values import NamedTuple
+
+CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
+_REPORT = r"output-\d{14}(-\d+)?\.jsonl"
+"""Reports that earlier runs wrote beside the cases."""
+_GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
+"""`agents:id?name=value`; a text with a blank after the colon is a message."""
+
+
+class CaseInput(NamedTuple):
+    """A case file, or a message."""
+
+    agent: str
+    """Id of the agent that is to be tested."""
+    path: Path | None
+    """Absolute path of the case file; None for a message."""
+    message: str = ""
+
+    @property
+    def id(self) -> str:
+        """Names it among the inputs of a run."""
+        return str(self.path) if self.path else f"message {self.message}"
+
+
+class GeneratorInput(NamedTuple):
+    """Cases that an agent or a script makes."""
+
+    agent: str
+    """Id of the agent that is to be tested."""
+    id: str
+    """As the user wrote it."""
+    reference: str
+    """`agents:workers.test.generator`, `scripts:tests.expense.generate`."""
+    parameters: dict[str, Any]
+    """What stands behind the `?`: texts, numbers, booleans."""
+
+
+Input = TestModule | CaseInput | GeneratorInput
+
+
+def resolve_application(options: RunOptions, directory: Path) -> Application:
+    """The application of a run: `--app`, or upward from an input that is a path, or from here."""
+    if options.app is not None:
+        root = absolute(options.app, directory)
+        if not root.is_dir():
+            raise ConfigurationError(f"Cannot use --app {options.app}: it is not a folder")
+        return Application(root)
+    paths = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.exists()]
+    return Application(find_root(*paths, directory))
+
+
+def resolve_inputs(options: RunOptions, application: Application, directory: Path) -> list[Input]:
+    """What all inputs name, each once, in the order in which they were named. Raises ConfigurationError."""
+    found: dict[str, Input] = {}
+    for input in options.inputs:
+        for item in _resolve(input, options, application, directory):
+            found.setdefault(item.id, item)
+    return list(found.values())
+
+
+def _path(input: str, directory: Path) -> Path | None:
+    """The path that an input may be; None for what names scripts, and for texts that cannot be paths."""
+    if input.startswith("scripts.") or "\n" in input or "\0" in input or len(input) > 1000:
+        return None
+    return absolute(input.removeprefix("@"), directory)
+
+
+def _resolve(input: str, options: RunOptions, application: Application, directory: Path) -> Iterator[Input]:
+    path = _path(input, directory)
+    if not input.strip():
+        raise ConfigurationError("Cannot use -i: it is empty", "Name a script, a folder, a case file, or a message")
+    if input.startswith("scripts."):
+        yield from application.resolve(input)
+    elif generator := _GENERATOR.fullmatch(input):
+        yield _generator(input, generator[1], generator[2] or "", options, application)
+    elif path is not None and path.is_dir():
+        yield from _below(path, options, application)
+    elif path is not None and path.is_file() and path.stem.endswith("_test") and path.suffix in (".ts", ".js"):
+        yield application.module_at(path)
+    elif path is not None and path.is_file() and path.suffix in (".ts", ".js"):
+        raise ConfigurationError(
+            f"Cannot run {path}: it is no test file", f"Tests are in {path.stem}_test{path.suffix} beside it"
+        )
+    elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
+        if not path.exists():
+            raise ConfigurationError(f"Cannot read case file {path}: there is no such file")
+        yield CaseInput(_agent(options, application, path, f"case file {path}", directory), path)
+    else:
+        if re.fullmatch(r"[\w./-]+", input) and ("/" in input or input.endswith(("_test.ts", "_test.js"))):
+            raise ConfigurationError(
+                f"Cannot use -i {input}: there is no such file or folder",
+                "A message that looks like a path needs a blank in it",
+            )
+        yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"', message=input), None, input)
+
+
+def _generator(input: str, reference: str, query: str, options: RunOptions, application: Application) -> GeneratorInput:
+    from runner.agents.assistant import Assistants
+    from runner.planning.generators import parameters
+
+    if reference.endswith(":"):
+        raise ConfigurationError(
+            f"Cannot use -i {input}: it names no generator", "Such as agents:workers.test.generator"
+        )
+    if options.name is None:
+        raise ConfigurationError(
+            f"Cannot generate cases with {reference}: the agent to test is not named", "Name it with -n"
+        )
+    target, _ = Assistants(application).find(options.name)
+    return GeneratorInput(target, input, reference, parameters(query, f"-i {input}"))
+
+
+def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
+    modules = [module for module in application.modules() if module.test.is_relative_to(path)]
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix in (".jsonl", ".yaml", ".yml")
+        and file.parent.name == "tests"
+        and not re.fullmatch(_REPORT, file.name)
+        and not {"node_modules", ".git"} & set(file.parts)
+    )
+    if path.name == "tests":
+        files = [file for file in files if file.is_relative_to(path)]
+    if not modules and not files:
+        raise ConfigurationError(
+            f"Nothing to test below {path}: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl"
+        )
+    yield from modules
+    for file in files:
+        yield CaseInput(_agent(options, application, file, f"case file {file}"), file)
+
+
+def _agent(
+    options: RunOptions,
+    application: Application,
+    place: Path,
+    what: str,
+    directory: Path | None = None,
+    message: str = "",
+) -> str:
+    """The agent that is tested: `--name`, else the one that a place belongs to, or, when that is outside the
+    application, the working directory."""
+    if options.name is not None:
+        from runner.agents.assistant import Assistants
+
+        return Assistants(application).find(options.name)[0]
+    found = application.agent_of(place)
+    if found is None and directory is not None and not place.is_relative_to(application.root):
+        found, place = application.agent_of(directory), directory
+        what += ", which is outside the application"
+    if found is None:
+        folder = dict(application.agents()).get(message)
+        hint = f"; {message} is an agent, -i {os.path.relpath(folder, place)} runs all its tests" if folder else ""
+        raise ConfigurationError(
+            f"Cannot find the agent for {what}: no folder from {place} upward holds package.yao",
+            f"Name the agent with -n{hint}",
+        )
+    return found[0]

@@ -1,0 +1,135 @@
+"""Looks, before any model is asked, whether what the cases of a run and its flags name is there: agents, functions of
+scripts, connectors. What cases name while they run is seen then.
+
+A script that cannot be loaded is no matter of this: the cases that need it are broken, and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from runner.agents.references import ScriptReferenceError, find_function
+from runner.cases.references import Reference, references_of, simulator_reference
+from runner.errors import ConfigurationError
+from scripttest.values import NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.agents.runtime import Runtime
+    from runner.application.application import Application
+    from runner.cli.options import RunOptions
+    from runner.execution.scheduler import CaseSource
+    from runner.planning.inputs import GeneratorInput
+
+SHOWN = 20
+"""References that are told, and of each how many places."""
+_ROLES = {
+    "generator": "runner.planning.generators",
+    "judge": "runner.assertions.script",
+    "simulator": "runner.agents.simulators",
+}
+"""Part of a function → the module that says which functions have it."""
+
+
+class Named(NamedTuple):
+    """A reference, and who names it."""
+
+    reference: Reference
+    folder: Path
+    """Of the agent that is tested: where scripts are looked for."""
+    place: str
+    """`--before env_test.Befor`, or the case with its file and line."""
+
+
+def named_by(
+    sources: Iterable[CaseSource],
+    generators: Iterable[GeneratorInput],
+    options: RunOptions,
+    folders: Mapping[str, Path],
+) -> Iterator[Named]:
+    """What the flags name, and the cases that will run. `folders` are those of the agents that are tested, by id."""
+    for folder in folders.values():
+        for reference, flag in _of_flags(options):
+            yield Named(reference, folder, flag)
+    for generator in generators:
+        is_agent = generator.reference.startswith("agents:")
+        reference = Reference("agent" if is_agent else "generator", generator.reference)
+        yield Named(reference, folders[generator.agent], f"-i {generator.id}")
+    connector, simulator = options.connector or "", options.simulator or ""
+    for source in sources:
+        if not source.refers or source.broken:
+            continue
+        for line, case in source.cases():
+            if case.skip or len(source.done.get(case.id, ())) == options.runs:
+                continue
+            for reference in dict.fromkeys(references_of(case, connector, simulator)):
+                where = f"{source.suite.label}:{line}" if line else source.suite.label
+                yield Named(reference, source.assistant.folder, f'{where}: case "{case.id}"')
+
+
+def _of_flags(options: RunOptions) -> Iterator[tuple[Reference, str]]:
+    if options.connector:
+        yield Reference("connector", options.connector), f"-c {options.connector}"
+    if options.simulator:
+        yield simulator_reference(options.simulator), f"--simulator {options.simulator}"
+    for flag in ("before", "after"):
+        hook = getattr(options, flag)
+        if hook:
+            yield Reference("hook", hook), f"--{flag} {hook}"
+
+
+async def check_references(named: Iterable[Named], runtime: Runtime, application: Application) -> None:
+    """Raises ConfigurationError with all references that lead nowhere, and who names them."""
+    wrong: dict[str, tuple[ConfigurationError, list[str]]] = {}
+    found: dict[tuple[Reference, Path], ConfigurationError | None] = {}
+    for item in named:
+        key = (item.reference, item.folder)
+        if key not in found:
+            found[key] = await _problem(item, runtime, application)
+        error = found[key]
+        if error is not None:
+            _, places = wrong.setdefault(error.message, (error, []))
+            if item.place not in places:
+                places.append(item.place)
+    if not wrong:
+        return
+    told = [(error, *_listed(places)) for error, places in wrong.values()]
+    if len(told) == 1:
+        (error, place, others), *_ = told
+        raise ConfigurationError(f"Cannot use {place}: {error.message}{others}", error.hint)
+    lines = [
+        f"{place}: {error.message}{f'. {error.hint}' if error.hint else ''}{others}" for error, place, others in told
+    ]
+    if len(lines) > SHOWN:
+        lines[SHOWN:] = [f"and {len(lines) - SHOWN} more"]
+    listing = "".join(f"\n  {line}" for line in lines)
+    raise ConfigurationError(f"Cannot run the cases: {len(told)} references lead nowhere{listing}", "Nothing was run")
+
+
+async def _problem(item: Named, runtime: Runtime, application: Application) -> ConfigurationError | None:
+    kind, text = item.reference
+    try:
+        if kind == "agent":
+            runtime.assistants.find(text)
+        elif kind == "connector":
+            runtime.connectors.find(runtime.connectors.resolve(text))
+        else:
+            roles = import_module(_ROLES[kind]).ROLES if kind in _ROLES else ()
+            await find_function(text, roles, item.folder, application, runtime.functions)
+    except ConfigurationError as error:
+        return error
+    except ScriptReferenceError as error:
+        return None if error.infrastructure else ConfigurationError(error.message, error.hint)
+    return None
+
+
+def _listed(places: list[str]) -> tuple[str, str]:
+    """The first place, and a remark about the others."""
+    first, *others = places
+    if not others:
+        return first, ""
+    more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+    return first, f" (also {', '.join([*others[:SHOWN], *more])})"

@@ -1,0 +1,135 @@
+"""What `--run` has selected in a run so far, and what to say when that is nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
+
+from runner.errors import ConfigurationError
+from runner.planning.filters import Filter
+from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome
+from scripttest.values import NamedTuple
+
+SHOWN = 5
+"""Names that are shown of those that there are."""
+KEPT = 1000
+"""Names that are kept to be shown."""
+
+
+class Selection:
+    """Watches what the filter selects among tests and subtests."""
+
+    def __init__(self, text: str) -> None:
+        """Raises ConfigurationError when a pattern of `--run` is invalid."""
+        self.text = text
+        self._filter = Filter(text)
+        self._reached: set[tuple[str, str]] = set()
+        """Module and name of the tests of which a subtest ran that the filter names to its end."""
+        self._offered: dict[str, None] = {}
+        """Subtests that there were."""
+
+    def test(self, name: str) -> bool:
+        """Whether a test is to run."""
+        return self._filter.match(name)[0]
+
+    def subtest(self, module: str, test: str, arguments: list[Any]) -> bool:
+        """Whether a subtest is to run; its full name is the one argument. A provider of host calls."""
+        name = str(arguments[0])
+        selected, partly = self._filter.match(name)
+        if selected and not partly:
+            self._reached.add((module, name.partition("/")[0]))
+        elif len(self._offered) < KEPT:
+            self._offered[name] = None
+        return selected
+
+    def checked(self, module: str, outcome: Outcome) -> Outcome:
+        """The outcome of a test; skipped where it passed, but ran for subtests that it does not have."""
+        missed = self._filter.match(outcome.name)[1] and (module, outcome.name) not in self._reached
+        if missed and outcome.status == "passed":
+            return outcome._replace(status="skipped", skip_reason=f"no subtest matches --run {self.text}")
+        return outcome
+
+    def begun(
+        self,
+        records: Iterator[HostRecord],
+        done: Mapping[str, Collection[str]],
+        list_only: bool,
+        cases: Iterable[str],
+    ) -> Begun:
+        """Reads what a host reports until it is certain that the filter matches something, or that it does not.
+
+        Args:
+            records: of modules that run.
+            done: module → tests that have results of an earlier run.
+            list_only: whether no test runs, so that its subtests stay unknown.
+            cases: ids of the cases of the run, none of which it matches.
+        """
+        read: list[HostRecord] = []
+        while True:
+            try:
+                record = next(records)
+            except StopIteration:
+                break
+            except HostError as error:
+                return Begun(chain(read, _Broken(error)), None)
+            read.append(record)
+            if isinstance(record, Listed):
+                whole = any(list_only or not self._filter.match(test)[1] for test in record.tests)
+                certain = whole or bool(done.get(record.module))
+            else:  # a test that fails before its subtests says so itself
+                failed = isinstance(record, Ended) and record.outcome.status == "failed"
+                certain = isinstance(record, Broken) or failed or bool(self._reached)
+            if certain:
+                return Begun(chain(read, records), None)
+        listed = [record for record in read if isinstance(record, Listed)]
+        if any(record.tests for record in listed):
+            subtests = hint_of(self.text, self._offered, "subtests")
+            return Begun(iter(read), ConfigurationError(f"No subtest matches --run {self.text}", subtests))
+        return Begun(iter(read), self.nothing(chain((name for record in listed for name in record.known), cases)))
+
+    def nothing(self, names: Iterable[str]) -> ConfigurationError:
+        """The error when it matches no test and no case; `names` are those that there are."""
+        return ConfigurationError(
+            f"No test and no case matches --run {self.text}", hint_of(self.text, names, "tests and cases")
+        )
+
+
+class _Broken:
+    """Records that end with an error."""
+
+    def __init__(self, error: HostError) -> None:
+        self._error = error
+
+    def __iter__(self) -> _Broken:
+        return self
+
+    def __next__(self) -> HostRecord:
+        raise self._error
+
+
+class Begun(NamedTuple):
+    """The beginning of a run."""
+
+    records: Iterator[HostRecord]
+    """All records, from the first."""
+    error: ConfigurationError | None
+    """Why there is nothing to run."""
+
+
+def hint_of(text: str, names: Iterable[str], kind: str) -> str:
+    """The nearest names, and some of those that there are; all the names of a few."""
+    from difflib import get_close_matches
+    from itertools import islice
+
+    known = list(islice(names, KEPT))
+    if not known:
+        return f"There are no {kind}"
+    plain = {name.lower(): name for name in known}
+    wanted = "".join(letter for letter in text.lower() if letter not in "^$\\()[]")
+    near = [name for name in plain if wanted in name] or get_close_matches(wanted, plain, n=3, cutoff=0.5)
+    ends = {name.rpartition("/")[2]: name for name in plain}
+    near = near or [ends[end] for end in get_close_matches(wanted.rpartition("/")[2], ends, n=3, cutoff=0.5)]
+    shown = ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
+    meant = f"Did you mean {' or '.join(plain[name] for name in near[:3])}? " if near else ""
+    return f"{meant}There are: {shown}"

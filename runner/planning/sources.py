@@ -1,0 +1,112 @@
+"""From inputs to the cases that run: files are checked whole before anything runs, or is generated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from runner.agents.assistant import Assistant, Assistants, stand_in
+from runner.application.application import Application
+from runner.cases.model import Case
+from runner.cases.reader import CaseFile
+from runner.cases.select import Chosen, chooser
+from runner.cli.options import RunOptions
+from runner.errors import BrokenError
+from runner.execution.scheduler import CaseSource
+from runner.planning.dependencies import needs_of
+from runner.planning.inputs import CaseInput, GeneratorInput
+from runner.results.events import Suite
+
+Generate = Callable[[GeneratorInput], tuple[list[Case], list[str]]]
+"""Has cases made, and answers them with warnings."""
+Check = Callable[[list[CaseSource], list[GeneratorInput]], None]
+"""Raises ConfigurationError for what the cases of sources, and generators, name and what is not there."""
+
+
+def open_sources(
+    inputs: list[CaseInput | GeneratorInput],
+    options: RunOptions,
+    application: Application,
+    directory: Path,
+    generate: Generate,
+    check: Check,
+) -> tuple[list[CaseSource], list[str]]:
+    """The cases of inputs, in their order, and warnings about them. Blocks while cases are generated, before which
+    `check` looks at all others. Raises ConfigurationError with everything that is wrong with a file."""
+    generators = [input for input in inputs if isinstance(input, GeneratorInput)]
+    assistants = Assistants(application)
+    chosen = chooser(options.run) if options.run else None
+    sources: list[CaseSource] = []
+    warnings: list[str] = []
+    for input in sorted(inputs, key=lambda input: isinstance(input, GeneratorInput)):
+        assistant, broken = _assistant(input.agent, assistants)
+        if isinstance(input, GeneratorInput):
+            if input is generators[0]:
+                check(sources, generators)
+            cases, said = generate(input)
+            sources.append(_generated(input, cases, chosen, assistant, options, directory))
+            warnings += said
+            continue
+        if broken and options.dry_run:
+            warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
+        if input.path is None:
+            sources.append(_message(input, options, directory, assistant)._replace(broken=broken))
+            continue
+        name = _shown(input.path, directory)
+        file = CaseFile.check(input.path, options.lenient, chosen, name)
+        warnings += file.warnings
+        warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
+        connector = options.connector or ""
+        suite = Suite(input.id, "agent_test", name, str(input.path), assistant.id, connector, file.several_turns)
+        again, waited, ids = partial(_cases, file), file.needs.ids, partial(_ids, input.path, options.lenient)
+        counts = file.count, file.total
+        source = CaseSource(suite, assistant, file.folder, *counts, again, ids, waited, file.refers, broken)
+        sources.append(source)
+    order = [input.id for input in inputs]
+    return sorted(sources, key=lambda source: order.index(source.suite.id)), warnings
+
+
+def _assistant(id: str, assistants: Assistants) -> tuple[Assistant, str]:
+    """An agent, and what is wrong with its files; what stands for it then."""
+    try:
+        return assistants.get(id), ""
+    except BrokenError as error:
+        return stand_in(*assistants.find(id)), error.message + (f". {error.hint}" if error.hint else "")
+
+
+def _generated(
+    input: GeneratorInput,
+    cases: list[Case],
+    chosen: Chosen | None,
+    assistant: Assistant,
+    options: RunOptions,
+    directory: Path,
+) -> CaseSource:
+    left_out = frozenset(case.id for case in cases if chosen is not None and not chosen(case))
+    needs = needs_of({case.id: case.depends_on for case in cases}, left_out)
+    selected = [(0, case) for case in cases if case.id not in left_out or case.id in needs.added]
+    several_turns = any(type(case) is not Case for case in cases)
+    ids = [case.id for case in cases]
+    suite = Suite(input.id, "agent_test", input.id, "", assistant.id, options.connector or "", several_turns)
+    return CaseSource(suite, assistant, directory, len(selected), len(cases), lambda: selected, lambda: ids, needs.ids)
+
+
+def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: Assistant) -> CaseSource:
+    case = Case(id="message", input=input.message)
+    suite = Suite(input.id, "agent_test", f'"{input.message}"', "", input.agent, options.connector or "")
+    return CaseSource(suite, assistant, directory, 1, 1, lambda: [(0, case)])
+
+
+def _cases(file: CaseFile) -> Iterator[tuple[int, Case]]:
+    for _, line, case in file:
+        yield line, case
+
+
+def _ids(path: Path, lenient: bool) -> Iterator[str]:
+    return (case.id for _, _, case in CaseFile.check(path, lenient))
+
+
+def _shown(path: Path, directory: Path) -> str:
+    """A path as people near the working directory write it."""
+    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)

@@ -1,0 +1,123 @@
+"""How cases look on the console (seed 001, "Console Output"), and the summary of a run that has only cases."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runner.reporters.console.text import DOUBLE, SINGLE, Style, count, in_milliseconds, in_seconds, indented
+from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
+from runner.results.events import CaseResult, RunEnd, Suite, SuiteStart, TestResult
+from runner.results.fold import Counts
+
+OUTPUT_LIMIT = 4000
+"""Characters of an output that are shown."""
+VALUE_LIMIT = 200
+"""Characters of an argument or result of a tool that are shown."""
+
+
+class CaseLines:
+    """Makes the text for headers, cases and the summary."""
+
+    def __init__(self, style: Style, verbose: int) -> None:
+        self._style = style
+        self._verbose = verbose
+        self._trees = TurnLines(style, verbose)
+        self._turns = 0
+        self._with_turns = 0
+        """Cases of several turns."""
+
+    def header(self, suite: Suite, start: SuiteStart) -> str:
+        """What stands above the cases of one input."""
+        cases = f"({count(start.selected, 'test case')}"
+        cases += ")" if start.selected == start.total else f" of {start.total})"
+        title = "  Agent Test" + (" (Multi-Turn)" if suite.multi_turn else "")
+        lines = [DOUBLE, title, DOUBLE, f"ℹ Agent: {self._style.paint(suite.agent, 'bold')}"]
+        lines.append(f"ℹ Input: {suite.label}" + ("" if suite.is_message else f" {cases}"))
+        if suite.connector:
+            lines.append(f"ℹ Connector: {suite.connector}")
+        return "\n".join([*lines, "", SINGLE, "  Running Tests", SINGLE, ""]) + "\n"
+
+    def case(self, suite: Suite, result: TestResult) -> str:
+        """One case with its verdict."""
+        outcome, case = result.outcome, result.case
+        assert case is not None
+        if case.mode != "standard":
+            self._turns += spoken(case)
+            self._with_turns += 1
+            logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == "failed" else ""
+            return self._trees.title(result) + self._trees.tree(result) + logs + "\n"
+        title = f" {case.title}" if case.title else ""
+        text = f"{self._style.mark(outcome.status)} [{outcome.name}]{title} ({in_milliseconds(outcome.milliseconds)})\n"
+        if outcome.status == "skipped":
+            return text + (f"  {outcome.skip_reason}\n" if outcome.skip_reason else "") + "\n"
+        text += self._facts(case)
+        shows_all = bool(self._verbose) or outcome.status == "failed"
+        if suite.is_message or shows_all:
+            text += self._output(case.output)
+        if shows_all:
+            text += self._tools(case) + self._style.output(result.logs, "  ")
+        if self._verbose:
+            text += self._assertions(case)
+        for failure in outcome.failures:
+            text += self._style.failure(failure, "  ")
+        return text + "\n"
+
+    def summary(self, counts: Counts, end: RunEnd, tokens: str) -> str:
+        """The last lines of a run that has only cases; `tokens` is the line about what they took, if there is one."""
+        lines = [SINGLE, "  Summary" + (" (interrupted)" if end.status == "interrupted" else ""), SINGLE]
+        lines += [
+            f"  Total:   {count(counts.total, 'test')}",
+            f"  Passed:  {self._style.paint(str(counts.passed), 'green')}",
+            f"  Failed:  {self._style.paint(str(counts.failed), 'red') if counts.failed else 0}",
+        ]
+        if counts.errors:
+            lines.append(f"  Errors:  {self._style.paint(str(counts.errors), 'red')}")
+        if counts.skipped:
+            lines.append(f"  Skipped: {counts.skipped}")
+        if counts.warnings:
+            lines.append(f"  Warnings: {self._style.paint(str(counts.warnings), 'yellow')}")
+        lines += [tokens.rstrip("\n")] if tokens else []
+        if self._with_turns:
+            lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
+        lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_seconds(end.seconds)}")
+        return "\n".join(lines) + "\n"
+
+    def _facts(self, case: CaseResult) -> str:
+        held = sum(assertion.passed and assertion.judged for assertion in case.assertions)
+        facts = [f"Messages: {case.messages}"]
+        if case.assertions:
+            facts.append(f"Assertions: {held}/{len(case.assertions)} passed")
+        if not_judged := sum(assertion.not_judged for assertion in case.assertions):
+            facts.append(f"{not_judged} not judged")
+        return f"  {', '.join(facts)}\n"
+
+    def _output(self, output: Any) -> str:
+        if output is None:
+            return ""
+        text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+        if len(text) > OUTPUT_LIMIT:
+            text = f"{text[:OUTPUT_LIMIT]}... ({len(text)} characters)"
+        return f"  Output: {indented(text, '')}\n"
+
+    def _tools(self, case: CaseResult) -> str:
+        text = ""
+        for tool in case.tools:
+            result = f"error: {tool.error}" if tool.error is not None else _short(tool.result)
+            text += f"  Tool: {tool.name}({_short(tool.arguments)}) → {_short(result)}\n"
+        return text
+
+    def _assertions(self, case: CaseResult) -> str:
+        text = ""
+        for assertion in case.assertions:
+            mark = self._style.mark(status_of(assertion))
+            expected = "" if assertion.expected is None else f" {_short(assertion.expected)}"
+            score = "" if assertion.score is None else f" (score {assertion.score:g})"
+            judged = "" if assertion.judged else " (not judged)"
+            text += f"  {mark} {assertion.type}{expected}{score}{judged}\n"
+        return text
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."

@@ -1,0 +1,327 @@
+"""The console: the layouts of seeds 004 (modules) and 001 (cases), failures repeated at the end with what to run to see
+one again.
+
+One suite, or `-v`: a header, and each test with its verdict. Several suites: one line each, failing tests at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from runner.cli.options import RunOptions
+from runner.environment import Environment
+from runner.reporters.again import command_of
+from runner.reporters.console.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds, usage_line
+from runner.results.events import (
+    Event,
+    RunEnd,
+    RunError,
+    RunStart,
+    Suite,
+    SuiteEnd,
+    SuiteStart,
+    TestEnd,
+    TestResult,
+    Warned,
+)
+from runner.results.fold import Execution
+from runner.results.script_records import place, remarks, summary_record, unjudged
+from scripttest import Failure, Outcome, StackFrame
+
+if TYPE_CHECKING:
+    from runner.reporters.console.case_lines import CaseLines
+    from runner.reporters.console.stability_lines import StabilityLines
+
+CALLERS = 5
+"""Frames of one failure that are shown, beside the first and the last."""
+
+
+class ConsoleReporter:
+    """Writes to standard output."""
+
+    def __init__(self, options: RunOptions, environment: Environment, write: Callable[[str], None]) -> None:
+        """`write` puts text on the terminal, above the live display if there is one."""
+        self._write = write
+        self._options = options
+        self._directory = environment.directory
+        self._style = Style(environment.colors and not options.no_color)
+        self._paint = self._style.paint
+        self._flags: tuple[str, ...] = ()
+        """Those of the run that a result may depend on."""
+        self._detailed = False
+        self._failed: list[tuple[Suite, TestResult]] = []
+        self._warned: list[tuple[Suite, TestResult]] = []
+        """Results whose warnings are shown at the end."""
+        self._cases: CaseLines | None = None
+        self._stability: StabilityLines | None = None
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Prints what an event means to a person."""
+        if isinstance(event, TestEnd):
+            self._test(event.result, so_far)
+        elif isinstance(event, SuiteStart):
+            self._suite_start(event, so_far)
+        elif isinstance(event, SuiteEnd):
+            self._suite_end(event.suite, so_far)
+        elif isinstance(event, RunStart):
+            self._flags = event.flags
+            self._detailed = (len(event.suites) == 1 or bool(self._options.verbose)) and not self._options.quiet
+        elif isinstance(event, RunError):
+            self._write(
+                self._paint(f"Error: {event.message}\n", "red") + (f"Hint: {event.hint}\n" if event.hint else "")
+            )
+        elif isinstance(event, Warned):
+            self._write(self._paint(f"Warning: {event.message}\n", "yellow"))
+        elif isinstance(event, RunEnd):
+            self._end(event, so_far)
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def _suite_start(self, event: SuiteStart, run: Execution) -> None:
+        suite = run.suites[event.suite]
+        if self._options.dry_run:
+            self._write("".join([f"{self._named(suite)}\n", *[f"  {name}\n" for name in event.tests]]))
+        elif self._detailed and suite.kind == "agent_test":
+            self._write(self._lines().header(suite, event))
+        elif self._detailed:
+            assert run.start is not None
+            functions = count(event.selected, "function")
+            if event.selected != event.total:
+                functions += f" of {event.total}"
+            where = run.start.environment
+            lines = [
+                DOUBLE,
+                f"  Script Test: {self._paint(suite.id, 'bold')}",
+                DOUBLE,
+                f"  Script: {suite.label}",
+                f"  Tests: {functions}",
+                f"  User: {where['user_id']}",
+                f"  Team: {where['team_id']}",
+                SINGLE,
+                "  Running Tests",
+                SINGLE,
+            ]
+            self._write("\n".join(lines) + "\n")
+        if not event.selected and not event.total and len(run.suites) > 1:
+            self._write(self._paint(f"○ {self._named(suite)}  no tests\n", "dim"))
+        elif not event.selected:
+            reason = f"none of {event.total} matches --run" if event.total else "the module has no Test* function"
+            self._write(self._paint(f"  no tests to run in {self._named(suite)}: {reason}\n", "yellow"))
+
+    @staticmethod
+    def _named(suite: Suite) -> str:
+        return suite.label if suite.kind == "agent_test" else suite.id
+
+    def _lines(self) -> CaseLines:
+        if self._cases is None:
+            from runner.reporters.console.case_lines import CaseLines
+
+            self._cases = CaseLines(self._style, self._options.verbose)
+        return self._cases
+
+    def _test(self, result: TestResult, run: Execution) -> None:
+        outcome = result.outcome
+        if outcome.status == "failed":
+            self._failed.append((run.suites[result.suite], result))
+        if result.stability is not None:
+            suite = f"{self._named(run.suites[result.suite])} › " if len(run.suites) > 1 else ""
+            self._stabilities().add(f"{suite}{result.name}", result.stability)
+        if outcome.warnings and not self._detailed:
+            self._warned.append((run.suites[result.suite], result))
+        if result.record is not None:
+            return
+        if self._detailed and result.case is not None:
+            text = self._lines().case(run.suites[result.suite], result)
+            text = self._near(text) if outcome.status != "passed" else text
+            self._write(f"{text[:-1]}{self._warnings(outcome, '  ')}{self._runs(result)}\n")
+        elif self._detailed:
+            shows_output = outcome.status == "failed" or self._options.verbose
+            body = self._steps(outcome, "  ") + (self._style.output(result.logs, "    ") if shows_output else "")
+            if outcome.status == "failed":
+                body += "".join(
+                    self._style.failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
+                )
+            elif outcome.skip_reason:
+                body += f"    └─ {outcome.skip_reason}\n"
+            body += self._warnings(outcome, "    ") + self._runs(result)
+            body = self._near(body) if outcome.status != "passed" else body
+            self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
+
+    def _warnings(self, outcome: Outcome, indent: str) -> str:
+        return "".join(
+            self._style.warning(warning, indent, self._short(where) if (where := place(warning)) else "")
+            for warning in outcome.warnings
+        )
+
+    def _stabilities(self) -> StabilityLines:
+        if self._stability is None:
+            from runner.reporters.console.stability_lines import StabilityLines
+
+            self._stability = StabilityLines(self._style)
+        return self._stability
+
+    def _runs(self, result: TestResult) -> str:
+        """The line about several runs of a test."""
+        return f"  {self._stabilities().line(result)}" if result.attempts else ""
+
+    def _verdict(self, outcome: Outcome) -> str:
+        mark, color = MARKS[outcome.status]
+        checks = f", {count(outcome.assertions, 'assertion')}" if self._options.verbose and outcome.assertions else ""
+        checks += f", {outcome.not_judged} not judged" if outcome.not_judged else ""
+        return (
+            self._paint(f"{mark} {outcome.status.upper()}", color)
+            + f" ({in_milliseconds(outcome.milliseconds)}{checks})"
+        )
+
+    def _steps(self, outcome: Outcome, indent: str) -> str:
+        text = ""
+        for step in outcome.steps:
+            reason = f": {step.skip_reason}" if step.skip_reason else ""
+            time = in_milliseconds(step.milliseconds)
+            text += f"{indent}  {self._style.mark(step.status)} {step.name} ({time}){reason}\n"
+            text += "".join(self._style.failure(failure, indent + "    ") for failure in step.failures)
+            text += self._steps(step, indent + "  ")
+        return text
+
+    def _suite_end(self, id: str, run: Execution) -> None:
+        if self._detailed or self._options.quiet or (id not in run.listed and not run.of_suite[id].total):
+            return
+        counts = run.of_suite[id]
+        if not counts.total:
+            return
+        status = "failed" if counts.bad else "skipped" if counts.skipped == counts.total else "passed"
+        parts = [
+            f"{number} {word}"
+            for number, word in (
+                (counts.passed, "passed"),
+                (counts.failed, "failed"),
+                (counts.skipped, "skipped"),
+                (counts.errors, "errors"),
+            )
+            if number
+        ]
+        parts += [unjudged(counts.not_judged)] if counts.not_judged else []
+        named = self._named(run.suites[id])
+        self._write(
+            f"{self._style.mark(status)} {named}  {', '.join(parts)} ({in_milliseconds(counts.milliseconds)})\n"
+        )
+
+    def _end(self, event: RunEnd, run: Execution) -> None:
+        text = ""
+        if self._warned and not self._options.quiet:
+            text = f"{DOUBLE}\n  {self._paint('Warnings', 'bold')}\n{DOUBLE}\n"
+            text += "".join(
+                f"{self._style.mark(result.outcome.status)} {self._named(suite)} › {result.name}\n"
+                + self._warnings(result.outcome, "  ")
+                for suite, result in self._warned
+            )
+        if self._failed:
+            text += f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n"
+            text += "\n".join(self._near(self._repeat(suite, result)) for suite, result in self._failed) + "\n"
+        counts = run.counts
+        if self._stability is not None and not self._options.quiet:
+            text += self._stability.table(self._options.runs)
+        if self._options.dry_run:
+            tests = sum(start.selected for start in run.listed.values())
+            of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
+            text += f"{count(tests, 'test')} in {count(len(run.suites), 'input' if of_cases else 'module')}\n"
+        elif self._cases is not None and all(suite.kind == "agent_test" for suite in run.suites.values()):
+            text += self._cases.summary(counts, event, usage_line(run))
+        elif run.suites and (counts.total or not run.errors):
+            time = in_seconds(event.seconds)
+            errors = f", {counts.errors} errors" if counts.errors else ""
+            warnings = f", {count(counts.warnings, 'warning')}" if counts.warnings else ""
+            summary = (
+                f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped{errors}{warnings} ({time})"
+            )
+            if len(run.suites) > 1:
+                of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
+                summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"
+            if event.status == "interrupted":
+                summary = f"interrupted: {summary}"
+            color = "red" if event.status != "passed" else "green"
+            text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{usage_line(run)}{DOUBLE}\n"
+        if not self._options.dry_run:
+            text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))
+        if event.snapshots is not None:
+            from runner.results.snapshot_lines import in_lines
+
+            text += "".join(f"  {self._paint(line, 'yellow')}\n" for line in in_lines(event.snapshots))
+        if event.stopped:
+            left = f"; {event.not_run} not run" if event.not_run else ""
+            text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")
+        self._write(text)
+
+    def _repeat(self, suite: Suite, result: TestResult) -> str:
+        """A failed test with all there is to say about it."""
+        text = self._paint(f"✗ {self._named(suite)} › {result.name}\n", "red")
+        with_tree = result.case is not None and result.case.mode != "standard" and not self._detailed
+        if with_tree:
+            from runner.reporters.console.turn_lines import TurnLines
+
+            text += TurnLines(self._style, 0).tree(result)
+        for outcome in _failing(result.outcome):
+            if outcome is not result.outcome:
+                text += f"  {outcome.name}\n"
+            for failure in outcome.failures:
+                if failure.phase == "subtest" or (with_tree and failure.location is None):
+                    continue
+                shows_diff = failure.diff is not None and _is_long(failure)
+                text += self._style.failure(failure, "  ", values=not shows_diff)
+                if failure.diff is not None and shows_diff:
+                    text += f"     {self._paint('- expected', 'red')} {self._paint('+ actual', 'green')}\n"
+                    text += "".join(f"     {self._diff_line(line)}\n" for line in failure.diff.split("\n"))
+                if location := failure.location:
+                    text += f"     at {self._short(location.file)}:{location.line}:{location.column}\n"
+                if failure.code_frame:
+                    text += "".join(f"     {line}\n" for line in failure.code_frame.split("\n"))
+                for frame in _callers(failure):
+                    where = frame.location
+                    text += self._paint(
+                        f"     called from {self._short(where.file)}:{where.line}:{where.column}\n", "dim"
+                    )
+                if failure.details:
+                    text += "".join(f"   {line}\n" for line in failure.details.split("\n"))
+        if not self._detailed:
+            text += self._style.output(result.logs, "     ") + self._runs(result)
+        return text + self._again(suite, result)
+
+    def _again(self, suite: Suite, result: TestResult) -> str:
+        """What to run to see a test once more."""
+        command = command_of(suite.kind, suite.id, suite.label, suite.agent, self._flags)(result.name)
+        return self._paint(f"  Run it again: {command}\n", "cyan")
+
+    def _diff_line(self, line: str) -> str:
+        return self._paint(line, {"-": "red", "+": "green"}.get(line[:1], "dim"))
+
+    def _near(self, text: str) -> str:
+        """A text with places as they are written in the working directory."""
+        from runner.results.places import near
+
+        return near(text, str(self._directory))
+
+    def _short(self, file: str) -> str:
+        prefix = f"{self._directory}/"
+        return file.removeprefix(prefix)
+
+
+def _failing(outcome: Outcome) -> list[Outcome]:
+    """An outcome and its subtests, those that failed, outermost first."""
+    found = [outcome] if outcome.failures else []
+    for step in outcome.steps:
+        found += _failing(step)
+    return found
+
+
+def _callers(failure: Failure) -> list[StackFrame]:
+    """The next frames of a failure, and the outermost one: the test's own line."""
+    frames = failure.frames[1:]
+    return [*frames[:CALLERS], *frames[CALLERS:][-1:]]
+
+
+def _is_long(failure: Failure) -> bool:
+    """Whether a diff says more than the two values beside each other."""
+    texts = (failure.expected_text or "", failure.actual_text or "")
+    return any("\n" in text or len(text) > 60 for text in texts)

@@ -1,0 +1,198 @@
+"""The live line at the bottom of a terminal; it appears only when a run takes longer than a blink.
+
+It may take a share of the processor time that the run takes, and no more: where that is used up, or nothing happens,
+it is drawn less often.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from runner.cli.options import in_words
+from runner.reporters.console.text import WIDTH, Style
+from runner.results.events import Event, RunEnd
+from runner.results.fold import Execution
+
+DELAY = 0.4
+"""Seconds before it appears."""
+REFRESH = 0.125
+"""Seconds between two drawings, at least."""
+SLOWEST = 30.0
+"""Seconds between two looks at a run in which nothing happens."""
+SHARE = 0.015
+"""Of the processor time of the command, which drawing may take."""
+MEASURED = 5
+"""Tests that have to end before the pace is told."""
+CLEAR = "\r\x1b[K"
+"""Takes away what stands in the last line."""
+
+
+class Progress:
+    """A reporter that shows what is running, and the way in which other reporters write to the terminal."""
+
+    def __init__(self, stream: TextIO, colors: bool = True, columns: str = "") -> None:
+        """`columns` is how wide the terminal is where somebody has said so, as in the variable `COLUMNS`."""
+        self._stream = stream
+        self._columns = int(columns) if columns.isdecimal() else 0
+        self._style = Style(colors)
+        self._lock = threading.Lock()
+        self._run = Execution()
+        self._began = time.monotonic()
+        self._shown = ""
+        """The line that stands on the terminal."""
+        self._within = False
+        """Whether the last text has not ended its line, so that no line can stand below it."""
+        self._held: list[str] | None = None
+        """While paused: what is to be written afterwards."""
+        self._news = False
+        """Whether something has happened since the line was drawn."""
+        self._asleep = False
+        """Whether news are worth waking up for."""
+        self._closed = False
+        self._wake = threading.Event()
+        threading.Thread(target=self._work, name="progress", daemon=True).start()
+
+    def write(self, text: str) -> None:
+        """Writes text above the live line."""
+        with self._lock:
+            if self._held is not None:
+                self._held.append(text)
+                return
+            self._within = not text.endswith("\n")
+            if self._shown:
+                below = "" if self._within else self._shown
+                text, self._shown = f"{CLEAR}{text}{below}", below
+            self._stream.write(text)
+            self._stream.flush()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leaves the terminal to somebody else: the line is away, and what is written waits."""
+        with self._lock:
+            self._held = []
+            self._hide()
+        try:
+            yield
+        finally:
+            with self._lock:
+                texts, self._held = self._held, None
+            for text in texts:
+                self.write(text)
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Remembers the state, which the display reads on its own clock; the end of the run takes the line away."""
+        self._run = so_far
+        self._news = True
+        if self._asleep:
+            self._asleep = False
+            self._wake.set()
+        if isinstance(event, RunEnd):
+            self.close()
+
+    def close(self) -> None:
+        """Takes the line away."""
+        with self._lock:
+            self._closed = True
+            self._hide()
+        self._wake.set()
+
+    def _work(self) -> None:
+        """Draws the line, again and again, on a thread of its own."""
+        pause = DELAY
+        while True:
+            self._wake.wait(pause)
+            self._asleep = False
+            self._wake.clear()
+            news, self._news = self._news, False
+            if time.thread_time() < SHARE * time.process_time():
+                try:
+                    if news or self._run.counts.total >= MEASURED:  # else nothing on it can have changed
+                        self._draw()
+                except (OSError, ValueError):  # the terminal is gone; who writes results says so
+                    return
+                pause = REFRESH if news else min(2 * pause, SLOWEST)
+                self._asleep = pause > REFRESH
+            else:
+                pause = min(2 * pause, SLOWEST)
+                self._news = news
+            if self._closed:
+                return
+
+    def _draw(self) -> None:
+        with self._lock:
+            if self._closed or self._within or self._held is not None:
+                return
+            line = self._line()
+            if line != self._shown:
+                self._stream.write(f"\r{line}\x1b[K")
+                self._stream.flush()
+                self._shown = line
+
+    def _hide(self) -> None:
+        if self._shown:
+            self._shown = ""
+            self._stream.write(CLEAR)
+            self._stream.flush()
+
+    def _line(self) -> str:
+        run = self._run
+        counts = run.counts
+        listed = sum(start.selected for start in list(run.listed.values()))
+        parts = [(f"{counts.total} of {listed} done", "")]
+        parts += [(f", {counts.failed} failed", "red")] if counts.failed else []
+        parts += [(f", {counts.errors} broke", "red")] if counts.errors else []
+        parts += [(f"{self._pace(listed)}  ", ""), (self._names(), "dim")]
+        room = self._width() - 1
+        line = ""
+        for text, color in parts:
+            text, room = _fitted(text, room)
+            line += self._style.paint(text, color) if color and text else text
+        return line
+
+    def _width(self) -> int:
+        try:
+            return self._columns or os.get_terminal_size(self._stream.fileno()).columns or WIDTH
+        except OSError:
+            return WIDTH
+
+    def _names(self) -> str:
+        """What is running now."""
+        turns = dict(self._run.turns)
+        running = list(self._run.running.items())
+        names = [name + (f" turn {turns[key]}" if key in turns else "") for key, name in running[:3]]
+        return ", ".join(names) + (" ..." if len(running) > 3 else "")
+
+    def _pace(self, listed: int) -> str:
+        """How fast it goes, what is left of it, what it took: once there is enough to tell."""
+        run = self._run
+        done, seconds = run.counts.total, time.monotonic() - self._began
+        text = ""
+        if done >= MEASURED and seconds >= 1:
+            rate = done / seconds
+            pace = f"{rate:.0f} a second" if rate >= 1 else f"{60 * rate:.0f} a minute"
+            text = f", {pace}, {in_words(math.ceil((listed - done) / rate))} left"
+        if run.tokens:
+            cost = f" (${run.cost:.4f})" if run.cost is not None else ""
+            text += f", {run.tokens} tokens{cost}"
+        return text
+
+
+def _fitted(text: str, room: int) -> tuple[str, int]:
+    """As much of a text as fits into so many columns, and what is left of them; what cannot be seen is a blank."""
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else " " for letter in text)
+    if text.isascii():
+        return text[:room], max(0, room - len(text))
+    from unicodedata import combining, east_asian_width
+
+    for place, letter in enumerate(text):
+        room -= 0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1
+        if room < 0:
+            return text[:place], 0
+    return text, room

@@ -1,0 +1,112 @@
+"""Pieces of text that console layouts share. Colours are escape codes written by hand, because loading a library for
+them takes longer than most runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.results.script_records import error_text
+from scripttest import Failure, ResultWarning
+
+if TYPE_CHECKING:
+    from runner.results.fold import Execution
+
+WIDTH = 79
+DOUBLE = "═" * WIDTH
+SINGLE = "─" * WIDTH
+VALUE_LIMIT = 2000
+"""Characters of a printed value that are shown."""
+OUTPUT_LINES = 200
+"""Captured lines of one test that are shown."""
+MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("○", "yellow")}
+
+_CODES = {"red": 31, "green": 32, "yellow": 33, "cyan": 36, "dim": 2, "bold": 1}
+
+
+class Style:
+    """Text in colours, or without them."""
+
+    def __init__(self, colors: bool) -> None:
+        self.colors = colors
+
+    def paint(self, text: str, color: str) -> str:
+        """Text in a colour; line breaks at its end stay outside."""
+        if not self.colors:
+            return text
+        body = text.rstrip("\n")
+        return f"\x1b[{_CODES[color]}m{body}\x1b[0m{text[len(body) :]}"
+
+    def mark(self, status: str) -> str:
+        """The sign of a status."""
+        return self.paint(*MARKS[status])
+
+    def failure(self, failure: Failure, indent: str, values: bool = True) -> str:
+        """Lines that say what failed, with the two values if wanted."""
+        lines = [f"{indent}└─ {self.paint(indented(error_text(failure), indent + ' '), 'red')}"]
+        inner = indent + "   "
+        if failure.type:
+            shown = values and failure.expected_text is not None
+            if failure.reason and failure.reason != failure.message and not shown:
+                lines.append(f"{inner}{failure.reason}")
+            for label, text in (("expected", failure.expected_text), ("actual", failure.actual_text)):
+                if values and text is not None:
+                    lines.append(f"{inner}{label}: {indented(text[:VALUE_LIMIT], inner)}")
+        return "\n".join(lines) + "\n"
+
+    def warning(self, warning: ResultWarning, indent: str, where: str) -> str:
+        """Lines of a warning; `where` is its place, empty when it has none."""
+        lines = [f"{indent}{self.paint(f'⚠ {indented(warning.message, indent)}', 'yellow')}"]
+        return "\n".join([*lines, *([f"{indent}  at {where}"] if where else [])]) + "\n"
+
+    def output(self, logs: tuple[tuple[str, str], ...], indent: str) -> str:
+        """Captured lines."""
+        shown = logs[:OUTPUT_LINES]
+        marked = [text if level == "info" else f"[{level}] {text}" for level, text in shown]
+        lines = [indent + text.replace("\n", f"\n{indent}") for text in marked]
+        if len(logs) > len(shown):
+            lines.append(f"{indent}... {len(logs) - len(shown)} more lines")
+        return "".join(self.paint(line, "dim") + "\n" for line in lines)
+
+
+def count(number: int, word: str) -> str:
+    """`1 test`, `2 tests`."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def indented(text: str, indent: str) -> str:
+    """Text whose further lines begin below its first."""
+    return text.replace("\n", f"\n{indent}  ")
+
+
+def in_milliseconds(value: float) -> str:
+    """A duration of so many milliseconds, for people."""
+    return in_seconds(value / 1000)
+
+
+def in_seconds(value: float) -> str:
+    """A duration of so many seconds, for people."""
+    if value < 1:
+        return f"{value * 1000:.0f}ms"
+    return f"{value:.2f}s" if value < 60 else f"{int(value // 60)}m{value % 60:.0f}s"
+
+
+def usage_line(run: Execution) -> str:
+    """What all cases of a run took of their models, as a line of the summary; empty where that is nothing."""
+    if not (run.tokens or run.cost):
+        return ""
+    cost = "" if run.cost is None else f" (${run.cost:.4f})"
+    return f"  Tokens:  {run.tokens}{cost}\n"
+
+
+def quoted(text: str) -> str:
+    """A word of a shell command."""
+    from shlex import quote
+
+    return quote(text)
+
+
+def escaped(name: str) -> str:
+    """A name as a pattern of `--run` that matches it; a blank is written `_` there, and so is matched by any letter."""
+    from re import sub
+
+    return sub(r"[^\w-]", lambda match: "." if match[0] in " /" else f"\\{match[0]}", name)

@@ -1,0 +1,1 @@
+"""Reports in files, one module for each format."""

@@ -1,0 +1,149 @@
+"""A reporter that is an agent of the application (seed 004, "Custom Reporter Agent"): it gets the report as a message,
+and what it answers is the document."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from runner.errors import RunnerError
+from runner.reporters import check_writable
+from runner.reporters.console.values import cut
+from runner.reporters.files.document import DocumentReporter, Record, Report, write_whole
+from runner.reporters.files.json_report import custom_report, json_document, json_text
+from runner.security.secrets import PROCESS
+
+if TYPE_CHECKING:
+    from runner.agents.service import AgentService
+    from runner.reporters import Maker
+
+FORMATS = {".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".xml": "xml"}
+"""Extension → what the agent is told to write; anything else is `text`."""
+
+LIMIT = 400_000
+"""Characters of a report that an agent gets: about what models take."""
+TEXT_LIMIT = 2000
+"""Characters of a text in a report that is longer than that."""
+WHOLE = 0.8
+"""Share of the report from which on results have no details."""
+RESERVE = 200
+"""Characters for the counts of what is left out."""
+BRIEF = "suite id name status cause duration_ms error skip_reason not_judged".split()
+"""What such results say."""
+
+Ask = Callable[[Record], Any]
+"""Sends `{report, format, options}` to the agent; what it answers: its data, else its text. Blocks."""
+
+
+def agent_maker(
+    agent: str, target: Path | TextIO, service: AgentService, context: dict[str, Any], timeout: float, verbose: bool
+) -> Maker:
+    """A reporter that asks an agent, which has `timeout` seconds. Raises ConfigurationError when there is no such
+    agent."""
+    service.runtime.assistants.get(agent)
+
+    async def answer(payload: Record) -> Any:
+        import asyncio
+
+        from runner.agents.chat import Chat
+
+        chat = Chat({**context, "chat_id": "report"})
+        try:
+            async with asyncio.timeout(timeout):
+                return (await service.helpers.ask(agent, "reporter", payload, {}, chat)).output
+        except TimeoutError as error:
+            raise ReportError(f"it did not answer within {timeout:g}s") from error
+
+    def make() -> AgentReporter:
+        if isinstance(target, Path):
+            check_writable(target)
+        return AgentReporter(target, agent, lambda payload: service.run(answer(payload)), verbose)
+
+    return make
+
+
+class ReportError(RunnerError):
+    """An agent gave no report; where the results are is part of the message."""
+
+
+class AgentReporter(DocumentReporter):
+    """Writes what the agent answers. While it is asked, and when it fails, the results are in a JSON file beside."""
+
+    def __init__(self, target: Path | TextIO, agent: str, ask: Ask, verbose: bool) -> None:
+        super().__init__(target)
+        self._path = target if isinstance(target, Path) else None
+        self._agent = agent
+        self._ask = ask
+        self._verbose = verbose
+
+    def write(self, report: Report) -> None:
+        """Has the document made; blocks. Raises ReportError when there is none, OSError."""
+        beside = self._save(report)
+        try:
+            super().write(report)
+        except BaseException as error:
+            why = getattr(error, "message", None) or str(error) or type(error).__name__
+            where = f"; the results are in {beside}" if beside else ""
+            name = self._path or "a report"
+            hint = getattr(error, "hint", None)
+            raise ReportError(f"Cannot make {name} with {self._agent}: {why}{where}", hint) from error
+        if beside is not None:
+            beside.unlink(missing_ok=True)
+
+    def render(self, report: Report) -> str:
+        """What the agent answers: a text as it is, other data as JSON."""
+        suffix = self._path.suffix.lower() if self._path else ""
+        document, is_whole = bounded(custom_report(report))
+        options = {"verbose": self._verbose, "include_outputs": is_whole}
+        payload = {"report": document, "format": FORMATS.get(suffix, "text"), "options": options}
+        answer = self._ask(payload)
+        if answer in (None, "", {}, []):
+            raise ReportError("it answered nothing")
+        text = answer if isinstance(answer, str) else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
+        return PROCESS.text(text)
+
+    def _save(self, report: Report) -> Path | None:
+        """Saves the results beside the document."""
+        if self._path is None:
+            return None
+        beside = self._path.with_name(f"{self._path.name}.json")
+        write_whole(beside, json_text(json_document(report), len(report.results)))
+        return beside
+
+
+def bounded(document: Record, limit: int = LIMIT) -> tuple[Record, bool]:
+    """A report in at most `limit` characters of JSON, and whether it has all details: where it is longer, long texts
+    are cut, then results have no details, and then they are left out and counted in `left_out`. Failures come first."""
+    size = len(json.dumps(document))
+    if size <= limit:
+        return document, True
+    results: list[Record] = document["results"]
+    rest = {key: _cut(value) for key, value in document.items() if key != "results"}
+    size = len(json.dumps(rest))
+    kept: dict[int, Record] = {}
+    left_out = Counter[str]()
+    for place in sorted(range(len(results)), key=lambda place: results[place]["status"] != "failed"):
+        record = _cut(results[place])
+        length = len(json.dumps(record))
+        if size + length > limit * WHOLE:
+            record = {key: record[key] for key in BRIEF if record.get(key) is not None}
+            length = len(json.dumps(record))
+        if left_out or size + length > limit - RESERVE:
+            left_out[record["status"]] += 1
+            continue
+        kept[place] = record
+        size += length + 2
+    more = {"left_out": dict(left_out)} if left_out else {}
+    return {**rest, "results": [kept[place] for place in sorted(kept)], **more}, False
+
+
+def _cut(value: Any) -> Any:
+    """A JSON value whose texts are not long."""
+    if isinstance(value, str):
+        return cut(value, TEXT_LIMIT)
+    if isinstance(value, dict):
+        return {cut(key, TEXT_LIMIT): _cut(item) for key, item in value.items()}
+    return [_cut(item) for item in value] if isinstance(value, list) else value

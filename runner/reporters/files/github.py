@@ -1,0 +1,137 @@
+"""What GitHub Actions shows of a run: an annotation for each failure and warning, at its line, and the summary of the
+job.
+
+Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. While tests run, the runner of
+GitHub takes no commands from the output, so that what scripts print cannot give it any.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from secrets import token_hex
+
+from runner.reporters.files.document import Collector, Record, Report
+from runner.reporters.files.markdown import LIMIT, markdown
+from runner.results.events import Event, RunEnd, RunStart
+from runner.results.facts import Place, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
+from runner.results.fold import Execution
+from runner.results.plain import utf8
+from runner.results.script_records import remarks
+from runner.results.snapshot_lines import in_lines, snapshots_in
+
+ANNOTATIONS = 50
+"""GitHub shows no more of a job."""
+MESSAGE_LIMIT = 4000
+"""Characters of one annotation."""
+VALUE_LIMIT = 1000
+"""Characters of a value in one."""
+TITLE_LIMIT = 200
+LEAST = 2000
+"""Bytes of a summary that are worth writing."""
+
+
+class GithubReporter:
+    """Writes annotations to the output, and Markdown to the file that `GITHUB_STEP_SUMMARY` names."""
+
+    def __init__(self, write: Callable[[str], object], variables: Mapping[str, str]) -> None:
+        self._write = write
+        self._workspace = variables.get("GITHUB_WORKSPACE", "")
+        self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
+        self._collector = Collector()
+        self._stopped = ""
+        """What lets the runner take commands again."""
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Collects results; writes at the end of the run."""
+        self._collector.add(event, so_far)
+        if isinstance(event, RunStart):
+            self._stopped = token_hex(16)
+            self._write(f"::stop-commands::{self._stopped}\n")
+        elif isinstance(event, RunEnd):
+            report = self._collector.report(so_far)
+            self.close()
+            self._write(commands(report, self._workspace))
+            if self._summary:
+                self._append(report)
+
+    def close(self) -> None:
+        """Lets the runner take commands again."""
+        if self._stopped:
+            self._write(f"::{self._stopped}::\n")
+            self._stopped = ""
+
+    def _append(self, report: Report) -> None:
+        """Adds the report to the summary of the job, in what is left of the space for it."""
+        try:
+            path = Path(self._summary)
+            room = LIMIT - (path.stat().st_size if path.exists() else 0)
+            if room >= LEAST:
+                with path.open("ab") as stream:
+                    stream.write(utf8(markdown(report, room)))
+        except OSError as error:
+            self._write(f"::warning title=yao-test::{_message(f'Cannot write the job summary: {error.strerror}')}\n")
+
+
+def commands(report: Report, workspace: str) -> str:
+    """A line for each failure and warning, for what broke outside any test, and for what passed without being judged;
+    files are named from the repository, else from the workspace."""
+    suites = {suite["id"]: suite for suite in report.suites}
+    lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
+    failed = [record for record in report.results if record["status"] == "failed"]
+    shown = failed[: ANNOTATIONS - len(lines)]
+    for record in shown:
+        suite = suites[record["suite"]]
+        named = (workspace, report.root)
+        lines.append(_annotation("error", suite, record, place_of(suite, record), _said(record), named))
+    lines += [f"::warning title=yao-test::{_message(said)}\n" for said in remarks(report.summary)]
+    if len(shown) < len(failed):
+        lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
+    warned = [(record, *said) for record in report.results for said in warnings_of(record)]
+    told = warned[: ANNOTATIONS - len(shown)]
+    for record, message, place in told:
+        suite = suites[record["suite"]]
+        place = place if place.file else Place(str(suite["file"] or suite["label"]), record.get("line") or None)
+        lines.append(_annotation("warning", suite, record, place, message, (workspace, report.root)))
+    if len(told) < len(warned):
+        lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")
+    if (counts := snapshots_in(report.summary)) is not None:
+        lines.append(f"::notice title=yao-test::{_message(chr(10).join(in_lines(counts)))}\n")
+    return "".join(lines)
+
+
+def _said(record: Record) -> str:
+    """What failed, the values that were compared, and what an error says beside its message."""
+    lines = errors_of(record) or ["it failed"]
+    lines += [f"{side}: {text}" for side, text in values_of(assertion_of(record), VALUE_LIMIT)]
+    lines += [line for line in str(record.get("stack_trace") or "").split("\n") if line.startswith(" ")]
+    return "\n".join(lines)
+
+
+def _annotation(level: str, suite: Record, record: Record, place: Place, message: str, named: tuple[str, str]) -> str:
+    properties: Record = {}
+    if suite["file"] or place.line:
+        properties = {"file": _named(place.file, *named), "line": place.line, "col": place.column}
+    properties["title"] = f"{suite['label']} › {name_of(record)}"[:TITLE_LIMIT]
+    written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
+    return f"::{level} {written}::{_message(message)}\n"
+
+
+def _named(file: str, workspace: str, root: str) -> str:
+    """A file as GitHub knows it: from the repository; where there is none, from the workspace."""
+    if root and not os.path.isabs(file):
+        if os.path.exists(f"{root}/.git"):
+            return file
+        file = f"{root}/{file}"
+    return Path(file).relative_to(workspace).as_posix() if workspace and Path(file).is_relative_to(workspace) else file
+
+
+def _message(text: str) -> str:
+    if len(text) > MESSAGE_LIMIT:
+        text = f"{text[:MESSAGE_LIMIT]}... ({len(text)} characters)"
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

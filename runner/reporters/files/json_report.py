@@ -1,0 +1,168 @@
+"""The `.json` report: the `script_test` document of seed 004 for a test module, its "Custom Report" document for a case
+file; for several of them, one such document each in `reports`. With `--runs`, the results and the summary also have the
+keys of its "Stability Report"."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.results.facts import agents_of, connectors_of
+from runner.results.plain import json_line, plain, without_halves
+from runner.results.run_records import as_in_seed, milliseconds_of, stability_summary
+from runner.results.saved import counts_of, usage_of
+
+OF_LINES = ("type", "suite", "position", "script", "digest")
+"""Keys that results have as lines of JSONL only."""
+INDENTED = 1000
+"""Results up to which a document is indented throughout."""
+LISTS = ("results", "tests")
+"""Keys of the lists of results."""
+MARKS = ("not_judged", "checks_nothing", "checks_nothing_first")
+"""Keys of a summary that say what passed without being judged."""
+PLACE = "\0results\0"
+"""Stands for a list while the rest is made."""
+
+
+class JsonReporter(DocumentReporter):
+    """Keeps every result and writes the document once, at the end."""
+
+    def render(self, report: Report) -> str:
+        """The document as text."""
+        return json_text(json_document(report), len(report.results))
+
+
+def json_text(document: Record, results: int) -> str:
+    """A document of so many results as text; with many of them, each list of results has one to a line, which takes a
+    fraction of the time."""
+    try:
+        text = _text(document, results)
+    except ValueError:
+        text = _text(plain(document), results)
+    return without_halves(text)
+
+
+def _text(document: Record, results: int) -> str:
+    if results <= INDENTED:
+        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    lists: list[list[Record]] = []
+
+    def outline(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: take(item) if key in LISTS else outline(item) for key, item in value.items()}
+        return [outline(item) for item in value] if isinstance(value, list) else value
+
+    def take(value: Any) -> Any:
+        if not isinstance(value, list):
+            return outline(value)
+        lists.append(value)
+        return PLACE
+
+    head, *rest = json.dumps(outline(document), indent=2, ensure_ascii=False).split(json.dumps(PLACE))
+    parts = [head]
+    for records, text in zip(lists, rest, strict=True):
+        parts += ["[\n", ",\n".join(map(json_line, records)), "\n]", text]
+    return "".join(parts) + "\n"
+
+
+def json_document(report: Report) -> Record:
+    """The report as one JSON value."""
+    parts = [_part(report, suite, results) for suite, results in report.by_suite()]
+    errors = {"errors": report.errors} if report.errors else {}
+    if len(parts) == 1:
+        (part,) = parts
+        part["summary"] |= _counts(report.summary)
+        return {**part, **errors}
+    return {
+        "type": "test_run",
+        "summary": {**_counts(report.summary), **_stability(report, report.results)},
+        "environment": report.start["environment"],
+        "reports": parts,
+        **errors,
+        "metadata": _metadata(report),
+    }
+
+
+def custom_report(report: Report) -> Record:
+    """The "Custom Report" document of seed 004 for the whole run, which reporter agents get: `{summary, environment,
+    results, errors?, metadata}`; results of several suites say theirs."""
+    several = len(report.suites) > 1
+    results = [
+        {**({"suite": suite["id"]} if several else {}), **_result(suite, record)}
+        for suite, records in report.by_suite()
+        for record in records
+    ]
+    of_agents = _agent_summary(report.summary, agents_of(report.suites), connectors_of(report.suites, report.results))
+    return {
+        "summary": {**_counts(report.summary), **of_agents, **_stability(report, report.results)},
+        "environment": report.start["environment"],
+        "results": results,
+        **({"errors": report.errors} if report.errors else {}),
+        "metadata": _metadata(report),
+    }
+
+
+def _part(report: Report, suite: Record, results: list[Record]) -> Record:
+    """The document of one suite."""
+    summary: Record = {
+        **counts_of(results),
+        "duration_ms": sum(map(milliseconds_of, results)),
+        **usage_of(results),
+    }
+    if suite["kind"] == "agent_test":
+        what = {"input": suite["label"]}
+        summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))
+    else:
+        what = {"script": suite["id"], "script_path": suite["label"]}
+    summary |= _stability(report, results)
+    return {
+        "type": suite["kind"],
+        **what,
+        "summary": summary,
+        "environment": report.start["environment"],
+        "results": [_result(suite, record) for record in results],
+        "metadata": _metadata(report),
+    }
+
+
+def _result(suite: Record, record: Record) -> Record:
+    """A result without what only lines need; script tests have a name in the place of an id."""
+    rest = dict(as_in_seed(record))
+    for key in OF_LINES:
+        rest.pop(key, None)
+    return rest if suite["kind"] == "agent_test" else {"name": rest.pop("id"), **rest}
+
+
+def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
+    return {"agent_id": agent, "connector": connector, "runs_per_case": 1, "overall_pass_rate": pass_rate(counts)}
+
+
+def _stability(report: Report, results: list[Record]) -> Record:
+    """What a summary says of several runs of each test."""
+    runs = report.start.get("runs_per_case", 1)
+    return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
+
+
+def _connector(suite: Record, results: list[Record]) -> str:
+    found: str = suite["connector"] or next((record["connector"] for record in results if record.get("connector")), "")
+    return found
+
+
+def pass_rate(counts: Record) -> float:
+    """Percent of the tests that were judged; 0 when none was."""
+    judged = counts["passed"] + counts["failed"]
+    return round(100 * counts["passed"] / judged, 1) if judged else 0
+
+
+def _counts(summary: Record) -> Record:
+    kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", "snapshots"]
+    kept += ["status", "stopped", "not_run"] if "stopped" in summary else []
+    return {key: summary[key] for key in kept if key in summary}
+
+
+def _metadata(report: Report) -> dict[str, Any]:
+    start = report.start
+    completed = report.summary.get("completed_at")
+    flags = {"flags": start["flags"]} if "flags" in start else {}
+    return {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"], **flags}

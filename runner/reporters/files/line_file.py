@@ -1,0 +1,177 @@
+"""A report that grows line by line: one run at a time writes it, and what it has outlives the machine.
+
+| what happens | what is lost |
+| --- | --- |
+| the command is killed | at most the line that was being written: each goes to the system as it ends |
+| the machine loses its power | lines of about the last second: a thread tells the disk once a second, and at the end |
+
+The lock is that of `flock`. It belongs to the open file, so it ends with the process, however that ends, and no child
+has it. Where the file system has no locks, nobody is kept away.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from io import BufferedWriter, FileIO
+from pathlib import Path
+
+from runner.errors import ConfigurationError
+from runner.results.plain import utf8
+
+SYNC_SECONDS = 1.0
+"""How long a line may wait until the disk is told to keep it."""
+
+
+class LineFile:
+    """An open report."""
+
+    def __init__(self, path: Path, keep: bool = False) -> None:
+        """Opens it. Raises ConfigurationError when another process has it open, and OSError.
+
+        Args:
+            keep: leave in it what it has, and go on at its end.
+        """
+        self.path = path
+        self._file = open_current(path)
+        self._is_regular = _is_regular(self._file)
+        if self._is_regular and not keep:
+            self._file.truncate(0)
+        self._sync: _Sync | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing in it."""
+        return self._is_regular and not os.fstat(self._file.fileno()).st_size
+
+    def replace(self, lines: Iterable[str]) -> None:
+        """Puts these lines in the place of all that it has; whoever reads it sees the one or the other. To be called
+        before `write`. Raises OSError."""
+        part = self.path.with_name(f".yao-test.{self.path.name}")  # nobody else has it, for the report is locked
+        file = open_current(part)
+        try:
+            file.truncate(0)
+            stream = BufferedWriter(file)
+            stream.writelines(utf8(f"{line}\n") for line in lines)
+            stream.flush()
+            stream.detach()
+            os.fsync(file.fileno())
+            os.replace(part, self.path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            file.close()
+            raise
+        self._file.close()
+        self._file = file
+        _sync_folder(self.path.parent)
+
+    def write(self, line: str) -> None:
+        """Writes a line, without its end. Raises OSError, also that of an earlier line which the disk did not keep."""
+        try:
+            data = utf8(f"{line}\n")
+            while (count := self._file.write(data)) < len(data):
+                data = data[count:]
+            if self._sync is not None:
+                self._sync.soon()
+            elif self._is_regular:
+                self._sync = _Sync(self._file.fileno())
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
+
+    def close(self) -> None:
+        """Waits until the disk has it. Raises OSError."""
+        try:
+            if self._sync is not None:
+                self._sync.close()
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
+        finally:
+            self._file.close()
+
+
+class _Sync:
+    """Has the disk keep what was written to a descriptor, on a thread: it may take long."""
+
+    def __init__(self, descriptor: int) -> None:
+        from threading import Event, Thread
+
+        self._descriptor = descriptor
+        self._changed = Event()
+        self._changed.set()
+        self._closing = Event()
+        self._error: OSError | None = None
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def soon(self) -> None:
+        """Says that something was written. Raises the OSError of what was written before."""
+        if self._error is not None:
+            raise self._error
+        if not self._changed.is_set():
+            self._changed.set()
+
+    def close(self) -> None:
+        """Has it keep the rest, and waits. Raises OSError."""
+        self._closing.set()
+        self._changed.set()
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            while not self._closing.is_set():
+                self._changed.wait()
+                self._closing.wait(SYNC_SECONDS)
+                self._changed.clear()
+                os.fsync(self._descriptor)
+        except OSError as error:
+            self._error = error
+
+
+def open_current(path: Path, wait: bool = False) -> FileIO:
+    """Opens a file for appending and locks it: that which has the path, also when another process puts a new one
+    there. Waits while another process has it, or else raises ConfigurationError."""
+    while True:
+        file = path.open("ab", buffering=0)
+        try:
+            if not _is_regular(file):
+                return file
+            _lock(file, path, wait)
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def _lock(file: FileIO, path: Path, wait: bool) -> None:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    try:
+        flock(file, LOCK_EX if wait else LOCK_EX | LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            raise ConfigurationError(
+                f"Cannot write {path}: another yao-test is writing it",
+                "Wait until it has ended, or name another file with -o",
+            ) from error
+
+
+def _is_regular(file: FileIO) -> bool:
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,136 @@
+"""The `.md` report of seed 004: tables, and a section for each result, failures first. It is never longer than what
+GitHub takes as the summary of a job."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.files.json_report import pass_rate
+from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
+from runner.reporters.files.markdown_result import MARKS, body, heading
+from runner.results.facts import agents_of, connectors_of, dollars
+from runner.results.plain import utf8
+from runner.results.saved import counts_of
+from runner.results.script_records import remarks
+from runner.results.snapshot_lines import in_words, snapshots_in
+
+LIMIT = 1_000_000
+"""Bytes of a document; GitHub takes 1 MiB."""
+RESERVE = 500
+"""Bytes for what is said about results that are left out."""
+WHOLE = 0.8
+"""Share of the document from which on results have no details."""
+ROWS = 200
+"""Suites, errors and warnings that are listed."""
+
+
+class MarkdownReporter(DocumentReporter):
+    """Writes a document for people."""
+
+    def render(self, report: Report) -> str:
+        """The document."""
+        return markdown(report)
+
+
+def markdown(report: Report, limit: int = LIMIT) -> str:
+    """The document, in at most `limit` bytes of UTF-8: when it becomes long, the last results have no details, and then
+    results are left out, which is said. Failures come first."""
+    parts = [_head(report, limit // 4), "## Results\n\n"]
+    size = sum(map(_size, parts))
+    suites = {suite["id"]: suite for suite in report.suites}
+    left_out = Counter[str]()
+    for record in sorted(report.results, key=lambda record: record["status"] != "failed"):
+        text = title = heading(record)
+        if size < limit * WHOLE:
+            text += body(record, suites[record["suite"]], len(suites) > 1)
+        if left_out or size + _size(text) > limit - RESERVE:
+            text = title
+        if left_out or size + _size(text) > limit - RESERVE:
+            left_out[record["status"]] += 1
+            continue
+        parts.append(text)
+        size += _size(text)
+    if left_out:
+        counts = ", ".join(f"{left_out[status]} {status}" for status in MARKS if left_out[status])
+        parts.append(f"Left out, because the report would be too long: {counts}. A .json report has all of them.\n")
+    return "".join(parts)
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(utf8(text))
+
+
+def _head(report: Report, limit: int) -> str:
+    """Everything above the results, in about `limit` bytes at the most."""
+    text = f"# {_title(report)}\n\n## Summary\n\n"
+    text += table(("Metric", "Value"), _metrics(report))
+    text += "".join(f"{inline(said, LINE_LIMIT)}\n\n" for said in remarks(report.summary))
+    who = report.start["environment"]
+    rows = [(title, inline(who.get(key, ""))) for title, key in _SETTINGS if who.get(key)]
+    text += f"## Environment\n\n{table(('Setting', 'Value'), rows)}" if rows else ""
+    for title, said in (("Errors", report.errors), ("Warnings", report.warnings)):
+        if said:
+            text += f"## {title}\n\n"
+            for message in said[:ROWS]:
+                text += block(message) if _size(text) < limit else ""
+            text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
+    if len(report.suites) > 1:
+        broke = bool(report.summary.get("errors"))
+        found = (_suite_row(suite, results, broke) for suite, results in report.by_suite())
+        suites = sorted(found, key=lambda row: row[0] != MARKS["failed"])
+        counted = ("Passed", "Failed", "Skipped", *(("Errors",) if broke else ()))
+        text += "## Suites\n\n" + table(("", "Suite", *counted, "Duration"), suites[:ROWS])
+        text += f"... and {len(suites) - ROWS} more\n\n" if len(suites) > ROWS else ""
+    return text
+
+
+_SETTINGS = (("User", "user_id"), ("Team", "team_id"), ("Locale", "locale"))
+
+
+def _title(report: Report) -> str:
+    kinds = {suite["kind"] for suite in report.suites}
+    if kinds == {"agent_test"}:
+        return "Agent Test Report"
+    return "Script Test Report" if kinds == {"script_test"} else "Test Report"
+
+
+def _metrics(report: Report) -> list[tuple[str, str]]:
+    counts = report.summary
+    agents = agents_of(report.suites)
+    rows = [("Agents" if ", " in agents else "Agent", inline(agents))] if agents else []
+    if _title(report).startswith("Script") and len(report.suites) == 1:
+        rows.append(("Script", inline(report.suites[0]["id"])))
+    connectors = connectors_of(report.suites, report.results)
+    rows += [("Connector", inline(connectors))] if connectors else []
+    rows += [("Total", str(counts["total"])), ("Passed", str(counts["passed"])), ("Failed", str(counts["failed"]))]
+    rows += [("Skipped", str(counts["skipped"]))] if counts["skipped"] else []
+    rows += [("Errors", str(counts["errors"]))] if counts.get("errors") else []
+    rows += [("Warnings", str(counts["warnings"]))] if counts.get("warnings") else []
+    rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
+    rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
+    rows += [("Pass Rate", f"{pass_rate(counts)}%"), ("Duration", duration(counts["duration_ms"]))]
+    if usage := counts.get("usage"):
+        rows.append(("Tokens", f"{usage['input_tokens']} in, {usage['output_tokens']} out"))
+        rows += [("Cost", inline(dollars(usage["cost"])))] if usage.get("cost") is not None else []
+    if "stopped" in counts:
+        rows += [("Stopped", inline(counts["stopped"])), ("Not Run", str(counts["not_run"]))]
+    if (snapshots := snapshots_in(counts)) is not None:
+        rows.append(("Snapshots", inline(in_words(snapshots))))
+        rows += [("Obsolete", inline(name)) for name in snapshots.obsolete[:ROWS]]
+    if counts["status"] in ("error", "interrupted"):
+        rows.append(("Status", counts["status"]))
+    if len(report.suites) == 1 and report.suites[0]["kind"] == "agent_test":
+        rows.append(("Input", inline(report.suites[0]["label"])))
+    return rows
+
+
+def _suite_row(suite: Record, results: list[Record], broke: bool) -> tuple[str, ...]:
+    """A suite in the table; `broke`: with its errors, as some suite has some."""
+    counts = counts_of(results)
+    errors = counts.get("errors", 0)
+    bad = counts["failed"] or errors
+    status = "failed" if bad else "passed" if counts["passed"] else "skipped"
+    time = sum(record["duration_ms"] for record in results)
+    numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
+    return (MARKS[status], inline(suite["label"]), *map(str, numbers), duration(time))

@@ -1,0 +1,223 @@
+"""One result as a section of Markdown: what failed, and the rest behind a click."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from runner.look_alikes import raw
+from runner.reporters.files.document import Record
+from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table, text_of
+from runner.results.attachments import sizes
+from runner.results.facts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
+
+MARKS = {"passed": "✅", "failed": "❌", "skipped": "⏭️"}
+ITEMS = 50
+"""Rows of a table, turns, subtests and lines of output that are shown."""
+
+
+def heading(record: Record) -> str:
+    """`### ✅ T001 - Passed (234ms)`."""
+    status = record["status"]
+    return (
+        f"### {MARKS[status]} {inline(name_of(record))} - {status.capitalize()} ({duration(record['duration_ms'])})\n\n"
+    )
+
+
+def body(record: Record, suite: Record, names_suite: bool) -> str:
+    """What stands below the heading."""
+    facts = [f"**{inline(record['name'])}**"] if record.get("name") and "script" not in record else []
+    facts += [code(suite["label"] + (f":{record['line']}" if record.get("line") else ""))] if names_suite else []
+    facts += [f"cause: {inline(record['cause'])}"] if record.get("cause") else []
+    facts += [f"tags: {inline(', '.join(map(str, record['tags'])))}"] if record.get("tags") else []
+    text = f"{' · '.join(facts)}\n\n" if facts else ""
+    text += "".join(block(error) for error in errors_of(record))
+    text += "".join(block(difference, "diff") for difference in differences_of(record))
+    if record.get("location"):
+        text += f"at {code(record['location'])}\n\n"
+    if record["status"] == "skipped" and record.get("skip_reason"):
+        text += f"Skipped: {inline(record['skip_reason'])}\n\n"
+    for message, place in warnings_of(record):
+        text += f"⚠️ {inline(message)}\n\n"
+        text += f"at {code(f'{place.file}:{place.line}:{place.column}')}\n\n" if place.file else ""
+    text += "".join(f"{inline(said)}\n\n" for said in remarks_of(record))
+    text += _runs(record)
+    content = "".join(_content(record))
+    return text + (details("Details", content) if content else "")
+
+
+def _runs(record: Record) -> str:
+    """How steady a test was that ran several times."""
+    runs = record.get("runs")
+    if not runs:
+        return ""
+    low, high = runs["confidence_interval"]
+    facts = [
+        f"{runs['passed']} of {runs['count']} runs passed ({runs['pass_rate']}%, 95% interval {low}% to {high}%)",
+        str(runs["classification"]),
+        f"consistency {runs['consistency']}",
+        f"{duration(runs['min_duration_ms'])} to {duration(runs['max_duration_ms'])}",
+    ]
+    rows = [
+        (str(run["run"]), MARKS[run["status"]], duration(run["duration_ms"]), _cell(run.get("error")))
+        for run in _some(runs.get("attempts"))
+    ]
+    return f"{', '.join(facts)}\n\n" + table(("Run", "", "Duration", "Error"), rows)
+
+
+def _content(record: Record) -> Iterator[str]:
+    assertion = record.get("assertion")
+    if assertion:
+        told = dict(values_of(assertion))
+        for side in ("expected", "actual"):
+            value = assertion.get(side)
+            yield _titled(side.capitalize(), value if told.get(side, raw(value)) == raw(value) else told[side])
+    is_case = "script" not in record
+    if is_case and record.get("input") is not None:
+        yield _titled("Input", record["input"])
+    yield _attachments(record)
+    if is_case and record.get("output") is not None and not record.get("turns"):
+        yield _titled("Output", record["output"])
+    if record.get("expected") is not None:
+        yield _titled("Expected", record["expected"])
+    yield _assertions("Assertions", record.get("assertions"))
+    for turn in _some(record.get("turns")):
+        yield _turn(turn)
+    yield _assertions("Final assertions", record.get("final_assertions"))
+    yield _checkpoints(record.get("checkpoints"))
+    yield _scores(record)
+    yield "" if record.get("turns") else _tools(record.get("tools"))
+    steps = "".join(_step(step, 0) for step in _some(record.get("steps")))
+    yield f"**Subtests**\n\n{steps}\n" if steps else ""
+    if record.get("logs"):
+        yield _titled("Output of the script" if is_case else "Output", "\n".join(_some(record["logs"])))
+    if record.get("stack_trace"):
+        yield _titled("Stack", record["stack_trace"])
+    yield _usage(record)
+
+
+def _attachments(part: Record) -> str:
+    """The files that went with an input."""
+    lines = sizes(part.get("attachments"))
+    return f"Attachments: {inline(', '.join(lines), 1000)}\n\n" if lines else ""
+
+
+def _titled(title: str, value: Any) -> str:
+    return f"**{title}**\n\n{block(value)}"
+
+
+def _some(items: Any) -> list[Any]:
+    """The first items of a list."""
+    return items[:ITEMS] if isinstance(items, list) else []
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else inline(text_of(value))
+
+
+def _mark(item: Record) -> str:
+    """The sign of a check; one that was not judged is neither passed nor failed."""
+    return MARKS["failed" if not item.get("passed") else "passed" if item.get("judged", True) else "skipped"]
+
+
+def _why(item: Record) -> str:
+    said = str(item.get("message") or item.get("reason") or "")
+    return said if item.get("judged", True) else f"not judged: {said}" if said else "not judged"
+
+
+def _assertions(title: str, items: Any) -> str:
+    if not items:
+        return ""
+    held = sum(bool(item.get("passed") and item.get("judged", True)) for item in items)
+    rows = [
+        (
+            _mark(item),
+            inline(" ".join(filter(None, (item.get("type"), item.get("path"), item.get("name"))))),
+            _cell(item.get("expected")),
+            _cell(item.get("actual")) if not item.get("passed") else "",
+            _cell(_why(item) or None),
+        )
+        for item in _some(items)
+    ]
+    title = f"**{title}**: {held} of {len(items)} passed\n\n"
+    return title + table(("", "Assertion", "Expected", "Actual", "Message"), rows)
+
+
+def _turn(turn: Record) -> str:
+    source = turn.get("input_source")
+    said = f", {source}" if source and source != "static" else ""
+    text = f"**Turn {turn.get('turn')}** {MARKS.get(turn.get('status', ''), '')} "
+    text += f"({duration(turn.get('duration_ms') or 0)}{said})\n\n"
+    if turn.get("input") is not None:
+        text += f"User:\n\n{block(turn['input'])}"
+    text += _attachments(turn)
+    if turn.get("output") not in (None, ""):
+        text += f"Agent:\n\n{block(turn['output'])}"
+    text += _tools(turn.get("tool_calls"))
+    text += _assertions("Assertions", turn.get("assertions"))
+    for key in ("error", "skip_reason", "note"):
+        if turn.get(key):
+            text += f"{inline(str(turn[key]))}\n\n"
+    return text
+
+
+def _tools(items: Any) -> str:
+    if not items:
+        return ""
+    rows = [
+        (
+            _cell(item.get("name")),
+            _cell(item.get("arguments", item.get("args"))),
+            f"error: {_cell(item['error'])}" if item.get("error") is not None else _cell(item.get("result")),
+        )
+        for item in _some(items)
+    ]
+    return table(("Tool", "Arguments", "Result"), rows)
+
+
+def _checkpoints(items: Any) -> str:
+    if not items:
+        return ""
+    rows = [
+        (
+            _mark(item) if item.get("passed") or item.get("required", True) else MARKS["skipped"],
+            _cell(item.get("id")) + ("" if item.get("required", True) else " (optional)"),
+            _cell(item.get("reached_at_turn")),
+            _cell(_why(item) or item.get("description")),
+        )
+        for item in _some(items)
+    ]
+    return table(("", "Checkpoint", "Turn", "Message"), rows)
+
+
+def _scores(record: Record) -> str:
+    if record.get("score") is None and not record.get("scores"):
+        return ""
+    threshold = f" (threshold {record['threshold']:g})" if record.get("threshold") is not None else ""
+    rows = [
+        (_cell(item.get("name")), _cell(item.get("score")), _cell(item.get("verdict")))
+        for item in _some(record.get("scores"))
+    ]
+    score = "none" if record.get("score") is None else f"{record['score']:.2f}{threshold}"
+    text = f"**Score**: {score}\n\n" + (table(("Part", "Score", "Verdict"), rows) if rows else "")
+    criteria = [criterion for item in _some(record.get("scores")) for criterion in _some(item.get("assertions"))]
+    unjudged = [(_mark(item), _cell(item.get("text")), _cell(_why(item))) for item in criteria if "judged" in item]
+    return text + (table(("", "Criterion", "Message"), unjudged) if unjudged else "")
+
+
+def _step(step: Record, depth: int) -> str:
+    status = step.get("status", "")
+    reason = step.get("skip_reason") or (step.get("error") if status == "failed" else None)
+    text = f"{'  ' * depth}- {MARKS.get(status, '')} {inline(str(step.get('name')))}"
+    text += f" ({duration(step.get('duration_ms') or 0)})" + (f": {inline(reason)}" if reason else "") + "\n"
+    return text + "".join(_step(inner, depth + 1) for inner in _some(step.get("steps")))
+
+
+def _usage(record: Record) -> str:
+    usage = record.get("usage") or {}
+    facts = [f"connector: {inline(record['connector'])}"] if record.get("connector") else []
+    if usage:
+        facts.append(f"tokens: {usage.get('input_tokens', 0)} in, {usage.get('output_tokens', 0)} out")
+    if usage.get("cost") is not None:
+        facts.append(f"cost: {inline('$')}{usage['cost']:.4f}")
+    return f"{', '.join(facts)}\n\n" if facts else ""

@@ -1,0 +1,59 @@
+"""`report.summary`, `.txt`: a few lines of text."""
+
+from __future__ import annotations
+
+from runner.reporters.console.text import count
+from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.files.markdown_parts import LINE_LIMIT, cut, visible
+from runner.results.facts import dollars, tokens_of, warnings_of
+from runner.results.script_records import remarks
+from runner.results.snapshot_lines import in_lines, snapshots_in
+
+
+class SummaryReporter(DocumentReporter):
+    """Writes counts, the failed tests, warnings, and what broke outside of tests."""
+
+    def keep(self, record: Record) -> Record | None:
+        """Failed tests, and those with warnings."""
+        kept = ("suite", "position", "id", "status", "error", "warnings")
+        is_kept = record["status"] == "failed" or record.get("warnings")
+        return {key: record.get(key) for key in kept} if is_kept else None
+
+    def render(self, report: Report) -> str:
+        """The lines."""
+        summary = report.summary
+        interrupted = "interrupted: " if summary["status"] == "interrupted" else ""
+        lines = [
+            f"{interrupted}{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
+            f"{', ' + str(summary['errors']) + ' errors' if summary.get('errors') else ''}"
+            f"{', ' + count(summary['warnings'], 'warning') if summary.get('warnings') else ''}"
+            f" in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"
+        ]
+        lines += [
+            f"FAILED {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
+            for record in report.results
+            if record["status"] == "failed"
+        ]
+        lines += [
+            f"WARNING {_line(record['suite'])} {_line(record['id'])}: {_line(message)}"
+            for record in report.results
+            for message, _ in warnings_of(record)
+        ]
+        lines += [_line(said) for said in remarks(summary)]
+        if (counts := snapshots_in(summary)) is not None:
+            lines += map(visible, in_lines(counts))
+        return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
+
+
+def _more(summary: Record) -> str:
+    usage = summary.get("usage") or {}
+    text = f", {tokens_of(usage)} tokens" if usage else ""
+    text += f", {dollars(usage['cost'])}" if usage.get("cost") is not None else ""
+    return text + (
+        f"; stopped: {_line(summary['stopped'])}, {summary['not_run']} not run" if "stopped" in summary else ""
+    )
+
+
+def _line(text: str) -> str:
+    """A text in one line, of which a long one is cut and control characters are escapes."""
+    return visible(cut(" ".join(text.split()), LINE_LIMIT))

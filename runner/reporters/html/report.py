@@ -1,0 +1,126 @@
+"""The `.html` report: one file that needs nothing else, with the web app of `html/src` and the results as data.
+
+Results are never part of the markup: they are in blocks of base64 (see `html/data.py`), which the app turns into text
+nodes. The content security policy of the page allows its own script and style by their hashes, and no connection.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TextIO
+
+from runner.errors import ConfigurationError
+from runner.reporters.console.text import count
+from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.html.data import blocks_of, entry_of
+from runner.results.events import Suite, TestResult
+from runner.results.result_lines import result_line, result_text
+from runner.results.script_records import remarks
+from runner.results.snapshot_lines import in_words, snapshots_in
+
+APP = Path(__file__).parent / "built"
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="yao-test {version}">
+<title>{title}</title>
+<link rel="icon" href="data:image/svg+xml,{icon}">
+<style>{style}</style>
+</head>
+<body>
+<div id="app"><noscript><h1>{title}</h1><p>{summary}</p><p>The results are shown by a script.</p></noscript></div>
+"""
+
+ICON = (
+    "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 22 22'%3E%3Crect width='22' height='22' rx='6' "
+    "fill='%23{color}'/%3E"
+    "%3Cpath d='M6.5 11.5l3.2 3.2 6-7.2' fill='none' stroke='white' stroke-width='2.4'/%3E%3C/svg%3E"
+)
+"""A sign for the tab of a browser, in the colour of the run."""
+
+
+class HtmlReporter(DocumentReporter):
+    """Keeps what the page says of every result, and writes it once, at the end."""
+
+    def __init__(self, target: Path | TextIO) -> None:
+        """Raises ConfigurationError when the web app is not built."""
+        _app()
+        super().__init__(target)
+
+    def take(self, result: TestResult, suite: Suite) -> Record:
+        """What the page says of a result."""
+        text = result_text(result, suite)  # first, for that says at less cost whether there is something to clean
+        return entry_of(result_line(result, suite), text)
+
+    def render(self, report: Report) -> str:
+        """The page."""
+        return render(report)
+
+
+def render(report: Report, baseline: Report | None = None) -> str:
+    """The page that shows a report, compared with an older one when there is a baseline. Raises ConfigurationError when
+    the web app is not built."""
+    script, style = _app()
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
+    counts = report.summary
+    summary = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+    summary += f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
+    snapshots = snapshots_in(counts)
+    summary = _plain("; ".join([summary, *remarks(counts), *([in_words(snapshots)] if snapshots else [])]))
+    parts = [
+        PAGE.format(
+            policy=policy + "base-uri 'none'; form-action 'none'",
+            version=_plain(str(report.start["version"])),
+            title=_plain(f"{_verdict(report)} – {_subject(report)}"),
+            summary=summary,
+            style=style,
+            icon=ICON.format(color="c4232f" if counts["failed"] else "17753a"),
+        )
+    ]
+    for prefix, part in (("", report), ("baseline-", baseline)):
+        if part is not None:
+            for name, text in blocks_of(part, prefix, digests=baseline is not None):
+                parts.append(f'<script type="text/plain" id="{name}">{text}</script>\n')
+    parts.append(f"<script>{script}</script>\n</body>\n</html>\n")
+    return "".join(parts)
+
+
+def _verdict(report: Report) -> str:
+    failed, status = report.summary["failed"], report.summary["status"]
+    return f"{failed} failed" if failed else str(status)
+
+
+def _subject(report: Report) -> str:
+    labels = [suite["label"] for suite in report.suites]
+    return "tests" if not labels else labels[0] if len(labels) == 1 else f"{len(labels)} suites"
+
+
+def _plain(text: str) -> str:
+    """Text for markup, without characters that cannot be seen."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in text))
+
+
+@cache
+def _app() -> tuple[str, str]:
+    """Script and style sheet of the web app."""
+    try:
+        script, style = ((APP / name).read_text("utf-8") for name in ("app.js", "app.css"))
+    except OSError as error:
+        hint = "In a checkout, run: python bindings/build.py"
+        raise ConfigurationError(f"Cannot write an HTML report: {error.filename} is missing", hint) from error
+    return script, style
+
+
+def _hash(text: str) -> str:
+    from hashlib import sha256
+
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,249 @@
+"""Results of cases as JSON records: seed 004 for a single call, 000 for turns, 001 for checkpoints, 003 for scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runner.results.events import (
+    CaseResult,
+    CheckpointResult,
+    CriterionResult,
+    ScoreResult,
+    TestResult,
+    TrialResult,
+    TurnResult,
+)
+from runner.results.script_records import error_text, log_lines, place, stack_trace, warning_records
+from scripttest import Outcome
+
+if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult, ToolUse
+
+
+def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
+    """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, ...}` of a case; the
+    further keys are there when they have something to say. With the name of a `suite`: its `result` line, which begins
+    with `{type, suite, position, ...}`.
+
+    There are many results: a tuple taken apart costs a fraction of its fields read one by one, and so does a dictionary
+    that is made whole, and from which something is taken away.
+
+    | mode | its own keys |
+    | --- | --- |
+    | standard | `assertions` |
+    | multi_turn | `turns`, `final_assertions`, `total_turns` |
+    | dynamic | `turns`, `checkpoints`, `total_turns` |
+    | conversation | `turns`, `total_turns`, `test_id`, `score`, `execution_status`, `scores`, `trials` |
+
+    The `output` of a conversation is everything that was said, as messages.
+    """
+    outcome, case = result.outcome, result.case
+    assert case is not None
+    id, status, milliseconds, failures, _, skip_reason, _, warnings, not_judged = outcome
+    (title, input, output, response, expected, messages, assertions, tools, connector, model_calls,
+     tokens_in, tokens_out, cost, sent, line, tags, metadata, mode, *_) = case  # fmt: skip
+    decisive = outcome.decisive
+    record: dict[str, Any] = {
+        "type": "result",
+        "suite": suite,
+        "position": result.position,
+        "id": id,
+        "name": title,
+        "status": status,
+        "input": input,
+        "output": output,
+        "expected": expected,
+        "duration_ms": round(milliseconds),
+        "error": error_text(decisive) if decisive else None,
+        "response": response,
+        "messages_count": messages,
+    }
+    if suite is None:
+        del record["type"], record["suite"], record["position"]
+    if title is None:
+        del record["name"]
+    if mode == "standard":
+        record["assertions"] = _assertions(assertions)
+    else:
+        record |= _in_turns(case, outcome)
+    if not_judged:
+        record["not_judged"] = not_judged
+    if case.checks_nothing and status == "passed":
+        record["checks_nothing"] = True
+    if decisive:
+        record["cause"] = decisive.cause
+        errors = [error_text(failure) for failure in failures if failure.type]
+        if errors:
+            record["assertion_errors"] = errors
+        framed = next((failure for failure in failures if failure.frames), None)
+        if framed is not None:
+            record["location"] = place(framed)
+            record["stack_trace"] = stack_trace(framed)
+    if skip_reason:
+        record["skip_reason"] = skip_reason
+    if warnings:
+        record["warnings"] = warning_records(outcome)
+    if tools:
+        record["tools"] = [tool._asdict() for tool in tools]
+    if connector:
+        record["connector"] = connector
+    if model_calls:
+        record["model_calls"] = model_calls
+        if tokens_in or tokens_out or cost is not None:
+            record["usage"] = {"input_tokens": tokens_in, "output_tokens": tokens_out}
+        if cost is not None:
+            record["usage"]["cost"] = cost
+    if sent:
+        record["sent"] = list(sent)
+    if case.attachments:
+        record["attachments"] = list(case.attachments)
+    if line:
+        record["line"] = line
+    if tags:
+        record["tags"] = list(tags)
+    if metadata:
+        record["metadata"] = metadata
+    if result.logs:
+        record["logs"] = log_lines(result)
+    return record
+
+
+def _in_turns(case: CaseResult, outcome: Outcome) -> dict[str, Any]:
+    """What only cases of several turns have."""
+    record: dict[str, Any] = {"mode": case.mode}
+    if case.simulator is not None:
+        record["simulator"] = case.simulator
+    record["turns"] = [_turn(turn) for turn in case.turns]
+    if case.mode == "dynamic":
+        record["checkpoints"] = [_checkpoint(checkpoint) for checkpoint in case.checkpoints]
+    if case.final_assertions is not None:
+        record["final_assertions"] = _assertions(case.final_assertions)
+    record["total_turns"] = sum(turn.status != "skipped" and turn.input is not None for turn in case.turns)
+    if case.mode == "conversation":
+        broken = any(failure.cause != "assertion" for failure in outcome.failures)
+        record |= {
+            "test_id": outcome.name,
+            "score": case.score,
+            "execution_status": "error" if broken else "skipped" if outcome.status == "skipped" else "ok",
+            "scores": [_score(score) for score in case.scores],
+            "output": list(case.transcript),
+        }
+        if case.threshold is not None:
+            record["threshold"] = case.threshold
+        if case.trials:
+            record["trials"] = [_trial(trial) for trial in case.trials]
+    return record
+
+
+def _turn(turn: TurnResult) -> dict[str, Any]:
+    """`{turn, input, input_source, status, output, response?, tool_calls?, awaiting_input, awaiting_reason?,
+    attachments?, input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, duration_ms}`."""
+    record: dict[str, Any] = {
+        "turn": turn.turn,
+        "input": turn.input,
+        "input_source": turn.source,
+        "status": turn.status,
+        "output": turn.response if turn.output is None else turn.output,
+    }
+    if turn.response and turn.response != turn.output and turn.output is not None:
+        record["response"] = turn.response
+    if turn.tools:
+        record["tool_calls"] = [_tool_call(tool) for tool in turn.tools]
+    record["awaiting_input"] = turn.awaiting_input
+    more = {
+        "awaiting_reason": turn.awaiting_reason,
+        "attachments": list(turn.attachments),
+        "input_hint": turn.input_hint,
+        "assertions": _assertions(turn.assertions),
+        "assertion_errors": [result.message for result in turn.assertions if not result.passed],
+        "error": turn.error,
+        "skip_reason": turn.skip_reason,
+        "question": turn.question,
+        "note": turn.note,
+    }
+    record |= {key: value for key, value in more.items() if value}
+    record["duration_ms"] = round(turn.milliseconds)
+    return record
+
+
+def _tool_call(tool: ToolUse) -> dict[str, Any]:
+    """`{name, args, server, result}` or `{name, args, server, error}`."""
+    outcome = {"result": tool.result} if tool.error is None else {"error": tool.error}
+    return {"name": tool.name, "args": tool.arguments, "server": tool.server, **outcome}
+
+
+def _checkpoint(checkpoint: CheckpointResult) -> dict[str, Any]:
+    """`{id, reached_at_turn, passed, required, judged?, description?, message?}`."""
+    record: dict[str, Any] = {
+        "id": checkpoint.id,
+        "reached_at_turn": checkpoint.reached_at_turn,
+        "passed": checkpoint.reached_at_turn is not None,
+        "required": checkpoint.required,
+    }
+    if not checkpoint.judged:
+        record["judged"] = False
+    more = {"description": checkpoint.description, "message": checkpoint.message}
+    return record | {key: value for key, value in more.items() if value}
+
+
+def _score(score: ScoreResult) -> dict[str, Any]:
+    """`{name, type, score, verdict, assertions}`."""
+    return {**score._asdict(), "assertions": [_criterion(criterion) for criterion in score.assertions]}
+
+
+def _trial(trial: TrialResult) -> dict[str, Any]:
+    """`{trial, score, status, duration_ms, error?}`."""
+    record = {
+        "trial": trial.trial,
+        "score": trial.score,
+        "status": trial.status,
+        "duration_ms": round(trial.milliseconds),
+    }
+    return record if trial.error is None else {**record, "error": trial.error}
+
+
+def _criterion(criterion: CriterionResult) -> dict[str, Any]:
+    """`{text, passed, score, weight, required?, reason?, error?, id?, infrastructure?}`; one that was not judged has
+    `judged: false` and no score."""
+    kept = ("text", "passed", "weight")
+    record = {key: value for key, value in criterion._asdict().items() if key in kept or value or key == "score"}
+    record.pop("not_judged", None)
+    if criterion.judged:
+        del record["judged"]
+    else:
+        record["judged"] = False
+        del record["score"]
+    return record
+
+
+def _assertions(results: tuple[AssertionResult, ...]) -> list[dict[str, Any]]:
+    return [_assertion(result) for result in results]
+
+
+def _assertion(result: AssertionResult) -> dict[str, Any]:
+    """`{type, path?, name?, value, passed, expected, actual, message, error?, judged?, score?, details?}`; `value` is
+    `expected`, as the design documents print it, and `judged` is there when it is false."""
+    type, passed, expected, actual, message, error, score, details, path, name, _, judged = result
+    record: dict[str, Any] = {
+        "type": type,
+        "path": path,
+        "name": name,
+        "value": expected,
+        "passed": passed,
+        "expected": expected,
+        "actual": actual,
+        "message": message,
+    }
+    if path is None:
+        del record["path"]
+    if name is None:
+        del record["name"]
+    if error:
+        record["error"] = True
+    if not judged:
+        record["judged"] = False
+    if score is not None:
+        record["score"] = score
+    if details:
+        record["details"] = _assertions(details)
+    return record

@@ -1,0 +1,125 @@
+"""What several kinds of report say of one result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from runner.look_alikes import sides
+from runner.reporters.files.document import Record
+from runner.results.script_records import unjudged
+from scripttest.values import NamedTuple
+
+ERRORS = 50
+"""Errors of one result that are listed."""
+
+
+class Place(NamedTuple):
+    """Somewhere in a file."""
+
+    file: str
+    """Path from the repository, or the label of the suite; empty when there is none."""
+    line: int | None = None
+    """From 1."""
+    column: int | None = None
+    """From 1."""
+
+
+def errors_of(record: Record) -> list[str]:
+    """Every error of a result and its subtests, each once, in order: a timeout comes after what failed before it."""
+    own: list[Any] = record.get("errors") or [record.get("error")]
+    checks: list[Any] = record.get("assertion_errors") or []
+    found = [*checks, *own] if record.get("cause") == "timeout" else [*own, *checks]
+    for step in _failed_steps(record):
+        found += [f"{step.get('name')}: {error}" for error in step.get("errors") or [step.get("error")] if error]
+    return list(dict.fromkeys(str(error) for error in found if error))[:ERRORS]
+
+
+def warnings_of(record: Record) -> list[tuple[str, Place]]:
+    """The warnings of a result, each with its place; an empty one when it has none."""
+    return [(str(item["message"]), _place(item) or Place("")) for item in record.get("warnings") or ()]
+
+
+def place_of(suite: Record, record: Record) -> Place:
+    """Where a result failed: in a script, else at its case."""
+    for part in (record, *_failed_steps(record)):
+        if place := _place(part):
+            return place
+    return Place(str(suite["file"] or suite["label"]), record.get("line") or None)
+
+
+def values_of(assertion: Record, limit: int = 0) -> list[tuple[str, str]]:
+    """The values that an assertion compared, as `(side, text)`; two never read the same. `limit` bounds each text."""
+    given = [side for side in ("expected", "actual") if side in assertion]
+    if len(given) == 2 and assertion["expected"] != assertion["actual"]:
+        return list(zip(given, sides(assertion["expected"], assertion["actual"], limit), strict=True))
+    return [(side, sides(assertion[side], None, limit)[0]) for side in given]
+
+
+def assertion_of(record: Record) -> Record:
+    """The first assertion that failed in a script test or its subtests; empty when there is none."""
+    return next((part["assertion"] for part in (record, *_failed_steps(record)) if part.get("assertion")), {})
+
+
+def name_of(record: Record) -> str:
+    """The id of a result, and which run it was if there were several."""
+    return f"{record['id']} (run {record['run']})" if record.get("run") else str(record["id"])
+
+
+def is_error(record: Record) -> bool:
+    """Whether a failed result broke, rather than being found wrong by an assertion."""
+    return bool(record.get("cause", "assertion") != "assertion")
+
+
+def remarks_of(record: Record) -> list[str]:
+    """What a result has to say beside its status: that criteria were not judged, or that it checks nothing."""
+    said = [unjudged(record["not_judged"])] if record.get("not_judged") else []
+    return [*said, "It checks nothing"] if record.get("checks_nothing") else said
+
+
+def agents_of(suites: list[Record]) -> str:
+    """The agents of a run."""
+    return ", ".join(dict.fromkeys(suite["agent"] for suite in suites if suite["agent"]))
+
+
+def connectors_of(suites: list[Record], results: list[Record]) -> str:
+    """The connectors of a run."""
+    found = {suite["connector"] for suite in suites} | {record.get("connector") or "" for record in results}
+    return ", ".join(sorted(map(str, found - {""})))
+
+
+def differences_of(record: Record) -> list[str]:
+    """How JSON answers of a case differ from what was expected, one text for each assertion that failed."""
+    from runner.assertions.differences import COMPARED, difference
+
+    parts = [record, *(record.get("turns") or [])]
+    items = [
+        *(item for part in parts for item in part.get("assertions") or []),
+        *(record.get("final_assertions") or []),
+    ]
+    failed = [item for item in items if not item.get("passed") and item.get("type") in COMPARED]
+    found = (difference(item.get("expected"), item.get("actual")) for item in failed)
+    return [text for text in found if text is not None]
+
+
+def tokens_of(usage: Record) -> int:
+    """All tokens that were taken."""
+    return int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
+
+
+def dollars(cost: float) -> str:
+    """An amount in US dollars, for people."""
+    return f"${cost:.4f}"
+
+
+def _place(part: Record) -> Place | None:
+    file, line, column = ([*str(part.get("location") or "").rsplit(":", 2), "", ""])[:3]
+    return Place(file, int(line), int(column)) if line.isdecimal() and column.isdecimal() else None
+
+
+def _failed_steps(record: Record) -> Iterator[Record]:
+    """Subtests that failed, outermost first."""
+    for step in record.get("steps") or []:
+        if step.get("status") == "failed":
+            yield step
+            yield from _failed_steps(step)

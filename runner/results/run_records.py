@@ -1,0 +1,168 @@
+"""Tests that were run several times, as JSON records: `runs` of a result, the `stability` line of JSONL, and the
+"Stability Report Structure" of seed 004.
+
+| where | shape |
+| --- | --- |
+| `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, attempts}` |
+| `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?}]` |
+| a result of seed 004 | the keys of `runs` beside those of the result, `count` as `runs` and `attempts` as `run_details` |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runner.results.case_records import case_record
+from runner.results.events import TestResult
+from runner.results.script_records import result_record
+from runner.results.stability import Attempt, Stability, normalised, pass_rate, shown_of, stability_of
+
+Record = dict[str, Any]
+
+FIGURES = ("count", *Stability._fields[1:])
+IN_SEED = {"count": "runs", "attempts": "run_details"}
+"""Keys of `runs` that have another name in a result of seed 004."""
+
+
+def record_of(result: TestResult) -> Record:
+    """The record of a result, without what says where it belongs."""
+    if result.record is not None:
+        return result.record
+    return result_record(result) if result.case is None else case_record(result)
+
+
+def attempt_of(record: Record, run: int = 0) -> Attempt:
+    """The attempt that the record of a result is. What a script test answers is how it ended."""
+    usage = record.get("usage") or {}
+    output = record.get("output")
+    if record.get("turns"):
+        answer: Any = [turn.get("output") for turn in record["turns"]]
+    elif "input" in record:
+        answer = output
+    else:
+        answer = [record["status"], record.get("errors") or record.get("error")]
+    return Attempt(
+        run or record["run"],
+        record["status"],
+        record["duration_ms"],
+        normalised(answer),
+        output,
+        record.get("error"),
+        record.get("score"),
+        usage.get("input_tokens", 0) + usage.get("output_tokens", 0),
+        usage.get("cost"),
+        record.get("cause") == "infrastructure",
+        record.get("not_judged", 0),
+        _is_judged(record),
+    )
+
+
+def _is_judged(record: Record) -> bool:
+    """Whether anything that could fail was judged, in a case that passed although something was not."""
+    if not record.get("not_judged") or record["status"] != "passed" or "input" not in record:
+        return True
+    parts = [record, *(record.get("turns") or []), *(record.get("scores") or [])]
+    lists = [part.get(key) for part in parts for key in ("assertions", "final_assertions", "checkpoints")]
+    return any(check.get("judged", True) for checks in lists for check in checks or [])
+
+
+def runs_record(stability: Stability, attempts: Sequence[Attempt]) -> Record:
+    """`runs` of a result."""
+    return {**figures(stability), "attempts": [_attempt_record(attempt) for attempt in attempts]}
+
+
+def figures(stability: Stability) -> Record:
+    """The figures alone, with JSON keys."""
+    record: Record = {key: value for key, value in zip(FIGURES, stability, strict=True) if value is not None}
+    record["confidence_interval"] = list(stability.confidence_interval)
+    for key in ("pass_at_k", "pass_hat_k"):
+        record[key] = {str(k): value for k, value in record[key].items()}
+    return record
+
+
+def _attempt_record(attempt: Attempt) -> Record:
+    record: Record = {"run": attempt.run, "status": attempt.status, "duration_ms": attempt.duration_ms}
+    more = {
+        "output": attempt.output,
+        "error": attempt.error,
+        "cause": "infrastructure" if attempt.broke else None,
+        "score": attempt.score,
+        "tokens": attempt.tokens or None,
+        "cost": attempt.cost,
+        "not_judged": attempt.not_judged or None,
+        "judged": None if attempt.judged else False,
+    }
+    return record | {key: value for key, value in more.items() if value is not None}
+
+
+def together(records: Sequence[Record], min_pass_rate: float) -> Record:
+    """The record of a test from those of its runs, as a run itself makes it; the records have `run`."""
+    records = sorted(records, key=lambda record: int(record["run"]))
+    attempts = [attempt_of(record) for record in records]
+    stability = stability_of(attempts)
+    shown = records[shown_of(attempts, min_pass_rate)]
+    record: Record = {key: value for key, value in shown.items() if key != "run"}
+    if stability is not None:
+        record["duration_ms"] = stability.avg_duration_ms
+    warnings = [warning for record in records for warning in record.get("warnings") or ()]
+    if warnings:
+        record["warnings"] = [warning for at, warning in enumerate(warnings) if warning not in warnings[:at]]
+    if not_judged := max(attempt.not_judged for attempt in attempts):
+        record["not_judged"] = not_judged
+    if calls := sum(record.get("model_calls", 0) for record in records):
+        record["model_calls"] = calls
+    usages = [record["usage"] for record in records if record.get("usage")]
+    if usages:
+        record["usage"] = {
+            key: sum(usage.get(key, 0) for usage in usages)
+            for key in ("input_tokens", "output_tokens", "cost")
+            if any(key in usage for usage in usages)
+        }
+    return record if stability is None else {**record, "runs": runs_record(stability, attempts)}
+
+
+def as_in_seed(record: Record) -> Record:
+    """A result as seed 004 prints it: the keys of `runs` beside its own."""
+    runs = record.get("runs")
+    if not isinstance(runs, dict):
+        return record
+    rest: Record = {key: value for key, value in record.items() if key != "runs"}
+    rest |= {IN_SEED.get(str(key), str(key)): value for key, value in runs.items()}
+    return rest
+
+
+def from_seed(record: Record) -> Record:
+    """What `as_in_seed` was made from."""
+    if "run_details" not in record:
+        return record
+    names: dict[str, str] = {IN_SEED.get(key, key): key for key in (*FIGURES, "attempts")}
+    rest = {key: value for key, value in record.items() if key not in names}
+    runs: Record = {key: record[name] for name, key in names.items() if name in record}
+    return {**rest, "runs": runs}
+
+
+def stability_summary(results: Sequence[Record]) -> Record:
+    """`{total_cases, total_runs, overall_pass_rate, stable_cases, unstable_cases}` of the results of a run; a test that
+    could only run once counts as one run, one that was skipped or broke as none."""
+    judged = [
+        record
+        for record in results
+        if "runs" in record or (record["status"] != "skipped" and record.get("cause") != "infrastructure")
+    ]
+    passed = [record["runs"]["passed"] if "runs" in record else record["status"] == "passed" for record in judged]
+    counts = [record["runs"]["count"] if "runs" in record else 1 for record in judged]
+    stable = sum(map(int.__eq__, map(int, passed), counts))
+    return {
+        "total_cases": len(results),
+        "total_runs": sum(counts),
+        "overall_pass_rate": pass_rate(sum(passed), sum(counts)),
+        "stable_cases": stable,
+        "unstable_cases": len(judged) - stable,
+    }
+
+
+def milliseconds_of(record: Record) -> int:
+    """The time that all runs of a result took."""
+    attempts = record["runs"]["attempts"] if "runs" in record else [record]
+    return sum(attempt["duration_ms"] for attempt in attempts)

@@ -1,0 +1,336 @@
+"""Reads reports that earlier runs have written: `.jsonl`, also one that was cut off, and `.json`, whatever the file is
+called."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from runner.errors import ConfigurationError
+from runner.reporters.files.document import Record, Report, in_order
+from runner.results.fold import NAMED
+from runner.results.plain import plain
+from runner.results.run_records import from_seed, together
+from runner.results.script_records import marks_record, usage_record
+
+STATUSES = ("passed", "failed", "skipped")
+KINDS = ("script_test", "agent_test")
+OF_RUNS = ("runs_per_case", "min_pass_rate")
+"""What the start says when each test ran several times."""
+FIELDS: dict[str, type | tuple[type, ...]] = {
+    "id": str,
+    "suite": str,
+    "script": str,
+    "position": int,
+    "run": int,
+    "usage": dict,
+    "turns": list,
+    "model_calls": int,
+    "score": (int, float),
+    "not_judged": int,
+    "skip_reason": str,
+    "warnings": list,
+}
+"""What fields of a result hold that its place and its figures come from, where they are not null."""
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""JSON's escape for half of a surrogate pair, which other tools write."""
+HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
+
+
+def read(path: Path) -> Report:
+    """The report in a file.
+
+    A JSONL report that ends in the middle of a line, or without a summary, gives what it has and a warning. Blocks.
+    Raises ConfigurationError when the file cannot be read or is no report.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read the report {path}: {error.strerror}") from error
+    if not content.strip(b"\xef\xbb\xbf \t\r\n\0"):
+        raise _broken(path, "it is empty", "The run that should have written it did not get to its first line")
+    try:
+        text = content.decode("utf-8-sig")
+        cut = False
+    except UnicodeDecodeError as error:
+        at = error.start
+        if content.find(b"\n", at) >= 0:
+            line = content.count(b"\n", 0, at) + 1
+            raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
+        text, cut = content[:at].decode("utf-8-sig"), True
+    report = _Reader(path).read(text, cut)
+    return Report(*plain(report)) if _HALF.search(text) else report
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._start: Record = {}
+        self._suites: dict[str, Record] = {}
+        self._results: list[Record] = []
+        self._errors: list[str] = []
+        self._warnings: list[str] = []
+        self._summary: Record = {}
+
+    def read(self, text: str, cut: bool) -> Report:
+        first = text.lstrip().partition("\n")[0]
+        try:
+            is_lines = isinstance(json.loads(first), dict) and "results" not in json.loads(first)
+        except (ValueError, RecursionError):
+            is_lines = first.startswith('{"type": "start"')  # cut off within its first line
+        if is_lines:
+            self._lines(text, cut)
+        else:
+            self._document(text)
+        return self._report()
+
+    def _lines(self, text: str, cut: bool) -> None:
+        position = 0
+        lines = list(_lines_of(text))
+        for number, line in lines:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                is_last = number == lines[-1][0]
+                if is_last and (cut or not text.endswith("\n")):
+                    self._warnings.append(f"{self._path}:{number}: the file ends in the middle of this line")
+                    break
+                raise self._bad_json(error, number) from error
+            where = f"{self._path}:{number}"
+            if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+                raise _broken(where, 'it is not an object with a "type"', HINT)
+            if not self._start and record["type"] != "start":
+                raise _broken(where, "the first line is not the start of a report", HINT)
+            position += self._take(record, where, position)
+        if not self._start:
+            raise _broken(self._path, "it was cut off within its first line", None)
+        if not self._summary:
+            self._warnings.append(f"{self._path}: the run did not end, there is no summary")
+
+    def _take(self, record: Record, where: str, position: int) -> int:
+        """Takes one line; 1 for a result."""
+        kind = record["type"]
+        if kind == "start":
+            self._begin(record, where)
+        elif kind == "result":
+            self._results.append(self._result(record, where, position))
+            return 1
+        elif kind == "error":
+            self._errors.append(str(record.get("error")))
+        elif kind == "warning":
+            self._warnings.append(str(record.get("warning")))
+        elif kind == "summary":
+            self._summary = record
+        return 0
+
+    def _begin(self, line: Record, where: str) -> None:
+        suites = line.get("suites")
+        if suites is None:  # as the first versions wrote it
+            agent = str(line.get("agent_id") or "")
+            suites = [_suite(id, "script_test", agent) for id in line.get("scripts") or []]
+            suites += [_suite(label, "agent_test", agent) for label in line.get("inputs") or []]
+        if not isinstance(suites, list):
+            raise _broken(where, '"suites" is not a list', HINT)
+        for suite in suites:
+            if not isinstance(suite, dict) or not isinstance(suite.get("id"), str) or suite.get("kind") not in KINDS:
+                raise _broken(where, "a suite has no id or no kind", HINT)
+            self._suites.setdefault(suite["id"], {**_suite(suite["id"], suite["kind"], ""), **suite})
+        if not self._start:
+            self._start = self._started(line.get("timestamp"), line.get("version"), line.get("environment"))
+            self._start |= {key: line[key] for key in OF_RUNS if isinstance(line.get(key), int | float)}
+            self._start |= _flags(line)
+
+    @staticmethod
+    def _started(timestamp: Any, version: Any, environment: Any) -> Record:
+        known = environment if isinstance(environment, dict) else {}
+        who = {key: str(known.get(key, "")) for key in ("user_id", "team_id", "locale")}
+        return {"timestamp": str(timestamp or ""), "version": str(version or ""), "environment": {**known, **who}}
+
+    def _result(self, record: Record, where: str, position: int) -> Record:
+        problem = result_problem(record)
+        if problem:
+            raise _broken(where, problem, HINT)
+        milliseconds = record.get("duration_ms")
+        duration = milliseconds if isinstance(milliseconds, int) else 0
+        suite = record.get("suite") or record.get("script") or ""
+        known = self._suites.get(suite)
+        if known is None:
+            kind = "script_test" if "script" in record else "agent_test"
+            known = self._suites[suite] = _suite(suite, kind, str(self._start.get("agent_id") or ""))
+        of_script = {"script": suite} if known["kind"] == "script_test" else {}
+        head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
+        return {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
+
+    def _document(self, text: str) -> None:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise self._bad_json(error, 1) from error
+        several = isinstance(value, dict) and value.get("type") == "test_run"
+        parts = value.get("reports") if several else [value]
+        if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
+            raise _broken(self._path, f"it is {_named(value)}, not a report of a run", HINT)
+        metadata = value.get("metadata") or {}
+        summary = value.get("summary") or {}
+        self._start = self._started(metadata.get("started_at"), metadata.get("version"), value.get("environment"))
+        self._start |= _flags(metadata)
+        if summary.get("runs_per_case", 1) != 1:
+            self._start["runs_per_case"] = summary["runs_per_case"]
+        for number, part in enumerate(parts, 1):
+            self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
+        self._errors += map(str, value.get("errors") or [])
+        self._summary = {"duration_ms": summary.get("duration_ms"), "completed_at": metadata.get("completed_at")}
+        self._summary |= {key: summary[key] for key in ("status", "stopped", "not_run") if key in summary}
+        if isinstance(summary.get("snapshots"), dict):
+            self._summary["snapshots"] = summary["snapshots"]
+
+    def _part(self, part: Record, where: str) -> None:
+        is_script = part["type"] == "script_test"
+        id, about = part.get("script" if is_script else "input"), part.get("summary")
+        results = part.get("results")
+        if not isinstance(id, str) or not isinstance(results, list) or not isinstance(about, dict):
+            raise _broken(where, "it has no results or does not say of what", HINT)
+        agent = id.removeprefix("scripts.").rpartition(".")[0] if is_script else str(about.get("agent_id", ""))
+        label = str(part.get("script_path", id)) if is_script else id
+        self._suites[id] = {**_suite(id, part["type"], agent), "label": label}
+        for position, record in enumerate(results):
+            if not isinstance(record, dict):
+                raise _broken(where, f"result {position + 1} is not an object", HINT)
+            record = from_seed(record)
+            named = {**record, "id": record.get("name")} if is_script else record
+            if is_script:
+                named.pop("name", None)
+            line = {**named, "suite": id, "position": position}
+            self._results.append(self._result(line, f"{where}, result {position + 1}", position))
+
+    def _report(self) -> Report:
+        suites = list(self._suites.values())
+        start = {**self._start, "suites": suites}
+        results = in_order(suites, self._together())
+        counts = counts_of(results)
+        ended = self._summary
+        status = ended.get("status") or (
+            "error" if self._errors else "failed" if counts["failed"] or counts.get("errors") else "passed"
+        )
+        if not ended:
+            status = "interrupted"
+        duration = ended.get("duration_ms")
+        summary = {
+            **counts,
+            "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
+            **usage_of(results),
+            "status": status,
+            **_stopped(ended),
+            "completed_at": ended.get("completed_at"),
+        }
+        if isinstance(ended.get("snapshots"), dict):
+            summary["snapshots"] = ended["snapshots"]
+        return Report(start, results, self._errors, self._warnings, summary)
+
+    def _together(self) -> list[Record]:
+        """The results; one for all runs of a test."""
+        found: dict[tuple[str, int, str], list[Record]] = {}
+        for record in self._results:
+            found.setdefault((record["suite"], record["position"], record["id"]), []).append(record)
+        least = self._start.get("min_pass_rate", 100)
+        results: list[Record] = []
+        for records in found.values():
+            runs = [record for record in records if isinstance(record.get("run"), int)]
+            results += [record for record in records if not isinstance(record.get("run"), int)]
+            results += [together(runs, least)] if runs else []
+        return results
+
+    def _bad_json(self, error: Exception, line: int) -> ConfigurationError:
+        if isinstance(error, json.JSONDecodeError):
+            where = f"{self._path}:{line + error.lineno - 1}:{error.colno}"
+            return _broken(where, f"it is not JSON: {error.msg}", HINT)
+        return _broken(f"{self._path}:{line}", "its values are nested too deeply", None)
+
+
+def result_problem(record: Record) -> str | None:
+    """Why an object is not the line of a result; None when it is one."""
+    if record.get("id") is None or record.get("status") not in STATUSES:
+        return "a result has no id or no status"
+    for name, kind in FIELDS.items():
+        value = record.get(name)
+        if value is not None and not isinstance(value, kind):
+            return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
+    figures = record.get("usage") or {}
+    if not all(isinstance(number, int | float) for number in figures.values()):
+        return 'the "usage" of a result does not hold numbers'
+    if not all(
+        isinstance(item, dict) and isinstance(item.get("message"), str) for item in record.get("warnings") or ()
+    ):
+        return 'the "warnings" of a result have no message'
+    if not all(isinstance(turn, dict) for turn in record.get("turns") or ()):
+        return 'the "turns" of a result are not objects'
+    return None
+
+
+def counts_of(results: list[Record]) -> Record:
+    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?}`; see
+    `runner.results.script_records.summary_record`."""
+    found = Counter(
+        "errors" if record["status"] == "failed" and record.get("cause") == "infrastructure" else record["status"]
+        for record in results
+    )
+    errors = {"errors": found["errors"]} if found["errors"] else {}
+    said = sum(len(record.get("warnings") or ()) for record in results)
+    warnings = {"warnings": said} if said else {}
+    empty = [str(record["id"]) for record in results if record.get("checks_nothing") and record["status"] == "passed"]
+    not_judged = sum(record.get("not_judged") or 0 for record in results)
+    marks = marks_record(not_judged, len(empty), empty[:NAMED])
+    counts = {status: found[status] for status in STATUSES}
+    return {"total": len(results), **counts, **errors, **warnings, **marks}
+
+
+def usage_of(results: list[Record]) -> Record:
+    """`{usage: {input_tokens, output_tokens, cost?}}`: what all results took together; empty where no model was
+    asked."""
+    usages = [usage for record in results if (usage := record.get("usage"))]
+    costs = [usage["cost"] for usage in usages if usage.get("cost") is not None]
+    sent, answered = (sum(usage.get(key) or 0 for usage in usages) for key in ("input_tokens", "output_tokens"))
+    return usage_record(sent, answered, sum(costs) if costs else None)
+
+
+def _lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers; only a line feed ends a line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip(" \t\r\0"):
+            yield number, line.rstrip("\r")
+
+
+def _suite(id: str, kind: str, agent: str) -> Record:
+    return {"id": id, "kind": kind, "label": id, "file": "", "agent": agent, "connector": ""}
+
+
+def _stopped(summary: Record) -> Record:
+    """Why a run ended before its time, and what it left."""
+    reason, left = summary.get("stopped"), summary.get("not_run")
+    return {"stopped": str(reason), "not_run": left if isinstance(left, int) else 0} if reason else {}
+
+
+def _flags(said: Any) -> Record:
+    """`{flags}` where a report says with which flags it was made."""
+    flags = said.get("flags")
+    return {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in KINDS
+
+
+def _named(value: Any) -> str:
+    """What a foreign JSON document is."""
+    if isinstance(value, dict) and value.get("reportFormat") == "CTRF":
+        return "a CTRF report, which leaves out too much"
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _broken(where: object, why: str, hint: str | None) -> ConfigurationError:
+    return ConfigurationError(f"Cannot read the report {where}: {why}", hint)

@@ -1,0 +1,60 @@
+"""What a run did with snapshots, in words and as a record."""
+
+from __future__ import annotations
+
+from runner.reporters.files.document import Record
+from runner.results.events import SnapshotCounts
+
+NAMED = 50
+"""Obsolete snapshots that are named."""
+
+
+def snapshot_record(counts: SnapshotCounts) -> Record:
+    """`{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones."""
+    record: Record = {"written": counts.written, "updated": counts.updated, "removed": counts.removed}
+    return {key: value for key, value in (record | {"obsolete": list(counts.obsolete)}).items() if value}
+
+
+def snapshots_in(record: Record) -> SnapshotCounts | None:
+    """What `snapshot_record` was made from; None when a summary has none."""
+    if not isinstance(record.get("snapshots"), dict):
+        return None
+    given = record["snapshots"]
+    written, updated, removed = (int(given.get(key) or 0) for key in ("written", "updated", "removed"))
+    return SnapshotCounts(written, updated, removed, tuple(map(str, given.get("obsolete") or ())))
+
+
+def together(records: list[Record]) -> Record:
+    """What several runs did with snapshots, as one record."""
+    found = list(filter(None, map(snapshots_in, records)))
+    written, updated, removed = (
+        (sum(numbers) for numbers in zip(*(counts[:3] for counts in found), strict=True)) if found else (0, 0, 0)
+    )
+    names = dict.fromkeys(name for counts in found for name in counts.obsolete)
+    return snapshot_record(SnapshotCounts(written, updated, removed, tuple(names)))
+
+
+def in_words(counts: SnapshotCounts) -> str:
+    """`2 snapshots written, 1 obsolete snapshot`."""
+    parts = [
+        _count(counts.written, "snapshot", "written"),
+        _count(counts.updated, "snapshot", "updated"),
+        _count(counts.removed, "obsolete snapshot", "removed"),
+        _count(len(counts.obsolete), "obsolete snapshot"),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def in_lines(counts: SnapshotCounts) -> list[str]:
+    """The same, with the obsolete ones by name and what to do about them."""
+    lines = [in_words(counts)]
+    lines += [f"  obsolete: {name}" for name in counts.obsolete[:NAMED]]
+    if len(counts.obsolete) > NAMED:
+        lines.append(f"  ... and {len(counts.obsolete) - NAMED} more")
+    if counts.obsolete:
+        lines.append("  --update-snapshots removes what is obsolete")
+    return lines
+
+
+def _count(number: int, word: str, done: str = "") -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}{f' {done}' if done else ''}" if number else ""

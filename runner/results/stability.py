@@ -1,0 +1,192 @@
+"""How steady a test is that was run several times (seed 004, "Stability Analysis"): figures of its attempts.
+
+Pure functions over values; nothing here knows of events or reports. Attempts that were skipped, and those that could
+not be judged because something else broke, are in none of the figures but `errors`. So are those that passed because
+their judges could not judge, unless there are no others.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from scripttest.values import NamedTuple
+
+CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
+"""Pass rate in percent from which on a test is in a class."""
+SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
+"""Values of k, besides the number of runs, for which pass@k and pass^k are given."""
+Z = 1.959963984540054
+"""Two-sided 95 % point of the normal distribution."""
+
+
+class Attempt(NamedTuple):
+    """One run of a test."""
+
+    run: int
+    """From 1."""
+    status: str
+    """`passed`, `failed` or `skipped`."""
+    duration_ms: int
+    answer: str
+    """Its output as a text that is equal for equal outputs; see `normalised`."""
+    output: Any = None
+    error: str | None = None
+    """Its first failure."""
+    score: float | None = None
+    """Of a conversation, 0 to 1."""
+    tokens: int = 0
+    cost: float | None = None
+    """US dollars."""
+    broke: bool = False
+    """Whether it failed by something that the test needs, and says nothing of it."""
+    not_judged: int = 0
+    """How many of its criteria no judge could judge."""
+    judged: bool = True
+    """False: it passed, and nothing of it was judged."""
+
+
+class Stability(NamedTuple):
+    """What the runs of a test have in common."""
+
+    judged: int
+    """Runs that passed or failed."""
+    passed: int
+    failed: int
+    errors: int | None
+    """Runs that broke; None: none did."""
+    pass_rate: float
+    """Percent; see `pass_rate`."""
+    consistency: float
+    """Share of the runs whose output is the most frequent one, 0 to 1."""
+    stable: bool
+    """Whether all passed."""
+    classification: str
+    """`stable`, `mostly stable`, `unstable` or `highly unstable`."""
+    avg_duration_ms: int
+    min_duration_ms: int
+    max_duration_ms: int
+    std_deviation_ms: float
+    """Of the population, as these runs are all there are."""
+    confidence_interval: tuple[float, float]
+    """Wilson score interval of the pass rate at 95 %, in percent."""
+    pass_at_k: dict[int, float]
+    """k → probability that at least one of k runs passes."""
+    pass_hat_k: dict[int, float]
+    """k → probability that all of k runs pass."""
+    avg_tokens: int | None = None
+    avg_cost: float | None = None
+    """US dollars."""
+
+
+def stability_of(attempts: Sequence[Attempt]) -> Stability | None:
+    """The figures of a test; None when none of its runs could be judged."""
+    from statistics import fmean, pstdev
+
+    judged = _judged(attempts)
+    if not judged:
+        return None
+    count = len(judged)
+    passed = sum(attempt.status == "passed" for attempt in judged)
+    durations = [attempt.duration_ms for attempt in judged]
+    costs = [attempt.cost for attempt in judged if attempt.cost is not None]
+    tokens = round(fmean(attempt.tokens for attempt in judged))
+    shown = sorted({k for k in SHOWN_K if k < count} | {count})
+    return Stability(
+        count,
+        passed,
+        count - passed,
+        sum(attempt.broke for attempt in attempts) or None,
+        pass_rate(passed, count),
+        consistency([attempt.answer for attempt in judged]),
+        passed == count,
+        classification(passed, count),
+        round(fmean(durations)),
+        min(durations),
+        max(durations),
+        round(pstdev(durations), 1),
+        confidence_interval(passed, count),
+        {k: round(pass_at(passed, count, k), 4) for k in shown},
+        {k: round(pass_hat(passed, count, k), 4) for k in shown},
+        tokens or None,
+        round(fmean(costs), 6) if costs else None,
+    )
+
+
+def pass_rate(passed: int, count: int) -> float:
+    """Percent with one digit behind the point; 0 and 100 mean none and all, 0 also that there were no runs."""
+    if not count:
+        return 0.0
+    rate = round(100 * passed / count, 1)
+    if passed == count or not passed:
+        return rate
+    return min(99.9, max(0.1, rate))
+
+
+def classification(passed: int, count: int) -> str:
+    """The class of a test, by the table of seed 004."""
+    rate = 100 * passed / count
+    return next(name for least, name in CLASSES if rate >= least)
+
+
+def shown_of(attempts: Sequence[Attempt], min_pass_rate: float) -> int:
+    """Index of the attempt that a test ends like: one that failed when its pass rate is below `min_pass_rate` percent,
+    else one that broke, else one that passed, else one that was skipped; the first of these."""
+    judged = _judged(attempts)
+    passed = sum(attempt.status == "passed" for attempt in judged)
+    fails = bool(judged) and pass_rate(passed, len(judged)) < min_pass_rate
+    kinds = ["broke" if attempt.broke else attempt.status for attempt in attempts]
+    wanted = ("failed", "broke", "passed", "skipped") if fails else ("broke", "passed", "skipped")
+    return next(kinds.index(kind) for kind in wanted if kind in kinds)
+
+
+def _judged(attempts: Sequence[Attempt]) -> list[Attempt]:
+    ended = [attempt for attempt in attempts if attempt.status != "skipped" and not attempt.broke]
+    return [attempt for attempt in ended if attempt.judged] or ended
+
+
+def consistency(answers: Sequence[str]) -> float:
+    """Share of the most frequent answer, with two digits; 1.0 when all are equal."""
+    share = max(Counter(answers).values()) / len(answers)
+    return 1.0 if share == 1 else min(0.99, round(share, 2))
+
+
+def confidence_interval(passed: int, count: int) -> tuple[float, float]:
+    """Wilson score interval at 95 %, in percent with one digit."""
+    share, squared = passed / count, Z * Z
+    middle = share + squared / (2 * count)
+    width = Z * math.sqrt(share * (1 - share) / count + squared / (4 * count * count))
+    low, high = ((middle + sign * width) / (1 + squared / count) for sign in (-1, 1))
+    return round(100 * max(0.0, low), 1), round(100 * min(1.0, high), 1)
+
+
+def pass_at(passed: int, count: int, k: int) -> float:
+    """pass@k: the probability that at least one of k runs passes, estimated without bias from `count` runs."""
+    return 1 - math.comb(count - passed, k) / math.comb(count, k)
+
+
+def pass_hat(passed: int, count: int, k: int) -> float:
+    """pass^k: the probability that all of k runs pass, estimated without bias from `count` runs."""
+    return math.comb(passed, k) / math.comb(count, k)
+
+
+def normalised(value: Any) -> str:
+    """A JSON value as a text that is equal for outputs that mean the same: the order of keys, blanks and line breaks
+    within texts, forms of Unicode, and `1.0` for `1` make no difference."""
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(unicodedata.normalize("NFC", value).split())
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,23 @@
+"""What `--strict` makes of a result: its warnings are failures."""
+
+from __future__ import annotations
+
+from runner.results.events import TestResult
+from scripttest import Cause, Failure, ResultWarning
+
+CAUSES: dict[str, Cause] = {"pending": "pending"}
+"""Kind of a warning → cause of the failure that it becomes; `error` for the others."""
+
+
+def strict(result: TestResult) -> TestResult:
+    """A result in which every warning has become a failure, after those that it had; other results as they are."""
+    outcome = result.outcome
+    if not outcome.warnings:
+        return result
+    failures = (*outcome.failures, *map(_failure, outcome.warnings))
+    return result._replace(outcome=outcome._replace(status="failed", failures=failures, warnings=(), skip_reason=None))
+
+
+def _failure(warning: ResultWarning) -> Failure:
+    cause = CAUSES.get(warning.kind, "error")
+    return Failure(cause, warning.message, frames=warning.frames, code_frame=warning.code_frame)

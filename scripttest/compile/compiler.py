@@ -1,0 +1,414 @@
+"""TypeScript in, plain scripts and source maps out: one esbuild process for all modules of a run.
+
+A module becomes one or two scripts that are evaluated in global scope, so that every top-level function is a global, as
+in Yao: the bundle of the test file, and before it the bundle of the module under test when the test file does not
+import it. Bundles are flat (`format=esm`, nothing removed), and their export clause is taken off here.
+
+Facts about esbuild that shape this file: bundling turns top-level `const`, `let` and `class` into `var`; one bad entry
+point fails the whole build, so a batch that fails is built again one module at a time; a build costs about 1 ms of
+resolving beside its files, so modules are built in batches; with `async-await=false` it writes `async` functions as
+generators, which the bindings run, so that they know unhandled rejections and what has not ended.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scripttest.compile.boundary import Boundary
+from scripttest.compile.esbuild import Packet, Service
+from scripttest.errors import CompileError, Location
+from scripttest.values import NamedTuple
+
+FLAGS = [
+    "--bundle",
+    "--format=esm",
+    "--tree-shaking=false",
+    "--sourcemap=external",
+    "--sources-content=false",
+    "--metafile",
+    "--target=es2023",
+    "--platform=neutral",
+    "--main-fields=module,main",
+    "--supported:async-await=false",
+    "--supported:top-level-await=false",
+    "--supported:import-meta=false",
+    "--legal-comments=none",
+    "--log-level=silent",
+    "--log-limit=0",
+]
+FIRST_BATCH = 4
+"""Modules in the first batch: small, so that the first tests start early."""
+BATCH = 25
+"""Modules in each further batch."""
+IN_FLIGHT = 2
+"""Batches that are built at the same time."""
+
+RUNTIME_MODULES = r"^@(yao|yaoapp|yaoapps|gou)(/|$)|/(yao|gou)(\.ts)?$"
+"""Import paths whose names are globals of every script (Go syntax)."""
+OUTSIDE = r"^/|^(\.\./)+.*(dev|proc|sys)/"
+"""Import paths that may lead to what must not even be opened, such as `/dev/stdin`."""
+RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
+
+_MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b"
+_MISSING = (
+    r'No matching export in "(?P<file>[^"]+)" for import "(?P<name>[^"]+)"'
+    r'|Import "(?P<name2>[^"]+)" will always be undefined because the file "(?P<file2>[^"]+)" has no exports'
+)
+_EXPORT_CLAUSE = "\nexport {\n"
+_ASYNC = "var __async = (__this, __arguments, generator) => {\n  return new Promise("
+"""How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket."""
+_OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
+"""The same by the bindings, which know who calls it and what has not ended."""
+_GENERATORS = (
+    ("Promise.resolve(isAwait ? v[0] : v).then(", "__yaoAsync.wait(isAwait ? v[0] : v).then("),
+    ("(call = new Promise((yes, no, run)", "(call = __yaoAsync.next((yes, no, run)"),
+    ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
+)
+"""Pieces of its helpers for asynchronous generators and `for await`, and what stands for them."""
+_COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
+
+
+class Source(NamedTuple):
+    """What is to be compiled: a test file with the module it tests, or a plain script."""
+
+    key: str
+    """Names it among all sources of a run."""
+    test: Path
+    """Absolute path of the entry point."""
+    script: Path | None
+    """The module under test, loaded before the test file unless the test file imports it."""
+
+
+class Script(NamedTuple):
+    """One script to evaluate in global scope."""
+
+    code: str
+    source_map: bytes
+    """A version 3 source map, JSON; its sources are relative to the application root."""
+    first_line: int
+    """The line of the realm on which it starts; line 1 is the framework's."""
+
+
+class Compiled(NamedTuple):
+    """A module that is ready to run."""
+
+    source: Source
+    scripts: tuple[Script, ...]
+    entry_start: int
+    """Offset in the last script at which the code of the entry point itself begins."""
+    exports: dict[str, str]
+    """Exported name → global name."""
+
+
+class Compiler:
+    """Compiles sources in batches. The caller waits until `fileno()` is readable, then calls `read`."""
+
+    def __init__(self, root: Path, service: Service) -> None:
+        """A compiler for the application at `root`; it ends the service when it is closed."""
+        self._root = root
+        self._boundary = Boundary(root)
+        self._service = service
+        self._queue: list[list[Source]] = []
+        self._building: dict[int, _Build] = {}
+        self._flags = [*FLAGS, f"--outdir={root}"]
+        if not _maps_scripts(root):
+            self._flags.append(f"--alias:@scripts={root / 'scripts'}")
+
+    def fileno(self) -> int:
+        """The descriptor to wait on."""
+        return self._service.child.stdout
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything asked for has not been answered."""
+        return bool(self._queue or self._building)
+
+    def add(self, sources: list[Source]) -> None:
+        """Asks for sources, in the order in which they are wanted."""
+        first = 0 if self.busy else FIRST_BATCH
+        groups = [sources[:first]] if first else []
+        groups += [sources[at : at + BATCH] for at in range(first, len(sources), BATCH)]
+        self._queue += [group for group in groups if group]
+        self._feed()
+
+    def read(self) -> Iterator[tuple[Source, Compiled | CompileError]]:
+        """What has been compiled since. Raises HostError when the compiler ended."""
+        for packet in self._service.read():
+            if packet.is_request:
+                self._service.respond(packet.id, self._plugin(packet))
+            else:
+                build = self._building.pop(packet.id)
+                yield from self._finish(build, packet.value)
+        self._feed()
+
+    def close(self) -> None:
+        """Ends the compiler's process."""
+        child = self._service.child
+        child.close()
+        child.kill()
+        child.wait()
+
+    def _feed(self) -> None:
+        while self._queue and len(self._building) < IN_FLIGHT:
+            self._build(_Build(self._queue.pop(0), {}, None))
+
+    def _build(self, build: _Build) -> None:
+        entries = []
+        for number, source in enumerate(build.sources):
+            entries.append([f"{number}.test", self._entry(source.test)])
+            if source.script is not None and build.alongside(source):
+                entries.append([f"{number}.script", self._entry(source.script)])
+        hooks = [
+            {
+                "name": "yao",
+                "onStart": False,
+                "onEnd": False,
+                "onResolve": [
+                    {"id": 0, "filter": RUNTIME_MODULES, "namespace": ""},
+                    {"id": 3, "filter": OUTSIDE, "namespace": ""},
+                ],
+                "onLoad": [{"id": 1, "filter": ".*", "namespace": "yao-runtime"}]
+                + [{"id": 2, "filter": f"^{_go_quote(file)}$", "namespace": "file"} for file in build.overlay],
+            }
+        ]
+        id = self._service.request(
+            {
+                "command": "build",
+                "key": self._service.next_id,
+                "entries": entries,
+                "flags": self._flags,
+                "write": False,
+                "stdinContents": None,
+                "stdinResolveDir": None,
+                "absWorkingDir": str(self._root),
+                "nodePaths": [],
+                "context": False,
+                "plugins": hooks,
+            }
+        )
+        self._building[id] = build
+
+    def _entry(self, path: Path) -> str:
+        """An entry point, relative where that spares the compiler a question: see `OUTSIDE`."""
+        name = _relative(path, self._root)
+        return name if name.startswith("/") else f"./{name}"
+
+    def _plugin(self, packet: Packet) -> dict[str, Any]:
+        request = packet.value
+        if request["command"] == "on-resolve" and 3 in request["ids"] and re.search(OUTSIDE, request["path"]):
+            if request["kind"] == "entry-point":
+                return {}
+            path = os.path.normpath(os.path.join(request["resolveDir"], request["path"]))
+            refused = self._boundary.refused(os.path.relpath(path, self._root), Path(request["resolveDir"]))
+            return {"id": 3, "errors": [_refusal(refused)]} if refused else {}
+        if request["command"] == "on-resolve":
+            return {"id": 0, "path": request["path"], "namespace": "yao-runtime"}
+        if request["command"] == "on-load" and request["namespace"] == "yao-runtime":
+            return {"id": 1, "contents": RUNTIME_SOURCE.encode(), "loader": "js"}
+        if request["command"] == "on-load":
+            path = Path(request["path"])
+            names = self._building[request["key"]].overlay[request["path"]]
+            text = path.read_bytes() + f"\nexport {{ {', '.join(sorted(names))} }};".encode()
+            return {"id": 2, "contents": text, "loader": path.suffix[1:], "resolveDir": str(path.parent)}
+        return {"errors": [], "warnings": []}
+
+    def _finish(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
+        errors = answer["errors"]
+        if errors and len(build.sources) > 1:
+            self._queue[:0] = [[source] for source in build.sources]
+            return
+        missing = self._missing_exports(errors + answer["warnings"])
+        if missing and build.refused is None:
+            for source in build.sources:
+                self._build(_Build([source], missing, self._error(source, errors + answer["warnings"])))
+            return
+        if errors:
+            source = build.sources[0]
+            yield source, build.refused or self._error(source, errors)
+            return
+        yield from self._outputs(build, answer)
+
+    def _missing_exports(self, messages: list[dict[str, Any]]) -> dict[str, set[str]]:
+        """File → names that an import wants and the file does not export, which a Yao script need not do."""
+        missing: dict[str, set[str]] = {}
+        for message in messages:
+            if match := re.fullmatch(_MISSING, message["text"]):
+                file = str(self._root / (match["file"] or match["file2"]))
+                missing.setdefault(file, set()).add(match["name"] or match["name2"])
+        return missing
+
+    def _error(self, source: Source, messages: list[dict[str, Any]]) -> CompileError:
+        own = source.test.parent
+        found = [(_told(message["text"]), self._location(message["location"], own)) for message in messages]
+        text, location = found[0]
+        hint = None
+        if text.startswith("Could not resolve"):
+            notes = " ".join(note["text"] for note in messages[0]["notes"])
+            hint = _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
+        error = CompileError(text, location or Location(str(source.test), 0, 0), hint)
+        error.others = tuple(found[1:])
+        return error
+
+    def _location(self, location: dict[str, Any] | None, own: Path) -> Location | None:
+        """None also for a file whose lines are not for scripts."""
+        if location is None or self._boundary.refused(location["file"], own):
+            return None
+        before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
+        return Location(str(self._root / location["file"]), location["line"], len(before) + 1, location["length"])
+
+    def _outputs(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
+        import json
+
+        files = {file["path"].rpartition("/")[2]: file["contents"] for file in answer["outputFiles"]}
+        outputs = json.loads(answer["metafile"])["outputs"]
+        late = []
+        for number, source in enumerate(build.sources):
+            names = [f"{number}.test.js"]
+            if source.script is not None:
+                entry = outputs[f"{number}.test.js"]["inputs"]
+                imported = _relative(source.script, self._root) in entry
+                if not imported and not build.alongside(source):
+                    late.append(source)
+                    continue
+                if not imported:
+                    names.insert(0, f"{number}.script.js")
+            inputs = [input for name in names for input in outputs[name]["inputs"]]
+            refused = next(filter(None, (self._boundary.refused(input, source.test.parent) for input in inputs)), None)
+            if refused:
+                hint = "Scripts import files of the application and packages in node_modules"
+                yield source, CompileError(f"Cannot import: {refused}", Location(str(source.test), 0, 0), hint)
+                continue
+            yield source, self._compiled(source, [(files[name], files[name + ".map"]) for name in names])
+        if late:
+            self._build(_Build(late, build.overlay, build.refused, with_scripts=True))
+
+    def _compiled(self, source: Source, outputs: list[tuple[bytes, bytes]]) -> Compiled:
+        scripts, line = [], 2
+        exports: dict[str, str] = {}
+        for code_bytes, source_map in outputs:
+            code, exports = _without_exports(_with_own_async(code_bytes.decode()))
+            scripts.append(Script(code, source_map, line))
+            line += code.count("\n") + 1
+        start = scripts[-1].code.rfind(f"\n// {_relative(source.test, self._root)}\n")
+        return Compiled(source, tuple(scripts), max(start, 0), exports)
+
+
+class _Build:
+    """One build under way."""
+
+    def __init__(
+        self,
+        sources: list[Source],
+        missing: dict[str, set[str]],
+        refused: CompileError | None,
+        with_scripts: bool = False,
+    ) -> None:
+        self.sources = sources
+        self.refused = refused
+        """What the first build of the same sources complained about."""
+        self.overlay = dict(missing)
+        """Absolute path → names to export in addition."""
+        self._alongside: set[str] = set()
+        for source in sources:
+            text = _read(source.test)
+            if _is_plain(text):
+                self.overlay.setdefault(str(source.test), set())
+            script = source.script
+            if script is not None and (with_scripts or not (b"import" in text and f"/{script.stem}".encode() in text)):
+                self._alongside.add(source.key)
+                if _is_plain(_read(script)):
+                    self.overlay.setdefault(str(script), set())
+
+    def alongside(self, source: Source) -> bool:
+        """Whether the module under test is built too: when the test file cannot be importing it."""
+        return source.key in self._alongside
+
+
+def _refusal(reason: str) -> dict[str, Any]:
+    """A message in esbuild's form."""
+    shape: dict[str, Any] = {"id": "", "pluginName": "yao", "location": None, "notes": [], "detail": -1}
+    return {**shape, "text": f"Cannot import: {reason}"}
+
+
+def _told(text: str) -> str:
+    """A message of esbuild without its flags."""
+    return text.partition(" in the configured target environment")[0]
+
+
+def _hint(notes: str, relative: bool) -> str | None:
+    """What to do about an import that cannot be resolved, from esbuild's notes without its flags."""
+    if "built into node" in notes:
+        return "It is a module of Node.js, which scripts do not have"
+    if notes or relative:
+        return notes or None
+    return "A package must be in a node_modules folder of the application"
+
+
+def _read(path: Path) -> bytes:
+    """The text of a file; empty when it cannot be read, which the compiler then says."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _is_plain(text: bytes) -> bool:
+    """Whether a script has no module syntax at all; esbuild would take it for CommonJS and hide its functions. A file
+    that cannot be read is left to the compiler."""
+    if not text or b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
+        return False
+    return not re.search(_MODULE_SYNTAX, text, re.MULTILINE)
+
+
+def _with_own_async(code: str) -> str:
+    """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
+    if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:
+        for piece, own in _GENERATORS:
+            code = code.replace(piece, own, 1)
+    start = code.find(_ASYNC)
+    end = code.find("\n};", start)
+    if start < 0 or end < 0:
+        return code
+    return f"{code[:start]}var __async = {_OWN_ASYNC};{chr(10) * code.count(chr(10), start, end + 1)}{code[end + 3 :]}"
+
+
+def _without_exports(code: str) -> tuple[str, dict[str, str]]:
+    """A flat bundle as a script, and its exports. What a CommonJS entry point exports becomes global."""
+    start = code.rfind(_EXPORT_CLAUSE)
+    end = code.find("\n};", start)
+    if start >= 0 and not code[end + 3 :].strip():
+        exports = {}
+        for clause in code[start + len(_EXPORT_CLAUSE) : end].split(",\n"):
+            local, _, name = clause.strip().partition(" as ")
+            exports[_plain(name or local)] = _plain(local)
+        return code[: start + 1], exports
+    if match := re.search(_COMMONJS, code, re.MULTILINE):
+        return f"{code[: match.start()]}Object.assign(globalThis, {match[1]}());\n", {}
+    return code, {}
+
+
+def _plain(identifier: str) -> str:
+    """An identifier without the escapes that esbuild writes for letters outside ASCII."""
+    if "\\" not in identifier:
+        return identifier
+    return re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda match: chr(int(match[1], 16)), identifier)
+
+
+def _relative(path: Path, root: Path) -> str:
+    return str(path).removeprefix(f"{root}/")
+
+
+def _go_quote(text: str) -> str:
+    return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
+
+
+def _maps_scripts(root: Path) -> bool:
+    """Whether the application's own tsconfig says where `@scripts/*` is."""
+    try:
+        return b'"@scripts/' in (root / "tsconfig.json").read_bytes()
+    except OSError:
+        return False

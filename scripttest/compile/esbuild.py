@@ -1,0 +1,155 @@
+"""A client for esbuild's service mode: one process, many builds, over its standard streams.
+
+The protocol is esbuild's own between its JavaScript API and its binary (`cmd/esbuild/stdio_protocol.go`). It is tied to
+the version, so the binary ships with this package; the first packet is the version it speaks. A packet is a 32-bit
+little-endian length, a 32-bit id (shifted left by one; bit 0 is set in responses), and a value: a tag byte (0 null, 1
+boolean, 2 int32, 3 string, 4 bytes, 5 list, 6 object) and its contents.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scripttest.errors import HostError
+from scripttest.workers.process import Child, spawn
+
+VERSION = "0.28.2"
+ENVIRONMENT = {"PATH": os.defpath, "GOGC": "800"}
+"""It collects garbage half as often as it would: an eighth less time for some MB more."""
+BINARY = Path(__file__).parent / "bin" / "esbuild"
+
+Value = Any
+"""None, bool, int, str, bytes, list or dict of these."""
+
+
+class Packet:
+    """One request or response that arrived."""
+
+    __slots__ = ("id", "is_request", "value")
+
+    def __init__(self, id: int, is_request: bool, value: Value) -> None:
+        self.id = id
+        self.is_request = is_request
+        self.value = value
+
+
+class Service:
+    """A running esbuild. Reading is left to the caller, who waits for `child.stdout` to have data."""
+
+    def __init__(self) -> None:
+        """Starts it. Raises HostError when the binary is missing or cannot run."""
+        try:
+            self.child: Child = spawn([str(BINARY), f"--service={VERSION}"], ENVIRONMENT)
+        except OSError as error:
+            raise HostError(
+                f"Cannot start the TypeScript compiler {BINARY}: {error.strerror}",
+                hint="Install yao-test again: its wheel carries the compiler for this platform",
+            ) from error
+        self._buffer = bytearray()
+        self._greeted = False
+        self.next_id = 0
+        """The id that the next request will carry."""
+
+    def request(self, value: dict[str, Value]) -> int:
+        """Sends a request; the id that its response will carry."""
+        id = self.next_id
+        self.next_id += 1
+        self._write(id << 1, value)
+        return id
+
+    def respond(self, id: int, value: dict[str, Value]) -> None:
+        """Answers a request of the service."""
+        self._write(id << 1 | 1, value)
+
+    def read(self) -> Iterator[Packet]:
+        """Reads what has arrived and yields the complete packets. Raises HostError when the service has ended."""
+        data = os.read(self.child.stdout, 1 << 16)
+        if not data:
+            raise HostError(
+                f"The TypeScript compiler ended: {os.read(self.child.stderr, 2000).decode(errors='replace').strip()}"
+            )
+        buffer = self._buffer
+        buffer += data
+        while len(buffer) >= 4:
+            (size,) = struct.unpack_from("<I", buffer)
+            if len(buffer) < size + 4:
+                return
+            packet = bytes(buffer[4 : size + 4])
+            del buffer[: size + 4]
+            if not self._greeted:
+                self._greeted = True
+                if packet != VERSION.encode():
+                    raise HostError(
+                        f"The TypeScript compiler is version {packet.decode()}, this package needs {VERSION}"
+                    )
+                continue
+            (id,) = struct.unpack_from("<I", packet)
+            yield Packet(id >> 1, id & 1 == 0, _decode(packet, 4)[0])
+
+    def _write(self, id: int, value: Value) -> None:
+        chunks: list[bytes] = [struct.pack("<I", id)]
+        _encode(value, chunks)
+        body = b"".join(chunks)
+        data = memoryview(struct.pack("<I", len(body)) + body)
+        try:
+            while data:
+                data = data[os.write(self.child.stdin, data) :]
+        except BrokenPipeError as error:
+            raise HostError("The TypeScript compiler ended while it was being asked") from error
+
+
+def _encode(value: Value, out: list[bytes]) -> None:
+    if value is None:
+        out.append(b"\0")
+    elif isinstance(value, bool):
+        out.append(b"\1\1" if value else b"\1\0")
+    elif isinstance(value, int):
+        out.append(struct.pack("<Bi", 2, value))
+    elif isinstance(value, str):
+        text = value.encode()
+        out.append(struct.pack("<BI", 3, len(text)) + text)
+    elif isinstance(value, bytes):
+        out.append(struct.pack("<BI", 4, len(value)) + value)
+    elif isinstance(value, list):
+        out.append(struct.pack("<BI", 5, len(value)))
+        for item in value:
+            _encode(item, out)
+    else:
+        out.append(struct.pack("<BI", 6, len(value)))
+        for key, item in value.items():
+            text = key.encode()
+            out.append(struct.pack("<I", len(text)) + text)
+            _encode(item, out)
+
+
+def _decode(data: bytes, at: int) -> tuple[Value, int]:
+    tag = data[at]
+    at += 1
+    if tag == 0:
+        return None, at
+    if tag == 1:
+        return data[at] != 0, at + 1
+    (size,) = struct.unpack_from("<I" if tag != 2 else "<i", data, at)
+    at += 4
+    if tag == 2:
+        return size, at
+    if tag == 3:
+        return data[at : at + size].decode(), at + size
+    if tag == 4:
+        return data[at : at + size], at + size
+    if tag == 5:
+        items = []
+        for _ in range(size):
+            item, at = _decode(data, at)
+            items.append(item)
+        return items, at
+    fields = {}
+    for _ in range(size):
+        (length,) = struct.unpack_from("<I", data, at)
+        key = data[at + 4 : at + 4 + length].decode()
+        fields[key], at = _decode(data, at + 4 + length)
+    return fields, at

@@ -1,0 +1,76 @@
+"""Looks positions up in a version 3 source map (https://tc39.es/ecma426/), decoding only as far as needed."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+
+from scripttest.values import NamedTuple
+
+_DIGITS = {
+    letter: value for value, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+}
+
+
+class Position(NamedTuple):
+    """A place in an original source."""
+
+    source: str
+    """As written in the map."""
+    line: int
+    """From 1."""
+    column: int
+    """From 1."""
+
+
+class SourceMap:
+    """One map; positions go in and out counted from 1."""
+
+    def __init__(self, text: bytes) -> None:
+        document = json.loads(text)
+        self._sources: list[str] = document["sources"]
+        self._pending: list[str] = document["mappings"].split(";")
+        self._lines: list[list[tuple[int, int, int, int]]] = []
+        self._state = [0, 0, 0]
+
+    def find(self, line: int, column: int) -> Position | None:
+        """The original of a generated position: of the last segment that starts at or before it on its line."""
+        while len(self._lines) < line:
+            if len(self._lines) >= len(self._pending):
+                return None
+            self._decode()
+        segments = self._lines[line - 1]
+        at = bisect_right(segments, column - 1, key=lambda segment: segment[0]) - 1
+        if not segments:
+            return None
+        _, source, original_line, original_column = segments[max(at, 0)]
+        return Position(self._sources[source], original_line + 1, original_column + 1)
+
+    def _decode(self) -> None:
+        segments: list[tuple[int, int, int, int]] = []
+        generated = 0
+        state = self._state
+        for text in self._pending[len(self._lines)].split(","):
+            numbers = _vlq(text)
+            if not numbers:
+                continue
+            generated += numbers[0]
+            if len(numbers) >= 4:
+                for field in range(3):
+                    state[field] += numbers[field + 1]
+                segments.append((generated, state[0], state[1], state[2]))
+        self._lines.append(segments)
+
+
+def _vlq(text: str) -> list[int]:
+    numbers = []
+    value = shift = 0
+    for letter in text:
+        digit = _DIGITS[letter]
+        value |= (digit & 31) << shift
+        if digit & 32:
+            shift += 5
+        else:
+            numbers.append(-(value >> 1) if value & 1 else value >> 1)
+            value = shift = 0
+    return numbers

@@ -1,0 +1,237 @@
+"""The engine's stack text as frames of the original sources, and code frames.
+
+A realm evaluates everything under one file name, so a frame is told by its line: line 1 is the framework, and each
+script has a range of lines of its own. Frames of a script that was called by `Process` have its name in place of the
+file's. Frames that no source map knows are the compiler's helpers. They and the framework's are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from scripttest.compile.boundary import Boundary
+from scripttest.compile.compiler import Compiled, Script
+from scripttest.diagnostics.sourcemap import SourceMap
+from scripttest.errors import Location, StackFrame
+
+_FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
+_NO_FUNCTION = "TypeError: not a function"
+_AWAITED = "async "
+"""Before the name of a function that awaited what failed."""
+_GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
+
+MAX_FRAMES = 20
+CALL_LINES = 50
+"""How many lines an assertion may take."""
+
+
+class StackMapper:
+    """Maps stacks of one compiled module."""
+
+    def __init__(self, compiled: Compiled, root: Path, called: Callable[[str], Compiled | None]) -> None:
+        """`called` knows the scripts that were called by `Process`, such as `scripts.demo.orders`."""
+        self._scripts = compiled.scripts
+        self._root = root
+        self._boundary = Boundary(root)
+        self._own = compiled.source.test.parent
+        self._maps: dict[int, SourceMap] = {}
+        self._called = called
+        self._others: dict[str, StackMapper] = {}
+        self._named: dict[tuple[int, int], list[str]] = {}
+
+    def frames(self, stack: str) -> list[StackFrame]:
+        """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
+        frames: list[StackFrame] = []
+        for match in re.finditer(_FRAME, stack, re.MULTILINE):
+            frame = self._frame_of(match)
+            if frame is None:
+                continue
+            if (match["name"] or "").startswith(_AWAITED) and any(known.location == frame.location for known in frames):
+                continue  # it was called there before anything was awaited
+            frames.append(frame)
+            if len(frames) == MAX_FRAMES:
+                break
+        return frames
+
+    def error(self, message: str, stack: str) -> tuple[str, tuple[StackFrame, ...]]:
+        """The message of an error, with what was not a function where the engine does not say it, and its frames."""
+        frames = self.frames(stack)
+        match = re.compile(_FRAME, re.MULTILINE).match(stack) if message == _NO_FUNCTION else None
+        mapper = self._mapper_of(match["script"]) if match else None
+        names = mapper._callees(int(match["line"]), int(match["column"])) if match and mapper else []
+        if not names or "TypeError" in names:  # the script threw it
+            return message, tuple(frames)
+        if len(names) == 1 and (member := re.search(r"[\w$]+$", names[0])):
+            frames[0] = StackFrame(frames[0].function, at_call(frames[0].location, member[0]))
+        return f"TypeError: {' or '.join(names)} is not a function", tuple(frames)
+
+    def stopped(self, stack: str) -> tuple[StackFrame, ...]:
+        """The frames of code that was stopped while it ran, the first of them at the loop that it was in."""
+        own = re.search(r"^[ \t]*at .*$", stack, re.MULTILINE)
+        top = re.compile(_FRAME, re.MULTILINE).match(own[0]) if own else None
+        frames = self.frames(stack)
+        if top and top["name"] == "<eval>" and top["line"] == "1":  # top-level code, before anything was noted
+            loops = (self._loop(script.first_line, 1, is_call=False, top_level=True) for script in self._scripts)
+            return tuple(StackFrame("", loop) for loop in loops if loop)[:1]
+        if not top or not frames or self._frame_of(top) != frames[0]:  # the framework's, or a function of the engine
+            return tuple(frames)
+        functions: list[str] = []
+        for number, match in enumerate(re.finditer(_FRAME, stack, re.MULTILINE)):
+            name = match["name"] or ""
+            if name in functions and name not in _GENERIC_NAMES:  # it calls itself
+                break
+            functions.append(name)
+            mapper = self._mapper_of(match["script"])
+            if loop := mapper and mapper._loop(
+                int(match["line"]), int(match["column"]), is_call=number > 0, top_level=name == "<eval>"
+            ):
+                found = self._frame_of(match)
+                rest = frames[frames.index(found) + 1 :] if found and found in frames else []
+                return (StackFrame(found.function if found else "", loop), *rest)
+        return tuple(frames)
+
+    def _frame_of(self, match: re.Match[str]) -> StackFrame | None:
+        mapper = self._mapper_of(match["script"])
+        location = mapper._locate(int(match["line"]), int(match["column"])) if mapper else None
+        name = (match["name"] or "").removeprefix(_AWAITED)
+        return location and StackFrame("" if name in _GENERIC_NAMES else name, location)
+
+    def _loop(self, line: int, column: int, is_call: bool, top_level: bool) -> Location | None:
+        """The loop that code at a place was in."""
+        from scripttest.diagnostics.loops import loop_at
+
+        script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
+        if script is None:
+            return None
+        at = loop_at(script.code, _offset(script, line) + column - 1, is_call, top_level)
+        if at is None:
+            return None
+        word = re.compile(r"\w+").match(script.code, at)
+        location = self._located(script, at)
+        return location and location._replace(length=len(word[0]) if word else 1)
+
+    def _callees(self, line: int, column: int) -> list[str]:
+        """What the engine may call no function at a place; nothing where that is not the user's code."""
+        if (line, column) not in self._named:
+            from scripttest.diagnostics.callees import callees
+
+            location = self._locate(line, column)
+            script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
+            found = []
+            if location and script:
+                at = _offset(script, line) + column - 1
+                found = [_as_written(name, location) for name in callees(script.code, at)]
+            self._named[line, column] = found
+        return self._named[line, column]
+
+    def _mapper_of(self, script: str) -> StackMapper | None:
+        """What maps the frames of a file that the engine names: this one, or that of a script that was called."""
+        if "." not in script:
+            return self
+        if script not in self._others and (compiled := self._called(script)):
+            self._others[script] = StackMapper(compiled, self._root, self._called)
+        return self._others.get(script)
+
+    def declaration(self, offset: int, name: str) -> Location | None:
+        """Where the last script declares a name, at or after an offset."""
+        from scripttest.shortcuts.slicing import as_printed
+
+        script = self._scripts[-1]
+        at = max(offset, script.code.find(as_printed(name), offset))
+        line = script.first_line + script.code.count("\n", 0, at)
+        location = self._locate(line, at - script.code.rfind("\n", 0, at))
+        return location and location._replace(length=len(name))
+
+    def last_return(self, offset: int) -> Location | None:
+        """Where the function that the last script declares at an offset returns, at its end."""
+        from scripttest.diagnostics.loops import last_return
+
+        script = self._scripts[-1]
+        at = last_return(script.code, offset)
+        if at is None:
+            return None
+        location = self._located(script, at)
+        return location and location._replace(length=len("return"))
+
+    def _located(self, script: Script, at: int) -> Location | None:
+        before = script.code.count("\n", 0, at)
+        return self._locate(script.first_line + before, at - script.code.rfind("\n", 0, at))
+
+    def _locate(self, line: int, column: int) -> Location | None:
+        for number in range(len(self._scripts) - 1, -1, -1):
+            first = self._scripts[number].first_line
+            if line >= first:
+                if number not in self._maps:
+                    self._maps[number] = SourceMap(self._scripts[number].source_map)
+                position = self._maps[number].find(line - first + 1, column)
+                if position is None or position.source.startswith("yao-runtime:"):
+                    return None
+                source = position.source
+                if "%" in source:  # esbuild writes sources as addresses
+                    from urllib.parse import unquote
+
+                    source = unquote(source)
+                file = (self._root / source).resolve()
+                if self._boundary.refused(str(file), self._own):  # a map in a comment of the script can name any file
+                    return None
+                return Location(str(file), position.line, position.column)
+        return None
+
+
+def _offset(script: Script, line: int) -> int:
+    """Where a line of the realm begins in a script."""
+    at = 0
+    for _ in range(line - script.first_line):
+        at = script.code.find("\n", at) + 1
+    return at
+
+
+def at_call(location: Location, name: str) -> Location:
+    """Where a call of `name` begins whose arguments end at a place: the engine puts a call at its last inner call."""
+    lines = _lines(location.file)
+    text = lines[location.line - 1][: location.column + len(name)] if location.line <= len(lines) else ""
+    for line in range(location.line, max(0, location.line - CALL_LINES), -1):
+        found = list(re.finditer(rf"\b{re.escape(name)}(?=\s*(\(|$))", text))
+        if found:
+            return Location(location.file, line, found[-1].start() + 1, len(name))
+        text = lines[line - 2] if line > 1 else ""
+    return location
+
+
+def _as_written(code: str, location: Location) -> str:
+    """Code without the numbers that the compiler adds to names which it found twice."""
+    text = "\n".join(_lines(location.file))
+
+    def written(match: re.Match[str]) -> str:
+        known = re.search(rf"\b{re.escape(match[0])}\b", text)
+        return match[0] if known else match[1]
+
+    return re.sub(r"\b([A-Za-z_$][\w$]*?)\d+\b", written, code)
+
+
+def _lines(file: str) -> list[str]:
+    try:
+        return Path(file).read_text("utf-8-sig", "replace").split("\n")
+    except OSError:
+        return []
+
+
+def code_frame(location: Location, around: int = 2) -> str:
+    """The lines around a place with a marker under it; empty when the file cannot be read."""
+    lines = _lines(location.file)
+    if not 1 <= location.line <= len(lines):
+        return ""
+    first = max(1, location.line - around)
+    last = min(len(lines), location.line + around)
+    width = len(str(last))
+    out = []
+    for number in range(first, last + 1):
+        text = lines[number - 1].rstrip("\r")[:200]
+        here = number == location.line
+        out.append(f"{'>' if here else ' '} {number:>{width}} | {text}".rstrip())
+        if here and location.column:
+            indent = "".join("\t" if c == "\t" else " " for c in text[: location.column - 1])
+            out.append(f"  {' ' * width} | {indent}{'^' * max(1, min(location.length, len(text) - len(indent)))}")
+    return "\n".join(out)

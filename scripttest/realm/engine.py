@@ -1,0 +1,93 @@
+"""One QuickJS context: the only module that touches the engine, and it runs in a worker process only.
+
+Facts about the engine that shape this file: a context belongs to the thread that made it; a Python callable that raises
+leaves the interpreter broken, so doors never raise (one that answers None has its caller wait to be stopped); numbers
+are cut to 32 bits on their way in, so only text crosses; a
+Python object that the context holds and that holds the context is never freed, so a door must not refer to its engine.
+`_quickjs` is imported without its package, which would load an executor of threads (30 ms).
+"""
+
+from __future__ import annotations
+
+import _quickjs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scripttest.realm.alarm import Alarm
+    from scripttest.realm.interrupt import Interrupts
+    from scripttest.realm.parts import Parts
+    from scripttest.shortcuts.bytecode import Bytecode, Value
+
+    Door = Callable[[str, str, str], str | None]
+    Drive = Callable[..., str | int | float | None]
+
+MEMORY_LIMIT = 256 * 1024 * 1024
+"""Bytes that one realm may allocate."""
+STACK_LIMIT = 16 * 1024 * 1024
+"""Bytes of C stack that one realm may use, about 10 000 JavaScript frames."""
+
+EngineError = _quickjs.JSException
+"""An exception that reached the border; its text is the engine's, `Name: message` and the stack."""
+
+
+class Engine:
+    """One engine context with the core of the bindings in it."""
+
+    def __init__(self, parts: Parts, door: Door) -> None:
+        context = _quickjs.Context()
+        context.set_memory_limit(MEMORY_LIMIT)
+        context.set_max_stack_size(STACK_LIMIT)
+        context.add_callable("$host", door)
+        self._context = context
+        self._parts = parts
+        self._bytecode: Bytecode | None = parts.bytecode()
+        self._driver: Value | None = None
+        self.drive: Drive
+        """The function that `bindings/src/core.ts` describes."""
+        if self._bytecode is None:
+            self.drive = context.eval(parts.text("core"))
+        else:
+            self._driver = self._bytecode.run(context, parts.compiled("core", self._bytecode, "$drive="))
+            self.drive = context.get("$drive")
+
+    def part(self, name: str) -> str:
+        """The source of a part; empty when it has been put on `drive` as its property `part`."""
+        if self._bytecode is not None and self._driver is not None:
+            from scripttest.shortcuts.bytecode import BytecodeError
+
+            try:
+                code = self._parts.compiled(name, self._bytecode)
+                self._bytecode.define(self._context, self._driver, b"part", code)
+                return ""
+            except BytecodeError:
+                pass
+        return self._parts.text(name)
+
+    def stop(self, interrupts: Interrupts) -> None:
+        """Has its code stopped: EngineError is raised, whatever the code catches. From any thread."""
+        interrupts.stop(self._context)
+
+    def allow(self, interrupts: Interrupts) -> None:
+        """Lets its code run again."""
+        interrupts.allow(self._context)
+
+    def lend_error(self, interrupts: Interrupts) -> None:
+        """Puts an error that no code can catch on `drive` as its property `part`."""
+        interrupts.lend_error(self._context, self.drive)
+
+    def eval(self, source: str) -> None:
+        """Evaluates a script in global scope. Raises EngineError."""
+        self._context.eval(source)
+
+    def drain(self, alarm: Alarm) -> bool:
+        """Runs promise jobs until none is queued; whether there was any. Raises EngineError when a job throws (call it
+        again then), and when the alarm rings."""
+        run = self._context.execute_pending_job
+        ran = False
+        while run():
+            ran = True
+            if alarm.rang:
+                raise EngineError("the alarm rang between two jobs")
+        return ran

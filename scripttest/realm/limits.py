@@ -1,0 +1,54 @@
+"""What the system allows a worker process: a second wall behind the engine, should a script ever get out of that.
+
+Limits can only be lowered; one that the system does not have, or has lower already, stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+
+from scripttest.realm.seccomp import confine
+
+MAX_INHERITED = 1024
+"""Descriptors up to this one that the process got from its parent, and does not know, are closed."""
+ADDRESS_SPACE = 3 << 29
+"""Bytes: the interpreter, the script thread's stack, and realms within realms at the engine's own bound."""
+FILE_SIZE = 1 << 20
+"""Bytes of the largest file that may be written. Workers write none; the interpreter may cache a module."""
+OPEN_FILES = 16
+
+
+def limit_resources() -> None:
+    """No core dumps, which would store what scripts hold; few open files, small ones, and so much memory."""
+    _lower("RLIMIT_CORE", 0)
+    _lower("RLIMIT_NOFILE", OPEN_FILES)
+    _lower("RLIMIT_FSIZE", FILE_SIZE)
+    _lower("RLIMIT_AS", ADDRESS_SPACE)
+
+
+def give_way() -> None:
+    """Has the command go on when its message wakes this process: it has work for the other workers too."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    except (AttributeError, OSError):
+        return
+
+
+def limit_processes() -> None:
+    """No further processes and threads, no connections, no files but to read. To be called once all threads run. The
+    limit does not hold for root, the filter does."""
+    _lower("RLIMIT_NPROC", 0)
+    confine()
+
+
+def _lower(name: str, value: int) -> None:
+    number = getattr(resource, name, None)
+    if number is None:
+        return
+    try:
+        _, most = resource.getrlimit(number)
+        value = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(number, (value, value))
+    except (OSError, ValueError):
+        return

@@ -1,0 +1,107 @@
+"""One realm from its making to its result: boot, scripts, the test or call, and the event loop.
+
+The loop ends in one of three ways: the work settled; it threw; or nothing is queued, no timer is set, and it has not
+settled, which is a deadlock and is said at once. When the alarm rings, it ends with EngineError, whatever the scripts
+catch; what they have under way can then be closed, and the loop runs again for that.
+"""
+
+from __future__ import annotations
+
+from scripttest.realm.engine import Engine, EngineError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.realm.alarm import Alarm
+    from scripttest.realm.engine import Door
+    from scripttest.realm.interrupt import Interrupts
+    from scripttest.realm.parts import Parts
+
+DEADLOCK = "deadlock: the test waits for a promise that nothing can settle any more"
+
+RANG = "the alarm rang"
+
+
+class Realm:
+    """A fresh engine with a module's scripts evaluated in it."""
+
+    def __init__(self, parts: Parts, door: Door, alarm: Alarm) -> None:
+        self._engine = Engine(parts, door)
+        self._alarm = alarm
+        self.stop = self._engine.stop
+        self.allow = self._engine.allow
+        self.drive = self._engine.drive
+        self.part = self._engine.part
+
+    def load(self, scripts: list[str]) -> None:
+        """Evaluates scripts in order. Raises EngineError."""
+        for script in scripts:
+            self._engine.eval(script)
+
+    def settle(self) -> None:
+        """Runs jobs and timers until the work has ended; blocks. Raises EngineError when the alarm rings."""
+        while True:
+            self._run_jobs()
+            try:
+                wait = self.drive("poll")
+            except EngineError as error:
+                self._uncaught(error)
+                continue
+            if not isinstance(wait, int | float):
+                return
+            if wait != wait:
+                self.drive("abandon", DEADLOCK)
+            elif wait < 0:
+                return
+            elif wait > 0 and self._alarm.sleep(wait / 1000):
+                raise EngineError(RANG)
+
+    def _run_jobs(self) -> bool:
+        """Runs promise jobs until none is queued; whether there was any."""
+        failed = False
+        while True:
+            try:
+                return self._engine.drain(self._alarm) or failed
+            except EngineError as error:
+                self._uncaught(error)
+                failed = True
+
+    def _uncaught(self, error: Exception) -> None:
+        if self._alarm.rang:
+            raise error
+        self.drive("uncaught", str(error))
+
+    def test(self, plan: str) -> str:
+        """Runs one test; JSON of its outcome."""
+        outcome = self.drive("start", plan)
+        if isinstance(outcome, str) and not self._run_jobs():
+            return outcome
+        self.settle()
+        return str(self.drive("result"))
+
+    def close(self, trace: str, interrupts: Interrupts) -> None:
+        """Fails what the test has under way, for lack of time, and runs its clean-ups and After hooks; `trace` is the
+        engine's text on where code was stopped. Raises EngineError when the alarm rings again."""
+        self._name_waits(interrupts)
+        self.drive("expire", trace)
+        self.settle()
+
+    def _name_waits(self, interrupts: Interrupts) -> None:
+        """Has the core told where each asynchronous function waits that the test has under way."""
+        while self.drive("waiting"):
+            self._engine.lend_error(interrupts)
+            try:
+                self.drive("wake")
+            except EngineError as error:
+                self.drive("waits", str(error))
+
+    def call(self, process: str, arguments: str) -> str:
+        """Calls the function of the loaded scripts that a process names; JSON envelope of what it returns."""
+        self.drive("call", process, arguments)
+        self.settle()
+        return str(self.drive("answer"))
+
+    def invoke(self, function: str, arguments: str) -> str:
+        """Calls a function of the loaded scripts for the host; JSON of what came of it."""
+        self.drive("invoke", function, arguments)
+        self.settle()
+        return str(self.drive("invoked"))

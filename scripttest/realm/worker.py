@@ -1,0 +1,353 @@
+"""The worker process: reads frames on one descriptor, runs tests, writes frames on another.
+
+Started by the supervisor as `python -I -S -c ...` with nothing but the standard library and `_quickjs` on its path. The
+scripts run on a thread with a large stack; the main thread waits on a lifeline pipe, where it hears whose time is up,
+and ends the process when the supervisor is gone, also while a script loops (the engine runs without the interpreter's
+lock).
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+
+from scripttest.realm.alarm import Alarm
+from scripttest.realm.engine import EngineError
+from scripttest.realm.limits import MAX_INHERITED, give_way, limit_processes, limit_resources
+from scripttest.realm.parts import Parts
+from scripttest.realm.realm import Realm
+from scripttest.workers.protocol import FrameReader, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scripttest.workers.protocol import Frame
+
+THREAD_STACK = 160 * 1024 * 1024
+"""Bytes of address space for the script thread: room for `DEPTH_LIMIT` realms inside each other."""
+DEPTH_LIMIT = 8
+"""How deep `Process("scripts...")` calls may nest."""
+CHUNK = 1 << 16
+MOST_NOTED = 200
+"""Failures of a test that are kept in case its realm cannot tell them."""
+
+
+def main() -> None:
+    """Entry point; `sys.argv` is the core's folder and the descriptors for frames in, frames out and the lifeline."""
+    folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
+    os.closerange(max(2, incoming, outgoing, lifeline) + 1, MAX_INHERITED)
+    give_way()
+    limit_resources()
+    _thread.stack_size(THREAD_STACK)
+    worker = Worker(folder, incoming, outgoing)
+    _thread.start_new_thread(run, (worker,))
+    while heard := os.read(lifeline, CHUNK):
+        for expired in heard.decode().split():
+            worker.alarm.ring(expired)
+    os._exit(0)
+
+
+def run(worker: Worker) -> None:
+    """The script thread: serves until the supervisor closes its end. Whatever breaks here ends the process."""
+    limit_processes()
+    try:
+        worker.serve()
+    except BaseException as error:
+        os.write(2, f"{type(error).__name__}: {error}\n".encode())
+        os._exit(70)
+    os._exit(0)
+
+
+class Worker:
+    """Serves one supervisor."""
+
+    def __init__(self, folder: str, incoming: int, outgoing: int) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._frames = self._read()
+        self._parts = Parts(folder)
+        self._libraries: dict[str, list[str]] = {}
+        self.alarm = Alarm()
+        self._realms = self.alarm.realms
+        self._stopped = ""
+        """Where scripts were stopped that the test had called, innermost first, as the engine says it."""
+        self._noted: list[str] = []
+        """JSON of the failures of the running test."""
+        self._listed: Realm | None = None
+        self._boot = self._nested_boot = self._context = ""
+        self._scripts: list[str] = []
+        self._lead = self._entry = self._base = ""
+        self._end = 0
+        self._asked = 0
+        """How many questions it has asked."""
+
+    def serve(self) -> None:
+        """Handles frames until the supervisor hangs up."""
+        for kind, parts in self._frames:
+            if kind == "module":
+                self._module(parts)
+            elif kind == "discover":
+                self._discover(parts[0])
+            elif kind == "plan":
+                self._base = parts[0]
+                self._end = len(self._base.rstrip("\n"))
+            elif kind == "run":
+                self._run(parts)
+            elif kind == "invoke":
+                self._send("start")
+                self._send("returned", self._worked("call", self._invoke, *parts))
+
+    def _read(self) -> Iterator[Frame]:
+        reader = FrameReader()
+        while data := os.read(self._incoming, CHUNK):
+            yield from reader.feed(data)
+
+    def _send(self, kind: str, *parts: str) -> None:
+        self._write(encode(kind, *parts))
+
+    def _write(self, frames: bytes) -> None:
+        data = memoryview(frames)
+        while data:
+            data = data[os.write(self._outgoing, data) :]
+
+    def _ask(self, kind: str, *parts: str) -> list[str] | None:
+        """The answer; None when time is up before it comes."""
+        self._asked += 1
+        number = str(self._asked)
+        self._send(kind, number, *parts)
+        for kind, answer in self._frames:
+            if kind == "reply":
+                if answer[0] == number:
+                    return answer[1:]
+                continue  # it was given up
+            self.alarm.ring(answer[0])
+            if self.alarm.rang:
+                return None
+        return None
+
+    def _module(self, parts: list[str]) -> None:
+        self._listed = None
+        self._boot, self._nested_boot, self._context, *rest = parts
+        self._scripts = ["\n" * (int(line) - 1) + code for line, code in zip(rest[0::2], rest[1::2], strict=True)]
+        self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]
+        self._base = ""
+
+    def _discover(self, others: str) -> None:
+        self._found: list[str] = []
+        self.alarm.begin("module")
+        realm = self._enter()
+        try:
+            realm.load(self._scripts)
+            realm.drive("tests", others)
+        except EngineError as error:
+            self._leave()
+            self._send("broken", self._expired(str(error)) if self.alarm.rang else self._why(str(error)))
+            return
+        self._leave()
+        self._listed = realm
+        self._send("tests", *self._found)
+
+    def _run(self, parts: list[str]) -> None:
+        indexes = parts[0::3]
+        self._send("start", indexes[0])
+        following = [*indexes[1:], ""]
+        for index, plan, pieces, next in zip(indexes, parts[1::3], parts[2::3], following, strict=True):
+            self._send("result", index, self._worked(index, self._test, plan, pieces), next)
+
+    def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
+        """The outcome of work whose time may be up before it is over."""
+        self._stopped = ""
+        self._noted.clear()
+        self.alarm.begin(work)
+        return run(*arguments)
+
+    def _test(self, plan: str, pieces: str) -> str:
+        realm = self._listed
+        if realm is not None:
+            self._listed = None
+            self._realms.append(realm)
+        else:
+            realm = self._enter()
+            try:
+                realm.load(self._restored(pieces))
+            except EngineError as error:
+                self._leave()
+                if self.alarm.rang:
+                    return self._expired(str(error))
+                return self._test(plan, "") if pieces else self._why(str(error))
+        try:
+            outcome = realm.test(plan)
+            return self._closed(realm, "") if self.alarm.rang else outcome
+        except EngineError as error:
+            return self._closed(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
+        finally:
+            self._leave()
+
+    def _closed(self, realm: Realm, trace: str) -> str:
+        """The outcome of a test whose time is up, after its clean-ups, or as many as there was time for."""
+        head, _, frames = trace.partition("\n")
+        trace, said = f"{head}\n{self._stopped}{frames}", "expire"
+        while True:
+            interrupts = self.alarm.silence()
+            try:
+                if said == "expire" and interrupts:
+                    realm.close(trace, interrupts)
+                else:
+                    realm.drive("quit", trace)
+                outcome = str(realm.drive("result"))
+                if not self.alarm.rang:
+                    return outcome
+            except EngineError as error:
+                trace = str(error)
+                if not self.alarm.rang:
+                    return self._expired(trace)
+            said = "quit"
+
+    def _expired(self, trace: str) -> str:
+        """The outcome of a test whose time is up and whose realm cannot say more."""
+        self.alarm.silence()
+        return broken_outcome("", "timeout", self._stopped + trace, self._noted)
+
+    def _invoke(self, boot: str, nested_boot: str, context: str, function: str, arguments: str) -> str:
+        """Calls a function of the scripts for the host; JSON of what came of it, see `invoke.ts` in the bindings."""
+        self._boot, self._nested_boot, self._context = boot, nested_boot, context
+        realm = self._enter()
+        try:
+            for script in self._scripts:
+                if failure := realm.drive("load", script):
+                    return str(failure)
+            return realm.invoke(function, arguments)
+        except EngineError as error:
+            return self._broken(realm, str(error))
+        finally:
+            self._leave()
+
+    def _broken(self, realm: Realm, text: str) -> str:
+        """The outcome of a test whose realm said `text`, which may be all that it can still say."""
+        try:
+            return str(realm.drive("broken", text))
+        except EngineError as error:
+            reason = str(error).partition("\n")[0].removeprefix("InternalError: ")
+            reason = "out of memory" if reason == "null" else reason
+            text = f"{reason}: the test left its realm unable to report what failed"
+            return broken_outcome(text, "error", "", self._noted)
+
+    def _restored(self, pieces: str) -> list[str]:
+        """The module's scripts, the last one cut down to what one test needs."""
+        if not pieces:
+            return self._scripts
+        base, full = self._base, self._entry
+        text, at = [self._lead], 0
+        for piece in pieces.split(","):
+            offset, skip, start, end = map(int, piece.split(":"))
+            text += [base[at:offset], full[start:end]]
+            at = offset + skip
+        return [*self._scripts[:-1], "".join(text) + base[at : self._end]]
+
+    def _why(self, engine_text: str) -> str:
+        """The outcome of work that broke: the scripts are loaded again in a realm that can see what is thrown."""
+        realm = self._enter()
+        try:
+            for script in self._scripts:
+                if failure := realm.drive("load", script):
+                    return str(failure)
+            return self._broken(realm, engine_text)
+        except EngineError as error:
+            return self._broken(realm, str(error))
+        finally:
+            self._leave()
+
+    def _enter(self, nested: bool = False) -> Realm:
+        realm = Realm(self._parts, self._door, self.alarm)
+        self.alarm.enter(realm)
+        realm.drive("boot", self._nested_boot if nested else self._boot, self._context)
+        return realm
+
+    def _leave(self) -> None:
+        self.alarm.leave()
+
+    def _door(self, op: str, a: str, b: str) -> str | None:
+        """What `$host` does; None when time is up: its caller then waits to be stopped. Never raises: see `engine`."""
+        try:
+            if op == "log":
+                self._send("log", a, b)
+            elif op == "part":
+                return self._realms[-1].part(a)
+            elif op == "call":
+                answer = None if self.alarm.rang else self._ask("call", a, b)
+                return answer[0] if answer else None
+            elif op == "outer":
+                return self._outer(a, b)
+            elif op == "script":
+                return self._script(a, b)
+            elif op == "found":
+                self._found += [a, b]
+            elif op == "sleep":
+                return None if self.alarm.sleep(float(a) / 1000) else ""
+            elif op == "failed" and len(self._noted) < MOST_NOTED:
+                self._noted.append(b)
+                self._send("failed", a, b)
+            return ""
+        except EngineError as error:
+            return None if self.alarm.rang else failure_envelope(str(error))
+        except BaseException as error:
+            os.write(2, f"{type(error).__name__}: {error}\n".encode())
+            os._exit(70)
+
+    def _outer(self, name: str, arguments: str) -> str:
+        """Calls a process in the realm of the test."""
+        self.alarm.enter(self._realms[0])
+        try:
+            return str(self._realms[0].drive("host", name, arguments))
+        finally:
+            self._leave()
+
+    def _script(self, name: str, arguments: str) -> str | None:
+        """Runs a function of another script in a realm of its own."""
+        if len(set(self._realms)) > DEPTH_LIMIT:
+            return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
+        script = name.rpartition(".")[0]
+        scripts = self._libraries.get(script)
+        if scripts is None:
+            found = None if self.alarm.rang else self._ask("library", script)
+            if found is None:
+                return None
+            status, *answer = found
+            if status != "ok":
+                return failure_envelope(answer[0], 404)
+            scripts = self._libraries[script] = answer
+        realm = self._enter(nested=True)
+        try:
+            realm.load(scripts)
+            return realm.call(name, arguments)
+        except EngineError as error:
+            message, _, stack = str(error).partition("\n")
+            if self.alarm.rang:
+                self._stopped += stack.replace("<input>", f"<{script}>")
+                return None
+            return failure_envelope(f"Cannot call {name}: {message}", stack=stack)
+        finally:
+            self._leave()
+
+
+def failure_envelope(message: str, code: int = 500, stack: str = "") -> str:
+    """`{"error": {"message", "code", "stack"}}`, without the json module, which takes longer to load than a worker."""
+    text, trace = ("".join(map(_escaped, text)) for text in (message, stack))
+    return f'{{"error":{{"message":"{text}","code":{code},"stack":"{trace}"}}}}'
+
+
+def broken_outcome(reason: str, kind: str, stack: str, noted: list[str]) -> str:
+    """The outcome of a test whose realm cannot say what failed; `noted` is JSON of the failures before that."""
+    message, trace = ("".join(map(_escaped, text)) for text in (reason, stack))
+    stopped = str(kind == "timeout").lower()
+    failure = f'{{"kind":"{kind}","message":"{message}","stack":"{trace}","stopped":{stopped}}}'
+    return f'{{"status":"failed","failures":[{",".join([*noted, failure])}],"steps":[]}}'
+
+
+def _escaped(letter: str) -> str:
+    if " " <= letter <= "~" and letter not in '"\\':
+        return letter
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

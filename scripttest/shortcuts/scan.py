@@ -1,0 +1,112 @@
+"""Reads off a module's code what its realms need, so that they set up nothing else.
+
+Three questions. Could the code overwrite the intrinsics that verdicts depend on? Then these are taken away before it
+runs, which adds nearly half to a realm's set-up. Could it have functions around its tests? Then a test looks for them.
+Which globals does it name? Only those are installed. When in doubt, the answer is the safe one: code that could reach
+things without naming them gets everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from scripttest.values import NamedTuple
+
+_DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
+_REACHES = set(
+    "prototype __proto__ constructor __defineGetter__ __defineSetter__ getPrototypeOf setPrototypeOf assign".split()
+) | {
+    "defineProperty",
+    "defineProperties",
+}
+_BUILT_INS = set(
+    """Object Array JSON Promise Map Set WeakMap WeakSet Symbol String Number BigInt RegExp Date Math ArrayBuffer Error
+    TypeError RangeError SyntaxError Uint8Array Iterator""".split()
+)
+_HARMLESS_BEFORE = ("new ", "extends ", "instanceof ")
+_HARMLESS_AFTER = r"\s*\(|\.\w+\("
+_NO_WORD = r"[^\w$]"
+_LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
+"""What becomes of each letter of ASCII where only words are to be left."""
+HOOKS = frozenset(("TestMain", "BeforeAll", "BeforeEach", "AfterEach", "AfterAll"))
+"""Functions around tests, which realms look for by name."""
+_TEXT_IN_BRACKETS = r"\[\s*[\"'`]"
+
+
+class Scan(NamedTuple):
+    """What a module's code needs."""
+
+    guarded: bool
+    """Whether it could overwrite intrinsics."""
+    hooks: bool
+    """Whether it could have functions around its tests."""
+    names: tuple[str, ...]
+    """The globals that it can reach, sorted."""
+
+
+def scan(code: str, names: Iterable[str]) -> Scan:
+    """Scans the code of all scripts of a module for the global names that there are."""
+    words = set(words_only(code).split())
+    dynamic = not words.isdisjoint(_DYNAMIC) or reaches_by_index(code)
+    named = names if dynamic else words.intersection(names)
+    hooks = dynamic or any(hook in code for hook in HOOKS)
+    return Scan(dynamic or _may_tamper(code, words), hooks, tuple(sorted(named)))
+
+
+def words_only(code: str) -> str:
+    """The code with a blank in place of each letter that is in no name or word."""
+    return code.translate(_LETTERS) if code.isascii() else re.sub(_NO_WORD, " ", code)
+
+
+def reaches_by_index(code: str) -> bool:
+    """Whether it could reach globals as `this[...]`."""
+    return re.search(r"this\s*\[", code) is not None
+
+
+def everything(names: Iterable[str], *, guarded: bool) -> Scan:
+    """What code needs of which nothing is known."""
+    return Scan(guarded, True, tuple(names))
+
+
+def stands(code: str, words: Iterable[str]) -> bool:
+    """Whether one of the words stands in the code."""
+    return any(word in code and any(True for _ in _places(code, word)) for word in words)
+
+
+def _places(code: str, word: str) -> Iterator[int]:
+    at = code.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_is_letter(code[at - 1 : at]) or _is_letter(code[end : end + 1])):
+            yield at
+        at = code.find(word, end)
+
+
+def _is_letter(text: str) -> bool:
+    return text.isalnum() or text in ("_", "$")
+
+
+def _may_tamper(code: str, words: set[str]) -> bool:
+    reaches = words & _REACHES
+    if reaches and (reaches != {"constructor"} or re.search(r"\.\s*constructor\b", code)):
+        return True
+    return any(_may_overwrite(code, word) for word in words & _BUILT_INS) or _has_computed_member(code)
+
+
+def _may_overwrite(code: str, built_in: str) -> bool:
+    """Whether a built-in is used in any way but to call it or a function of it, or to make or know an instance."""
+    harmless = re.compile(_HARMLESS_AFTER)
+    return any(
+        not code.endswith(_HARMLESS_BEFORE, max(at - 11, 0), at) and not harmless.match(code, at + len(built_in))
+        for at in _places(code, built_in)
+    )
+
+
+def _has_computed_member(code: str) -> bool:
+    """Whether a text in brackets follows an expression."""
+    for match in re.finditer(_TEXT_IN_BRACKETS, code):
+        before = code[max(match.start() - 20, 0) : match.start()].rstrip()
+        if not before or before[-1] in ")]" or _is_letter(before[-1]):
+            return True
+    return False

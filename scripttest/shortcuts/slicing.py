@@ -1,0 +1,185 @@
+"""Cuts a module down to what one test needs, so that a realm does not parse a thousand functions to run one.
+
+The engine says which functions a module has and what their source is; each source that stands in the script exactly as
+a top-level declaration is a piece that can be left out, whether a test or not. The base is the script with every piece
+replaced by its line breaks (positions in stacks stay true). A test is run with its own piece put back, and with every
+function that it, the base, or one of these mentions by name. A script that could reach names in another way (`eval`,
+`globalThis`) is not cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from scripttest.compile.compiler import RUNTIME_SOURCE
+from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands, words_only
+from scripttest.values import NamedTuple
+
+_DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
+_LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
+_DECLARATIONS = [rf"\n{keyword} (Test{_LETTER}*)" for keyword in ("function", r"function\*", "var")]
+"""esbuild starts top-level declarations in column 0, and none in the first line. One pattern for all is slower: it has
+no fixed beginning."""
+_CANDIDATE = r"\n(?:function\*? |var )([A-Za-z_$][\w$]*)"
+
+
+class Test(NamedTuple):
+    """One test function of a module."""
+
+    name: str
+    entry: str
+    """Global name of the function."""
+    pieces: str
+    """What a worker puts back into the base, `offset:skip:start:end,...`; empty: run the whole script."""
+    offset: int
+    """Where its declaration begins in the code; -1 when another file declares it."""
+
+
+class Slices(NamedTuple):
+    """A module ready for its runs."""
+
+    base: str
+    """Empty when the script is not cut."""
+    tests: tuple[Test, ...]
+    """In source order."""
+
+
+class _Piece(NamedTuple):
+    declaration: int
+    start: int
+    end: int
+    stub: str
+
+
+def declared(code: str) -> list[str]:
+    """Names that a script may declare at its top level as functions which are no tests."""
+    return [name for name in re.findall(_CANDIDATE, f"\n{code}") if not name.startswith("Test")]
+
+
+def slice_module(code: str, entry_start: int, exports: dict[str, str], found: list[tuple[str, str]]) -> Slices:
+    """Finds the tests of the entry point among the functions that the engine listed, `found` (name, source), and what
+    can be left out of their realms."""
+    aliases = {local: name for name, local in exports.items() if name.startswith("Test")}
+    places: dict[str, list[int]] = {}
+    matches = (match for pattern in _DECLARATIONS for match in re.compile(pattern).finditer(code, entry_start))
+    for start, name in sorted((match.start(1), match[1]) for match in matches):
+        places.setdefault(_plain(name), []).append(code.rfind("\n", 0, start) + 1)
+    tests: list[tuple[int, str, str, _Piece | None]] = []
+    others: dict[str, _Piece] = {}
+    text = f"\n{code}"
+    for local, source in found:
+        if source.startswith(("class ", "class{")):
+            continue
+        if not local.startswith("Test") and local not in aliases:
+            if piece := _other(text, local, source):
+                others[local] = piece
+            continue
+        pieces = [piece for place in places.get(local, []) if (piece := _piece(code, place, local, source))]
+        if pieces:
+            position = pieces[0].declaration
+        elif local in places:
+            position = places[local][0]
+        elif local in aliases or _loosely_declared(code[:entry_start], local, 0) < 0:
+            position = _loosely_declared(code, local, entry_start)
+        else:
+            position = -1
+        if position >= 0 or local in aliases:
+            # Code that stands there twice is a function, and a text that quotes it.
+            tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
+    tests.sort(key=lambda test: test[0])
+    if len(tests) < 2 or stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code):
+        return Slices("", tuple(Test(name, local, "", position) for position, name, local, _ in tests))
+    return _cut(code, tests, others)
+
+
+def _loosely_declared(code: str, name: str, start: int) -> int:
+    """Offset of a function of any name, or of a declaration among others (`var { TestA, TestB } = ...`), or -1."""
+    printed = rf"(?<![\w$]){re.escape(as_printed(name))}(?![\w$])"
+    declaration = rf"^(?:function\*? {printed}|var (?:.|\n  |\n\}})*?{printed})"
+    match = re.compile(declaration, re.MULTILINE).search(code, start)
+    return match.start() if match else -1
+
+
+def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
+    """The part of the code that can be left out with the function, if it stands there as a plain declaration."""
+    printed = as_printed(name)
+    if source.startswith((f"function {printed}(", f"function* {printed}(")):
+        return _Piece(position, position, position + len(source), "") if code.startswith(source, position) else None
+    start = position + len(f"var {printed} = ")
+    end = start + len(source)
+    if not code.startswith(f"var {printed} = {source};\n", position):
+        return None
+    return _Piece(position, start, end, "0")
+
+
+def _other(text: str, name: str, source: str) -> _Piece | None:
+    """The same for a function that is no test, in the code after a line break. Where it is also quoted, what is left
+    mentions it, and it stays."""
+    head = "" if source.startswith((f"function {name}(", f"function* {name}(")) else f"var {name} = "
+    whole = f"\n{head}{source};\n" if head else f"\n{source}\n"
+    declaration = text.find(whole)
+    start = declaration + len(head)
+    return _Piece(declaration, start, start + len(source), "0" if head else "") if declaration >= 0 else None
+
+
+def _plain(printed: str) -> str:
+    """An identifier as the engine names it."""
+    return (
+        re.sub(r"\\u\{?([0-9A-F]+)\}?", lambda match: chr(int(match[1], 16)), printed) if "\\" in printed else printed
+    )
+
+
+def as_printed(name: str) -> str:
+    """An identifier as esbuild prints it: ASCII only."""
+    if name.isascii():
+        return name
+    return "".join(c if c.isascii() else f"\\u{ord(c):04X}" if ord(c) < 0x10000 else f"\\u{{{ord(c):X}}}" for c in name)
+
+
+def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]], others: dict[str, _Piece]) -> Slices:
+    pieces = {**others, **{local: piece for _, _, local, piece in tests if piece is not None}}
+    names = _Names(pieces)
+    words = words_only(code)
+    mentions = {}
+    base, rest, places, at = [], [], {}, 0
+    length = 0
+    for local, (declaration, start, end, stub) in sorted(pieces.items(), key=lambda item: item[1].start):
+        mentions[local] = names.among(words[start:end], code[start:end])
+        blank = stub + "\n" * code.count("\n", start, end)
+        base += [code[at:start], blank]
+        rest += [words[at:declaration], code[at:declaration]]
+        length += start - at
+        places[local] = (start, f"{length}:{len(blank)}:{start}:{end}")
+        length += len(blank)
+        at = end
+    rest += [words[at:], code[at:]]
+    always = names.among(" ".join(rest[::2]), "".join(rest[1::2])) | pieces.keys() & HOOKS
+    planned = []
+    for position, name, local, _ in tests:
+        needed = _closure([*([local] if local in pieces else ()), *always], mentions)
+        put_back = ",".join([text for _, text in sorted([places[name] for name in needed])])
+        planned.append(Test(name, local, put_back, position))
+    return Slices("".join(base) + code[at:], tuple(planned))
+
+
+class _Names:
+    """Names of functions, to be found in code."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._plain = {name for name in names if name.isascii()}
+        self._others = {name: as_printed(name) for name in names if not name.isascii()}
+
+    def among(self, words: str, code: str) -> set[str]:
+        """Those that stand in the code, of which `words` is what `words_only` makes."""
+        found = self._plain.intersection(words.split())
+        return found.union(name for name, printed in self._others.items() if printed in code) if self._others else found
+
+
+def _closure(todo: list[str], mentions: dict[str, set[str]]) -> set[str]:
+    seen = set(todo)
+    while todo:
+        more = mentions[todo.pop()] - seen
+        seen |= more
+        todo += more
+    return seen

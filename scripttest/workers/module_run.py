@@ -1,0 +1,252 @@
+"""A test module while it runs: its code as workers take it, its tests, and what their records mean in its sources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scripttest.compile.compiler import Compiled, Source
+from scripttest.errors import Location, StackFrame
+from scripttest.results import Cause, Failure, Outcome, ResultWarning
+from scripttest.values import NamedTuple
+from scripttest.workers.protocol import encode
+
+if TYPE_CHECKING:
+    from scripttest.diagnostics.stack import StackMapper
+    from scripttest.shortcuts.scan import Scan
+    from scripttest.shortcuts.slicing import Slices, Test
+
+
+BIG = 50_000
+"""Characters of code."""
+
+
+class Module(NamedTuple):
+    """A test module to run."""
+
+    source: Source
+    context: str
+    """JSON of `ContextData` in `bindings/src/kernel.ts`."""
+
+
+def boot(scan: Scan, nested: bool, names: Mapping[str, str]) -> str:
+    """JSON of `Boot` in `bindings/src/core.ts`."""
+    listed = " ".join(f"{name}:{names[name]}" for name in scan.names)
+    return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed})
+
+
+class ModuleRun:
+    """What is known of a module while it runs."""
+
+    def __init__(
+        self,
+        module: Module,
+        compiled: Compiled,
+        root: Path,
+        called: Callable[[str], Compiled | None],
+        timeout: float,
+    ) -> None:
+        """`called` knows the scripts that were called by `Process`; `timeout` is what a test may take, in seconds."""
+        self._timeout = timeout
+        self.module = module
+        self.compiled = compiled
+        self.slices: Slices | None = None
+        self.tests: tuple[Test, ...] = ()
+        """Each as often as it is to run: index = position * runs + run - 1."""
+        self.plans: list[tuple[str, str]] = []
+        """For each test, what a worker is told: plan JSON and pieces."""
+        self.left = 0
+        self._root = root
+        self._called = called
+        self._mapper: StackMapper | None = None
+        self.early: list[tuple[str, str]] = []
+        self._frame: bytes | None = None
+
+    @property
+    def mapper(self) -> StackMapper:
+        """Maps positions in realms to the module's sources."""
+        if self._mapper is None:
+            from scripttest.diagnostics.stack import StackMapper
+
+            self._mapper = StackMapper(self.compiled, self._root, self._called)
+        return self._mapper
+
+    @property
+    def listed(self) -> str:
+        """What a worker lists beside the functions whose names start with `Test`, apart by blanks: tests under other
+        names, and what tests may not need."""
+        from scripttest.shortcuts.slicing import declared
+
+        exports = self.compiled.exports.items()
+        renamed = [local for name, local in exports if name.startswith("Test") and local != name]
+        return " ".join({*renamed, *declared(self.compiled.scripts[-1].code)})
+
+    def place(self, index: int | None) -> StackFrame:
+        """Where a test is declared, or where the module begins: the position of failures that have none."""
+        file = Location(str(self.compiled.source.test), 1, 1)
+        if index is None:
+            return StackFrame("", file)
+        test = self.tests[index]
+        return StackFrame(
+            test.name, (self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file
+        )
+
+    def placed(self, failure: Failure, index: int | None) -> Failure:
+        """A failure without a position, put where the test is declared; None: where the module begins."""
+        frame = self.place(index)
+        code = _code_frame(frame.location) if index is not None else ""
+        return failure._replace(frames=(frame,), code_frame=code)
+
+    @property
+    def is_big(self) -> bool:
+        """Whether reading off what its realms need takes longer than setting up one realm with everything."""
+        return len(self.compiled.scripts[-1].code) > BIG
+
+    def frame(self, names: Mapping[str, str]) -> bytes:
+        """The frame that loads it into a worker; its realms hold what the code needs."""
+        if self._frame is None:
+            from scripttest.shortcuts.scan import scan
+
+            self._frame = self._encoded(scan("\n".join(script.code for script in self.compiled.scripts), names), names)
+        return self._frame
+
+    def whole_frame(self, names: Mapping[str, str]) -> bytes:
+        """The same, with realms that hold everything."""
+        from scripttest.shortcuts.scan import everything
+
+        return self._encoded(everything(names, guarded=True), names)
+
+    def _encoded(self, scan: Scan, names: Mapping[str, str]) -> bytes:
+        from scripttest.shortcuts.scan import everything
+
+        parts = [boot(scan, False, names), boot(everything(names, guarded=False), True, names), self.module.context]
+        for script in self.compiled.scripts:
+            parts += [str(script.first_line), script.code]
+        return encode("module", *parts)
+
+    def outcome(self, record: dict[str, Any], name: str, index: int | None) -> Outcome:
+        """A worker's record of an outcome, its positions mapped; `index` is the test's, None: the module itself."""
+        failures = tuple(self._failure(failure, index) for failure in record["failures"])
+        steps = tuple(self.outcome(step, step["name"], index) for step in record["steps"])
+        status, milliseconds = record["status"], record.get("duration_ms", 0)
+        if status not in ("passed", "failed", "skipped") or not isinstance(milliseconds, int | float):
+            raise ValueError("an outcome of another kind")
+        not_judged = record.get("not_judged", 0)
+        if not isinstance(not_judged, int):
+            raise ValueError("an outcome of another kind")
+        return Outcome(
+            name,
+            status,
+            milliseconds,
+            failures,
+            record.get("assertions", 0),
+            record.get("skip_reason"),
+            steps,
+            tuple(self._warning(warning, index) for warning in record.get("warnings", ())),
+            not_judged + sum(step.not_judged for step in steps),
+        )
+
+    def _warning(self, record: dict[str, Any], index: int | None) -> ResultWarning:
+        message, frames = record["message"], tuple(self.mapper.frames(record.get("stack") or ""))
+        if record.get("named"):
+            name = frames[0].function if frames else ""
+            message = (f"{name}()" if name else "An async function") + message
+            frames = frames[1:] or frames
+        frames = frames or (self.place(index),)
+        return ResultWarning(record["kind"], message, frames, _code_frame(frames[0].location))
+
+    def _returns(self, index: int) -> tuple[StackFrame, ...]:
+        """Where a test function returns."""
+        test = self.tests[index]
+        place = self.mapper.last_return(test.offset) if test.offset >= 0 else None
+        return (StackFrame(test.name, place),) if place else ()
+
+    def cut_short(self, failed: list[tuple[str, str]], index: int, failure: Failure, milliseconds: float) -> Outcome:
+        """The outcome of a test that did not come to its end because of a failure, after those that it had told:
+        name of it or its subtest, and JSON."""
+        name = self.tests[index].name
+        of_steps: dict[str, list[Failure]] = {}
+        for step, record in failed:
+            of_steps.setdefault(step, []).append(self._failure(json.loads(record), index))
+        own = of_steps.pop(name, [])
+        steps = tuple(Outcome(step, "failed", 0, tuple(failures)) for step, failures in of_steps.items())
+        return Outcome(name, "failed", milliseconds, (*own, failure), steps=steps)
+
+    def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
+        kind, phase = record["kind"], record.get("phase")
+        stack = record.get("stack") or ""
+        message, frames = self.mapper.error(record["message"], stack)
+        if record.get("stopped"):
+            frames = self.mapper.stopped(stack)
+        if frames and record.get("type"):
+            frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
+        known = bool(frames) or index is not None
+        if record.get("waits") and not frames and index is not None:
+            frames = self._returns(index)
+        frames = frames or (self.place(index),)
+        cause: Cause = kind if kind in ("error", "timeout") else "assertion"
+        if kind == "timeout":
+            said = timeout_text(self._timeout, of_module=index is None)
+            message = f"{said}: {message}" if message else said
+        elif phase in ("BeforeAll", "BeforeEach", "TestMain"):
+            cause = "setup"
+        return Failure(
+            cause,
+            message,
+            record.get("type"),
+            record.get("reason"),
+            record.get("expected"),
+            record.get("actual"),
+            record.get("expected_text"),
+            record.get("actual_text"),
+            record.get("diff"),
+            phase,
+            frames,
+            _code_frame(frames[0].location) if known else "",
+            self._details(record["details"]) if record.get("details") else "",
+        )
+
+    def _details(self, details: list[dict[str, Any]]) -> str:
+        """What an error says beside its message, with the places of the errors within it."""
+        lines = []
+        for detail in details:
+            indent = "  " * detail["depth"]
+            message, frames = self.mapper.error(detail["text"], detail.get("stack") or "")
+            lines += [f"{indent}{line}" for line in message.split("\n")]
+            if frames:
+                file, line, column, _ = frames[0].location
+                lines.append(f"{indent}  at {file.removeprefix(f'{self._root}/')}:{line}:{column}")
+        return "\n".join(lines)
+
+
+def timeout_text(seconds: float, of_module: bool) -> str:
+    """What the failure of a test, or of a module, says whose time is up."""
+    more = ": the top-level code of the module does not end" if of_module else ""
+    return f"timeout after {seconds:g}s{more}"
+
+
+def plan(test: Test, filter: bool, run: int) -> tuple[str, str]:
+    """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `run` is 0 when the
+    test runs once."""
+    name, entry = _quoted(test.name), _quoted(test.entry)
+    of_run = f',"run":{run}' if run else ""
+    return f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}}}', test.pieces
+
+
+def _quoted(identifier: str) -> str:
+    """JSON of an identifier, which has nothing to escape but letters outside ASCII."""
+    return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
+
+
+def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
+    from scripttest.diagnostics.stack import at_call
+
+    return StackFrame(frame.function, at_call(frame.location, type))
+
+
+def _code_frame(location: Location) -> str:
+    from scripttest.diagnostics.stack import code_frame
+
+    return code_frame(location)

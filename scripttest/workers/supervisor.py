@@ -1,0 +1,147 @@
+"""Worker processes from outside: start, feed, watch the clock, kill and replace.
+
+A worker that hangs, crashes or is killed costs the test that it was running, never the run: what it had not started is
+run by another worker. Time is the wall clock of this process. A worker is told when time is up, so that it stops the
+script and cleans up; it is told again when the time for that is up, and killed when it does not answer that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+from scripttest.compile.esbuild import Service
+from scripttest.errors import HostError
+from scripttest.values import NamedTuple
+from scripttest.workers.process import LIFELINE, SIGKILL, Child, spawn
+from scripttest.workers.protocol import Frame, FrameReader, encode
+
+CHUNK = 1 << 16
+"""Bytes of one read: what a pipe holds. More would have the C library map memory for each."""
+STDERR_LIMIT = 2000
+STARTING = 2.0
+"""Seconds that a process may take to start on a busy machine."""
+
+GRACE = 1.0
+"""Seconds that a test whose time is up has to clean up."""
+LAST_WORDS = 0.5
+"""Seconds in which a worker answers after that."""
+
+_BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.realm.worker import main; main()"
+
+
+def worker_command(parts: Path) -> list[str]:
+    """The command line of a worker that takes the script half of the bindings from a folder. Raises HostError."""
+    engine = PathFinder.find_spec("_quickjs")
+    if engine is None or engine.origin is None:
+        raise HostError(
+            "Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng"
+        )
+    paths = [str(Path(__file__).parents[2]), str(Path(engine.origin).parent)]
+    return [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, str(parts), "0", "1", str(LIFELINE), *paths]
+
+
+class Processes(NamedTuple):
+    """The processes that every run needs, started before anything else so that they load meanwhile. They end by
+    themselves when this process does."""
+
+    compiler: Service
+    worker: Worker
+    command: list[str]
+    """The command line of further workers."""
+
+
+def start_processes(parts: Path) -> Processes:
+    """Starts the compiler and one worker, which takes the script half of the bindings from `parts`. Raises
+    HostError."""
+    command = worker_command(parts)
+    return Processes(Service(), Worker(command), command)
+
+
+class Worker:
+    """One worker process. Reading is left to the caller, who waits for `child.stdout` to have data."""
+
+    def __init__(self, command: list[str]) -> None:
+        """Starts the process. Raises HostError."""
+        try:
+            self.child: Child = spawn(command, {"PATH": os.defpath})
+        except OSError as error:
+            raise HostError(f"Cannot start a worker process: {error.strerror}") from error
+        self._reader = FrameReader()
+        self.module: str | None = None
+        """Key of the module that it has loaded."""
+        self.planned = False
+        """Whether it has the plan of that module."""
+        self.deadline: float | None = None
+        """Monotonic time at which the time of what it does is up."""
+        self._told = 0
+        """How often it was told that the time of what it does is up."""
+        self.is_starting = True
+        """Whether it has not said anything yet."""
+        self.was_killed = False
+        """Once it has ended by itself: whether somebody killed it, such as a system that ran out of memory. What runs
+        in it cannot do that."""
+
+    def send(self, *frames: bytes) -> None:
+        """Writes frames. A worker that is gone is noticed when its output ends."""
+        data = memoryview(b"".join(frames))
+        try:
+            while data:
+                data = data[os.write(self.child.stdin, data) :]
+        except BrokenPipeError:
+            return
+
+    def ask(self, kind: str, *parts: str) -> None:
+        """Writes one frame."""
+        self.send(encode(kind, *parts))
+
+    def read(self) -> Iterator[Frame] | None:
+        """The frames that have arrived; None when the worker is gone. Raises ValueError when it does not send
+        frames."""
+        data = os.read(self.child.stdout, CHUNK)
+        if not data:
+            return None
+        self.is_starting = False
+        return self._reader.feed(data)
+
+    def start_clock(self, seconds: float) -> None:
+        """Gives it so long from now, and longer when its process has yet to start."""
+        self._told = 0
+        self.deadline = time.monotonic() + seconds + (STARTING if self.is_starting else 0)
+
+    def expire(self, work: str) -> bool:
+        """Tells it that the time of its work is up, see `alarm`; False when it was told twice and is to be killed."""
+        if self._told == 2:
+            return False
+        self._told += 1
+        self.deadline = time.monotonic() + (GRACE if self._told == 1 else LAST_WORDS)
+        expired = f"{work}/{self._told}"
+        try:
+            os.write(self.child.lifeline, f"{expired}\n".encode())
+        except BrokenPipeError:
+            return True
+        self.ask("expired", expired)
+        return True
+
+    def end(self) -> str:
+        """Kills it if need be and says how it ended, for people."""
+        self.child.kill()
+        code = self.child.wait()
+        self.was_killed = code == -SIGKILL
+        os.set_blocking(self.child.stderr, False)
+        try:
+            said = os.read(self.child.stderr, STDERR_LIMIT).decode(errors="replace").strip()
+        except BlockingIOError:
+            said = ""
+        self.child.close()
+        if code < 0:
+            from signal import Signals
+
+            ended = f"was killed by signal {-code} ({Signals(-code).name})"
+        else:
+            ended = f"exited with code {code}"
+        return f"{ended}: {said}" if said else ended
