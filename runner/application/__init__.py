@@ -1,2 +1,2 @@
-"""What an application has on the disk: its root, agents and test modules, the formats it is written in, its `.env`, and the
+"""What an application has on the disk: its root, agents, test modules and `.env`, the formats it is written in, and the
 context of a run."""
