@@ -84,7 +84,12 @@ class HostCalls(Services):
             )
         who = context["authorized"]
         surroundings = HostCall(
-            self._app_root, self._policy(), context["locale"], who, session, lambda: self._temporary().folder()
+            app_root=self._app_root,
+            policy=self._policy(),
+            locale=context["locale"],
+            authorized=who,
+            session=session,
+            scratch=lambda: self._temporary().folder(),
         )
         return processes.call(name, args, surroundings)
 

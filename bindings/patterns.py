@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -123,7 +123,7 @@ def search(pattern: str, text: str, seconds: float = 1.0) -> bool:
 _compiled: dict[str, Pattern] = {}
 
 
-class _Flags(NamedTuple):
+class _Flags(Value):
     fold: bool = False
     multiline: bool = False
     dot_all: bool = False
@@ -318,7 +318,7 @@ class _Parser:
         value, seen = True, False
         while (character := self.peek()) not in (":", ")"):
             if character in _FLAG_NAMES:
-                flags = flags._replace(**{_FLAG_NAMES[character]: value})
+                flags = flags.replace(**{_FLAG_NAMES[character]: value})
                 seen = True
             elif character == "-" and value:
                 value, seen = False, False

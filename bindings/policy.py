@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bindings.services import ProcessError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-class Volume(NamedTuple):
+class Volume(Value):
     """A folder that scripts see as the root of a file system: `new FS("data")`, `fs.data.ReadFile`."""
 
     name: str
@@ -40,7 +40,7 @@ class Volume(NamedTuple):
         return self.writable or not holds_secrets(parts)
 
 
-class Policy(NamedTuple):
+class Policy(Value):
     """The permissions of a run. The default allows the application's folders and nothing else."""
 
     allow_net: tuple[str, ...] | None = None
@@ -54,12 +54,12 @@ class Policy(NamedTuple):
         """The volumes of an application, by name. Only `data` and its old name `system` can be written."""
         data = app_root / "data"
         return {
-            "data": Volume("data", data, writable=True),
-            "system": Volume("system", data, writable=True),
-            "app": Volume("app", app_root),
-            "dsl": Volume("dsl", app_root),
-            "script": Volume("script", app_root / "scripts"),
-            "seed": Volume("seed", app_root / "seeds"),
+            "data": Volume(name="data", root=data, writable=True),
+            "system": Volume(name="system", root=data, writable=True),
+            "app": Volume(name="app", root=app_root),
+            "dsl": Volume(name="dsl", root=app_root),
+            "script": Volume(name="script", root=app_root / "scripts"),
+            "seed": Volume(name="seed", root=app_root / "seeds"),
         }
 
     def check_host(self, url: str) -> None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bindings.services import ProcessError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 MAX_LINKS = 40
 """Links on the way to one file; more are a circle."""
@@ -38,7 +38,7 @@ class Folder:
         os.close(self.descriptor)
 
 
-class Place(NamedTuple):
+class Place(Value):
     """A name in an open folder; whether there is such a file is another question."""
 
     folder: Folder
@@ -105,7 +105,10 @@ class Place(NamedTuple):
         """What is in the folder, sorted by name. Raises OSError."""
         with named(self.parts):
             folder = Folder(self.open_folder())
-            return [Place(folder, name, (*self.parts, name)) for name in sorted(os.listdir(folder.descriptor))]
+            return [
+                Place(folder=folder, name=name, parts=(*self.parts, name))
+                for name in sorted(os.listdir(folder.descriptor))
+            ]
 
     def make_folder(self, mode: int = 0o777, exist_ok: bool = False) -> None:
         """Makes a folder. Raises OSError."""
@@ -192,7 +195,7 @@ class Rooted:
             parts = (*(name for _, name in folders), part)
             last = not any(left not in ("", ".") for left in todo)
             if last and not follow:
-                return Place(here, part, parts)
+                return Place(folder=here, name=part, parts=parts)
             target = _link_target(here, part, parts)
             if target is not None:
                 links += 1
@@ -204,11 +207,11 @@ class Rooted:
                 todo.extendleft(reversed(target.split("/")))
                 continue
             if last:
-                return Place(here, part, parts)
+                return Place(folder=here, name=part, parts=parts)
             if len(folders) == MAX_DEPTH:
                 raise ProcessError(f"a path cannot have more than {MAX_DEPTH} folders inside each other", 400)
             folders.append((_enter(here, part, parts, make), part))
-        return Place(folders[-1][0] if folders else top, ".", tuple(name for _, name in folders))
+        return Place(folder=folders[-1][0] if folders else top, name=".", parts=tuple(name for _, name in folders))
 
     def _open_top(self, make: bool) -> Folder:
         if self._top is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings.policy import Policy
@@ -29,7 +29,7 @@ class ProcessError(Exception):
         self.code = code
 
 
-class HostCall(NamedTuple):
+class HostCall(Value):
     """The surroundings of one call."""
 
     app_root: Path

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from runner.security.secrets import PROCESS, RedactedStream, Secrets
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Environment(NamedTuple):
+class Environment(Value):
     """Everything a run takes from the process it lives in; tests hand in their own."""
 
     directory: Path
@@ -56,7 +56,9 @@ def from_process() -> Environment:
     PROCESS.add_variables(os.environ)
     stdout, stderr = (cast(TextIO, RedactedStream(_tolerant(stream), PROCESS)) for stream in (sys.stdout, sys.stderr))
     sys.stderr = stderr  # where threads and libraries complain
-    return Environment(_working_directory(), os.environ, stdout, stderr, cpus, PROCESS)
+    return Environment(
+        directory=_working_directory(), variables=os.environ, stdout=stdout, stderr=stderr, cpus=cpus, secrets=PROCESS
+    )
 
 
 def _working_directory() -> Path:

@@ -8,10 +8,10 @@ ScriptError                     base: a message, where it is, and a hint
 
 from __future__ import annotations
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Location(NamedTuple):
+class Location(Value):
     """A place in a source file."""
 
     file: str
@@ -24,7 +24,7 @@ class Location(NamedTuple):
     """Characters from the column on that the message is about."""
 
 
-class StackFrame(NamedTuple):
+class StackFrame(Value):
     """One frame of the user's code."""
 
     function: str

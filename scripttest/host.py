@@ -19,7 +19,7 @@ from pathlib import Path
 from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, ScriptError
 from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 from scripttest.workers.module_run import Module, ModuleRun, plan, timeout_text
 from scripttest.workers.protocol import encode
 from scripttest.workers.supervisor import Processes, Worker
@@ -54,7 +54,7 @@ class Services:
         raise NotImplementedError
 
 
-class _Job(NamedTuple):
+class _Job(Value):
     key: str
     tests: tuple[int, ...] | None
     """None: list the module."""
@@ -255,7 +255,7 @@ class ScriptHost:
             state = self._states[source.key] = ModuleRun(
                 self._modules[source.key], result, self._root, self._called, self._timeout
             )
-            self._jobs.append(_Job(source.key, None))
+            self._jobs.append(_Job(key=source.key, tests=None))
             if state.is_big:
                 self._reserve(self._limit)
 
@@ -329,7 +329,10 @@ class ScriptHost:
                 if seat in self._seats:
                     self._frame(seat, kind, parts)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            self._lost(seat, Failure("crash", f"The worker process sent something that is not a message: {error}"))
+            self._lost(
+                seat,
+                Failure(cause="crash", message=f"The worker process sent something that is not a message: {error}"),
+            )
 
     def _frame(self, seat: _Seat, kind: str, parts: list[str]) -> None:
         job = seat.job
@@ -349,7 +352,7 @@ class ScriptHost:
                 state.early.append((parts[0], text))
             else:
                 position, run = self._place(seat.running)
-                self._out.append(Line(job.key, position, parts[0], text, run))
+                self._out.append(Line(module=job.key, position=position, level=parts[0], text=text, run=run))
         elif kind == "failed":
             seat.failed.append((parts[0], parts[1]))
         elif kind == "result":
@@ -376,7 +379,7 @@ class ScriptHost:
             seat.job = None
             if state is not None:
                 failure = state.outcome(json.loads(parts[0]), "", None).failures[0]
-                self._close_module(job.key, Broken(job.key, failure))
+                self._close_module(job.key, Broken(module=job.key, failure=failure))
 
     def _begin(self, seat: _Seat, state: ModuleRun | None, index: int) -> None:
         if self._ending:
@@ -390,9 +393,11 @@ class ScriptHost:
             return
         key = seat.job.key
         position, run = self._place(index)
-        self._out.append(Started(key, position, run))
+        self._out.append(Started(module=key, position=position, run=run))
         if state.early:
-            self._out += [Line(key, position, level, text, run) for level, text in state.early]
+            self._out += [
+                Line(module=key, position=position, level=level, text=text, run=run) for level, text in state.early
+            ]
             state.early = []
 
     def _place(self, index: int) -> tuple[int, int]:
@@ -414,19 +419,19 @@ class ScriptHost:
         state.left = len(tests)
         key = compiled.source.key
         known = tuple(test.name for test in slices.tests)
-        self._out.append(Listed(key, tuple(test.name for test in selected), known))
+        self._out.append(Listed(module=key, tests=tuple(test.name for test in selected), known=known))
         seat.job = None
         if not tests or self.list_only:
             self._close_module(key, None)
             return
         chunks = [tuple(range(at, min(at + CHUNK, len(tests)))) for at in range(0, len(tests), CHUNK)]
-        self._jobs.extendleft(_Job(key, chunk) for chunk in reversed(chunks[1:]))
-        self._give(seat, _Job(key, chunks[0]))
+        self._jobs.extendleft(_Job(key=key, tests=chunk) for chunk in reversed(chunks[1:]))
+        self._give(seat, _Job(key=key, tests=chunks[0]))
 
     def _ended(self, state: ModuleRun, index: int, outcome: Outcome) -> None:
         key = state.compiled.source.key
         position, run = self._place(index)
-        self._out.append(Ended(key, position, outcome, run))
+        self._out.append(Ended(module=key, position=position, outcome=outcome, run=run))
         state.left -= 1
         if state.left == 0:
             self._close_module(key, None)
@@ -476,7 +481,7 @@ class ScriptHost:
         seat.asking = key
         if key not in self._wanted:
             self._wanted.add(key)
-            self._compiler.add([Source(key, path, None)])
+            self._compiler.add([Source(key=key, test=path, script=None)])
 
     def _called(self, script: str) -> Compiled | None:
         result = self._libraries.get(self._library_keys.get(script, ""))
@@ -501,7 +506,7 @@ class ScriptHost:
         message = timeout_text(self._timeout, of_module=seat.running is None)
         if seat.running is not None:
             message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
-        self._lost(seat, Failure("timeout", message))
+        self._lost(seat, Failure(cause="timeout", message=message))
 
     def _died(self, seat: _Seat) -> None:
         if seat.running is None:
@@ -513,7 +518,7 @@ class ScriptHost:
             self._jobs.appendleft(seat.job)  # no test has begun, so the module can be listed again
             return
         cause: Cause = "infrastructure" if seat.worker.was_killed else "crash"
-        self._blame(seat, Failure(cause, f"The worker process {ended}"))
+        self._blame(seat, Failure(cause=cause, message=f"The worker process {ended}"))
 
     def _lost(self, seat: _Seat, failure: Failure) -> None:
         self._remove(seat)
@@ -534,10 +539,10 @@ class ScriptHost:
             return
         failure = state.placed(failure, seat.running)
         if job.tests is None:
-            self._close_module(job.key, Broken(job.key, failure))
+            self._close_module(job.key, Broken(module=job.key, failure=failure))
             return
         if seat.todo:
-            self._jobs.appendleft(_Job(job.key, tuple(seat.todo)))
+            self._jobs.appendleft(_Job(key=job.key, tests=tuple(seat.todo)))
         if seat.running is not None:
             milliseconds = self._timeout * 1000 if failure.cause == "timeout" else 0
             self._ended(state, seat.running, state.cut_short(seat.failed, seat.running, failure, milliseconds))

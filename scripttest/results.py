@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from scripttest.errors import CompileError, Location, ScriptError, StackFrame
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 Status = Literal["passed", "failed", "skipped"]
 Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructure", "pending"]
@@ -13,7 +13,7 @@ Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructu
 the test needs broke, and it could not be judged; work was left unfinished, and `--strict` does not allow that."""
 
 
-class Failure(NamedTuple):
+class Failure(Value):
     """One reason why a test failed."""
 
     cause: Cause
@@ -45,7 +45,7 @@ class Failure(NamedTuple):
         return self.frames[0].location if self.frames else None
 
 
-class ResultWarning(NamedTuple):
+class ResultWarning(Value):
     """Something about a test that is probably wrong and does not fail it, unless the run has `--strict`."""
 
     kind: str
@@ -63,7 +63,7 @@ class ResultWarning(NamedTuple):
         return self.frames[0].location if self.frames else None
 
 
-class Outcome(NamedTuple):
+class Outcome(Value):
     """How a test or subtest ended."""
 
     name: str
@@ -93,7 +93,7 @@ class Outcome(NamedTuple):
         return late or (self.failures[0] if self.failures else None)
 
 
-class Listed(NamedTuple):
+class Listed(Value):
     """A module has been evaluated and its tests are known."""
 
     module: str
@@ -103,7 +103,7 @@ class Listed(NamedTuple):
     """Names of all tests of the module, before filtering."""
 
 
-class Broken(NamedTuple):
+class Broken(Value):
     """A module has no results: it does not compile, or evaluating it failed."""
 
     module: str
@@ -113,7 +113,7 @@ class Broken(NamedTuple):
     hint: str | None = None
 
 
-class Started(NamedTuple):
+class Started(Value):
     """A test begins, or one of its runs."""
 
     module: str
@@ -123,7 +123,7 @@ class Started(NamedTuple):
     """Which run of the test it is, from 1."""
 
 
-class Line(NamedTuple):
+class Line(Value):
     """A test wrote something. Lines of a module's top-level code belong to each of its tests."""
 
     module: str
@@ -134,7 +134,7 @@ class Line(NamedTuple):
     run: int = 1
 
 
-class Ended(NamedTuple):
+class Ended(Value):
     """A test has ended. Every `Started` has exactly one."""
 
     module: str
@@ -150,7 +150,12 @@ def broken_by(module: str, error: ScriptError) -> Broken:
     """The record for an exception of this package."""
     from scripttest.diagnostics.stack import code_frame
 
-    frames = (StackFrame("", error.location),) if error.location and error.location.line else ()
+    frames = (StackFrame(function="", location=error.location),) if error.location and error.location.line else ()
     frame = code_frame(error.location) if error.location else ""
     others = error.others if isinstance(error, CompileError) else ()
-    return Broken(module, Failure("error", error.message, frames=frames, code_frame=frame), others, error.hint)
+    return Broken(
+        module=module,
+        failure=Failure(cause="error", message=error.message, frames=frames, code_frame=frame),
+        others=others,
+        hint=error.hint,
+    )

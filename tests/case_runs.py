@@ -43,14 +43,20 @@ def run_here(
     """The events of the cases of `demo`. Its hooks and script functions are not available."""
     application = Application(files.root)
     assistant = Assistants(application).get("demo")
-    context = build_context(RunOptions(()), files.root)
+    context = build_context(RunOptions(inputs=()), files.root)
     calls = HostCalls(files.root, Policy(), application.script)
     calls.context = context
     models = CASES.validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
     waited = frozenset(id for case in models for id in case.depends_on)
-    suite = Suite("cases", "agent_test", "cases", "", assistant.id)
+    suite = Suite(id="cases", kind="agent_test", label="cases", file="", agent=assistant.id)
     source = CaseSource(
-        suite, assistant, Path(files.root), len(models), len(models), lambda: list(enumerate(models, 1)), waited
+        suite=suite,
+        assistant=assistant,
+        folder=Path(files.root),
+        selected=len(models),
+        total=len(models),
+        cases=lambda: list(enumerate(models, 1)),
+        ids=waited,
     )
     events: list[Event] = []
 
@@ -66,21 +72,21 @@ def run_here(
         )
         host.runtime, host.helpers = runtime, Helpers(runtime, "")
         setting = Setting(
-            application,
-            runtime,
-            host.helpers,
-            context,
-            None,
-            None,
-            "",
-            PATIENCE,
-            calls.snapshot_matcher,
-            threshold,
+            application=application,
+            runtime=runtime,
+            helpers=host.helpers,
+            context=context,
+            user=None,
+            team=None,
+            connector="",
+            timeout=PATIENCE,
+            snapshot=calls.snapshot_matcher,
+            threshold=threshold,
         )
         try:
             await run_cases(
                 [source],
-                Plan(setting, parallel, fail_fast, None, None),
+                Plan(setting=setting, parallel=parallel, fail_fast=fail_fast, before=None, after=None),
                 events.append,
                 Repetition(events.append, runs, min_pass_rate),
             )

@@ -77,7 +77,7 @@ class Application:
         return self._ended(process.returncode, stdout, stderr)
 
     def _ended(self, code: int, stdout: bytes | None, stderr: bytes | None) -> Run:
-        return Run(code, self.anonymous(stdout), self.anonymous(stderr))
+        return Run(code=code, stdout=self.anonymous(stdout), stderr=self.anonymous(stderr))
 
     def anonymous(self, output: bytes | None) -> str:
         """Text without the places of this machine."""

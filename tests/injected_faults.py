@@ -35,25 +35,25 @@ class Fault(NamedTuple):
 
 
 PASSING: tuple[Fault, ...] = (
-    Fault("reset in mid-stream", says("half of an answer", reset_after=2)),
-    Fault("reset before the answer", raw(b"", reset=True)),
-    Fault("reset within the head", raw(b"HTTP/1.1 200 OK\r\ncontent-ty", reset=True)),
-    Fault("truncated stream", says("half of an answer", cut_after=2)),
-    Fault("truncated body", raw(_HEAD + b'{"choices": [{"mess')),
-    Fault("500", status(500, "broken", NOW)),
-    Fault("502", body(502, "<html>Bad Gateway</html>", NOW)),
-    Fault("503", status(503, "overloaded", NOW)),
+    Fault(kind="reset in mid-stream", behaviour=says("half of an answer", reset_after=2)),
+    Fault(kind="reset before the answer", behaviour=raw(b"", reset=True)),
+    Fault(kind="reset within the head", behaviour=raw(b"HTTP/1.1 200 OK\r\ncontent-ty", reset=True)),
+    Fault(kind="truncated stream", behaviour=says("half of an answer", cut_after=2)),
+    Fault(kind="truncated body", behaviour=raw(_HEAD + b'{"choices": [{"mess')),
+    Fault(kind="500", behaviour=status(500, "broken", NOW)),
+    Fault(kind="502", behaviour=body(502, "<html>Bad Gateway</html>", NOW)),
+    Fault(kind="503", behaviour=status(503, "overloaded", NOW)),
 )
-REFUSED = Fault("429", status(429, "slow down", NOW))
+REFUSED = Fault(kind="429", behaviour=status(429, "slow down", NOW))
 LASTING: tuple[Fault, ...] = (
-    Fault("no JSON", body(200, "<html>Welcome</html>"), False),
-    Fault("an event that is no JSON", sends('data: {"choices": [{"del\n\n'), False),
-    Fault("another shape", sends({"choices": "none"}), False),
-    Fault("a list", body(200, [1, 2, 3]), False),
+    Fault(kind="no JSON", behaviour=body(200, "<html>Welcome</html>"), may_pass=False),
+    Fault(kind="an event that is no JSON", behaviour=sends('data: {"choices": [{"del\n\n'), may_pass=False),
+    Fault(kind="another shape", behaviour=sends({"choices": "none"}), may_pass=False),
+    Fault(kind="a list", behaviour=body(200, [1, 2, 3]), may_pass=False),
 )
 SLOW: tuple[Fault, ...] = (
-    Fault("slow model: no answer", silence(), False),
-    Fault("slow model: silent in mid-stream", says("half of an answer", hold_after=2), False),
+    Fault(kind="slow model: no answer", behaviour=silence(), may_pass=False),
+    Fault(kind="slow model: silent in mid-stream", behaviour=says("half of an answer", hold_after=2), may_pass=False),
 )
 
 
@@ -157,7 +157,13 @@ function Create(ctx, messages) {{
 def draw(seed: int) -> Plan:
     """A run of 310 tests: 12 script modules of 8, and the cases of three agents."""
     chance = random.Random(seed)
-    plan = Plan({"/data/marks/.keep": "", **_agent("judge", "local")}, {}, {}, {}, set())
+    plan = Plan(
+        files={"/data/marks/.keep": "", **_agent("judge", "local")},
+        faults={},
+        expected={},
+        verdicts={},
+        in_workers=set(),
+    )
     for number in range(MODULES):
         _add_module(plan, number, chance)
     faults: list[list[Fault]]

@@ -212,7 +212,7 @@ async def _read_request(reader: asyncio.StreamReader, number: int) -> Request:
         parsed: Any = json.loads(body)
     except ValueError:
         parsed = body.decode("utf-8", "replace")
-    return Request(method, path, headers, parsed, number)
+    return Request(method=method, path=path, headers=headers, body=parsed, connection=number)
 
 
 def echo(delay: float = 0.0) -> Behaviour:

@@ -179,7 +179,9 @@ def seen(records: dict[str, list[dict[str, Any]]]) -> Seen:
         found[kind][name] = members
     source = (HELPERS / "members_test.ts").read_text("utf-8")
     own = re.findall(r"^(?:export )?(?:function|const|let) (\w+)", source, re.MULTILINE)
-    return Seen(found["value"], {name: members for name, members in found["global"].items() if name not in own})
+    return Seen(
+        values=found["value"], globals={name: members for name, members in found["global"].items() if name not in own}
+    )
 
 
 LOOKED_AT = re.findall(r'^    "?([\w.]+)"?: ', (HELPERS / "members_test.ts").read_text("utf-8"), re.MULTILINE)
@@ -198,7 +200,7 @@ def test_a_value_has_the_members_that_its_declaration_names(path: str, seen: See
 
 @pytest.mark.parametrize("path", LOOKED_AT)
 def test_a_value_has_no_member_that_its_declaration_does_not_name(path: str, seen: Seen) -> None:
-    found = Seen({path: seen.values[path]}, {}).undeclared()
+    found = Seen(values={path: seen.values[path]}, globals={}).undeclared()
 
     assert [place for place in found if not is_excepted(place)] == []
 
@@ -220,7 +222,7 @@ def test_every_declared_global_is_there_with_its_static_members(seen: Seen) -> N
 
 
 def test_every_global_that_is_there_is_declared(seen: Seen) -> None:
-    found = Seen({}, seen.globals).undeclared()
+    found = Seen(values={}, globals=seen.globals).undeclared()
 
     assert [place for place in found if not is_excepted(place)] == []
 

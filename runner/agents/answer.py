@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.assertions.base import ToolUse
@@ -35,7 +35,7 @@ class AgentError(Exception):
         return self.message + (f" (at {at.file}:{at.line}:{at.column})" if at else "")
 
 
-class UsedTool(NamedTuple):
+class UsedTool(Value):
     """A tool call of the model with what came of it."""
 
     call: ToolCall
@@ -55,7 +55,7 @@ class UsedTool(NamedTuple):
         return {**record, "error": use.error}
 
 
-class Answer(NamedTuple):
+class Answer(Value):
     """What an agent answered."""
 
     agent: str

@@ -9,7 +9,7 @@ from typing import Any
 from runner.application.application import Application
 from runner.application.documents import read_json, read_yaml
 from runner.errors import BrokenError, ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
 """An application with the agents that come with this package."""
@@ -21,7 +21,7 @@ _ASSET = (
 _DEFAULT_TURNS = 5
 
 
-class Assistant(NamedTuple):
+class Assistant(Value):
     """What is known of an agent before it is called."""
 
     id: str
@@ -101,7 +101,7 @@ class Assistants:
 
             places = (assistant.folder, self._application.root / "agent")
             tables = read_tables([place / "locales" for place in places], locale)
-            self._localized[key] = assistant._replace(
+            self._localized[key] = assistant.replace(
                 name=translate(assistant.name, tables), description=translate(assistant.description, tables)
             )
         return self._localized[key]
@@ -119,7 +119,20 @@ class Assistants:
 def stand_in(id: str, folder: Path) -> Assistant:
     """What stands for an agent whose files cannot be used."""
     return Assistant(
-        id, folder, id, "", "assistant", "", {}, (), True, _DEFAULT_TURNS, True, prompts=(), script=None, uses={}
+        id=id,
+        folder=folder,
+        name=id,
+        description="",
+        type="assistant",
+        connector="",
+        parameters={},
+        servers=(),
+        loops=True,
+        turns=_DEFAULT_TURNS,
+        global_prompts=True,
+        prompts=(),
+        script=None,
+        uses={},
     )
 
 

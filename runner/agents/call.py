@@ -77,7 +77,14 @@ class Call:
         servers = settings.get("mcp_servers") or self._assistant.servers
         if self._assistant.prompts or servers:
             completion, tools, connector = await self._converse(settings, tuple(servers))
-        answer = Answer(self._assistant.id, completion, tools, None, create or None, connector=connector)
+        answer = Answer(
+            agent=self._assistant.id,
+            completion=completion,
+            tools=tools,
+            next=None,
+            create=create or None,
+            connector=connector,
+        )
         return await self._finish(answer)
 
     async def _finish(self, answer: Answer) -> Answer:
@@ -91,7 +98,7 @@ class Call:
         decision = self._object("Next", result)
         if decision.get("delegate"):
             return await self._delegate("Next", decision["delegate"])
-        return answer._replace(next=decision.get("data"))
+        return answer.replace(next=decision.get("data"))
 
     def _object(self, hook: str, returned: Any) -> dict[str, Any]:
         if returned is None:
@@ -154,11 +161,11 @@ class Call:
         if script is None or name not in await self._runtime.hooks(self._assistant):
             return None
         call = FunctionCall(
-            script,
-            name,
-            json.dumps([None, *arguments]),
-            json.dumps(self._scope.context),
-            self._scope.chat.mocks_json,
+            script=script,
+            function=name,
+            arguments=json.dumps([None, *arguments]),
+            context=json.dumps(self._scope.context),
+            mocks=self._scope.chat.mocks_json,
             context_at=0,
         )
         returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
@@ -186,14 +193,14 @@ class Call:
             if settings.get(key) is not None:
                 parameters[key] = settings[key]
         request = ModelRequest(
-            messages,
-            parameters,
-            tuple(box.tools()) if box else (),
-            self._on_chunk,
-            assistant.id,
-            assistant.folder,
-            sum(message.get("role", "user") == "user" for message in self._messages),
-            self._scope.context["metadata"],
+            messages=messages,
+            parameters=parameters,
+            tools=tuple(box.tools()) if box else (),
+            on_chunk=self._on_chunk,
+            agent=assistant.id,
+            folder=assistant.folder,
+            turn=sum(message.get("role", "user") == "user" for message in self._messages),
+            metadata=self._scope.context["metadata"],
         )
         hooked = assistant.script is not None
         used: list[UsedTool] = []
@@ -208,7 +215,7 @@ class Call:
             over = (not retry or turn == rounds) if hooked else not assistant.loops
             if over:
                 return completion, tuple(used), connector
-            request = request._replace(messages=_with_results(request.messages, completion, runs, retry))
+            request = request.replace(messages=_with_results(request.messages, completion, runs, retry))
         raise AgentError(
             f"the tool loop of {assistant.id} did not end: the model still calls tools after {rounds} model calls",
             hint="mcp.options.max_turn in package.yao is the limit",
@@ -242,10 +249,16 @@ class Call:
         async def run(index: int) -> tuple[UsedTool, bool]:
             call = completion.tool_calls[index]
             if box is None:
-                use = ToolUse(call.name, "", call.arguments, None, f'unknown tool "{call.name}": the agent has none')
-                return UsedTool(call, use), False
+                use = ToolUse(
+                    name=call.name,
+                    server="",
+                    arguments=call.arguments,
+                    result=None,
+                    error=f'unknown tool "{call.name}": the agent has none',
+                )
+                return UsedTool(call=call, use=use), False
             outcome = await box.run(call.name, call.arguments, self._scope)
-            return UsedTool(call, outcome.use), outcome.retryable
+            return UsedTool(call=call, use=outcome.use), outcome.retryable
 
         runs = list(await asyncio.gather(*[run(index) for index in range(len(completion.tool_calls))]))
         self._scope.chat.uses += [run.use for run, _ in runs]

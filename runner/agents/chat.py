@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.assertions.base import ToolUse
@@ -29,7 +29,7 @@ def read_messages(value: Any) -> Messages | None:
     return messages
 
 
-class Origin(NamedTuple):
+class Origin(Value):
     """The case, or script test, that something happens for; recordings of model calls are kept by it."""
 
     suite: str = ""
@@ -40,7 +40,7 @@ class Origin(NamedTuple):
     """Which run of the case, from 1."""
 
 
-class ModelCall(NamedTuple):
+class ModelCall(Value):
     """One finished call of a model."""
 
     agent: str
@@ -55,7 +55,7 @@ class ModelCall(NamedTuple):
     """Whether it cost nothing, since no model was asked: it was scripted, or replayed."""
 
 
-class Taken(NamedTuple):
+class Taken(Value):
     """What several calls of models took."""
 
     tokens: int | None
@@ -70,8 +70,8 @@ def taken(calls: Sequence[ModelCall]) -> Taken:
     costs = [call.usage.cost for call in calls if call.usage.cost is not None or not call.free]
     known = [cost for cost in costs if cost is not None]
     return Taken(
-        None if any(call.usage.unknown for call in calls) else tokens,
-        sum(known) if known and len(known) == len(costs) else None,
+        tokens=None if any(call.usage.unknown for call in calls) else tokens,
+        cost=sum(known) if known and len(known) == len(costs) else None,
     )
 
 

@@ -89,11 +89,11 @@ class AgentHost:
 
         script, _, function = name.rpartition(".")
         call = FunctionCall(
-            self._calls.library("", script),
-            function,
-            json.dumps([*args, None] if with_context else args),
-            json.dumps(scope.context),
-            scope.chat.mocks_json,
+            script=self._calls.library("", script),
+            function=function,
+            arguments=json.dumps([*args, None] if with_context else args),
+            context=json.dumps(scope.context),
+            mocks=scope.chat.mocks_json,
             context_at=len(args) if with_context else None,
         )
         return (await self.runtime.function(call, scope)).value
@@ -119,7 +119,7 @@ class AgentHost:
     async def _call_by_name(self, scope: Scope, id: str, args: Args) -> Any:
         first = args[0] if args else None
         if isinstance(first, dict) and ("chat_id" in first or "assistant_id" in first) and len(args) > 1:
-            scope = scope._replace(context={**scope.context, **first})
+            scope = scope.replace(context={**scope.context, **first})
             args = args[1:]
         options = args[1] if len(args) > 1 and isinstance(args[1], dict) else {}
         return await self._ask_agent(scope, id, args[0] if args else None, options)
@@ -173,10 +173,10 @@ class AgentHost:
         tools = tuple(tool.get("function", tool) for tool in options.pop("tools", None) or ())
         connector = self.runtime.connectors.resolve(reference)
         request = ModelRequest(
-            messages_from(args[1] if len(args) > 1 else None),
-            options,
-            tools,
-            on_chunk,
+            messages=messages_from(args[1] if len(args) > 1 else None),
+            parameters=options,
+            tools=tools,
+            on_chunk=on_chunk,
             metadata=scope.context.get("metadata") or {},
             folder=scope.assistant.folder if scope.assistant else None,
         )

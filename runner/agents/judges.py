@@ -59,18 +59,18 @@ class CaseJudges:
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function; see `Judges`."""
         context = {**self._chat.context, "assistant_id": self._assistant.id}
-        scope = Scope(self._chat, self._assistant, context, 0)
+        scope = Scope(chat=self._chat, assistant=self._assistant, context=context, depth=0)
         try:
             found = await find_function(
                 reference, roles, self._assistant.folder, self._application, self._runtime.functions
             )
             call = FunctionCall(
-                found.script,
-                found.function,
-                json.dumps(arguments),
-                json.dumps(context),
-                self._chat.mocks_json,
-                found.module,
+                script=found.script,
+                function=found.function,
+                arguments=json.dumps(arguments),
+                context=json.dumps(context),
+                mocks=self._chat.mocks_json,
+                module=found.module,
             )
             return (await self._runtime.function(call, scope, reference)).value
         except ScriptReferenceError as error:

@@ -11,10 +11,10 @@ from typing import Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.connectors.base import Completion
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Reply(NamedTuple):
+class Reply(Value):
     """What a mock answers."""
 
     value: Any
@@ -34,12 +34,16 @@ def mocked_agent(mocks: Mapping[str, Any], id: str) -> Answer | None:
         return None
     value = reply.value
     if not isinstance(value, dict):
-        return Answer(id, Completion("" if value is None else str(value)))
+        return Answer(agent=id, completion=Completion(content="" if value is None else str(value)))
     if isinstance(value.get("error"), str) and "content" not in value:
         raise AgentError(value["error"])
     if not {"content", "next", "data"} & value.keys():
-        return Answer(id, next=value)
-    return Answer(id, Completion(str(value.get("content") or "")), next=value.get("next", value.get("data")))
+        return Answer(agent=id, next=value)
+    return Answer(
+        agent=id,
+        completion=Completion(content=str(value.get("content") or "")),
+        next=value.get("next", value.get("data")),
+    )
 
 
 def _find(given: Mapping[str, Any] | None, name: str, flags: int = 0) -> Reply | None:
@@ -47,5 +51,5 @@ def _find(given: Mapping[str, Any] | None, name: str, flags: int = 0) -> Reply |
     for pattern, value in reversed(tuple((given or {}).items())):
         expression = ".*".join(map(re.escape, pattern.split("*")))
         if re.fullmatch(expression, name, flags | re.DOTALL):
-            return Reply(value)
+            return Reply(value=value)
     return None

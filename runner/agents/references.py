@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from runner.application.application import SUFFIXES, Application
 from runner.errors import did_you_mean
 from scripttest import FunctionError, ScriptError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from scripttest import FunctionPool
 
 
-class Reference(NamedTuple):
+class Reference(Value):
     """A function that exists."""
 
     script: Path
@@ -61,7 +61,7 @@ async def find_function(
         declared = await _declared(functions, script, reference)
         found = _meant(function, declared, roles)
         if found is not None:
-            return Reference(script, found)
+            return Reference(script=script, function=found)
         missed = missed or ScriptReferenceError(
             f'Cannot find the function of "{reference}": {script} has none named {function}',
             did_you_mean(function, declared - {"default"}) or _listed(declared),
@@ -70,7 +70,7 @@ async def find_function(
         declared = await _declared(functions, script, reference)
         for role in (*roles, "default"):
             if role in declared:
-                return Reference(script, role)
+                return Reference(script=script, function=role)
         wanted = " or ".join(roles)
         raise ScriptReferenceError(
             f'Cannot find the function of "{reference}": {script} has no {wanted}, and no default export',
@@ -81,7 +81,7 @@ async def find_function(
     if folder is not None and not module:
         for script in sorted((folder / "src").glob("*_test.*")):
             if script.suffix in SUFFIXES and plain in await _declared(functions, script, reference):
-                return Reference(script, plain)
+                return Reference(script=script, function=plain)
     own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
     places = ", ".join(["scripts", "the agents' src/ folders", *(_shown(place, application.root) for place in own)])
     known = sorted(_known(folder, application))

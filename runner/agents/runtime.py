@@ -12,7 +12,7 @@ from runner.agents.chat import Chat, Messages, ModelCall
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.timing import case_now
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant, Assistants
@@ -30,7 +30,7 @@ Options = dict[str, Any]
 """`context.Options`: connector, mode, search, skip, metadata, disable_global_prompts."""
 
 
-class Scope(NamedTuple):
+class Scope(Value):
     """On whose behalf a script runs."""
 
     chat: Chat
@@ -94,9 +94,9 @@ class Runtime:
         if referer:
             context["referer"] = referer
         context["metadata"] = {**(context.get("metadata") or {}), **(options.get("metadata") or {})}
-        scope = Scope(chat, assistant, context, depth)
+        scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth)
         answer = await Call(self, scope, messages, options, on_chunk).run()
-        return answer._replace(chat_id=chat.id)
+        return answer.replace(chat_id=chat.id)
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
         """The top-level functions of an agent's script. Raises AgentError when it cannot be compiled."""
@@ -151,7 +151,15 @@ class Runtime:
         replays = self._recording is not None and self._recording.mode == "replay"
         free = replays or self.connectors.is_scripted(connector)
         chat.model_calls.append(
-            ModelCall(request.agent, connector, completion.model, usage, milliseconds, completion.warnings, free)
+            ModelCall(
+                agent=request.agent,
+                connector=connector,
+                model=completion.model,
+                usage=usage,
+                milliseconds=milliseconds,
+                warnings=completion.warnings,
+                free=free,
+            )
         )
         if self.on_usage is not None:
             self.on_usage(connector, usage, free)

@@ -114,8 +114,10 @@ class AgentService:
             function, _, run = test.partition("#")
             context = {**self._calls.context, "chat_id": f"script-test-{function}"}
             context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(module)
-            chat = self._chats.setdefault(key, Chat(context, origin=Origin(module, function, int(run or 1))))
-        scope = Scope(chat, None, chat.context, 0)
+            chat = self._chats.setdefault(
+                key, Chat(context, origin=Origin(suite=module, case=function, run=int(run or 1)))
+            )
+        scope = Scope(chat=chat, assistant=None, context=chat.context, depth=0)
 
         async def work() -> Any:
             try:

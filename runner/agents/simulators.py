@@ -29,7 +29,7 @@ from runner.assertions.base import NotEvaluated
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
 from scripttest import ScriptError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.conversations import Simulator
@@ -44,7 +44,7 @@ REPEATS = 3
 """From how many times on saying the same is worth a word."""
 
 
-class Simulation(NamedTuple):
+class Simulation(Value):
     """What the user says next."""
 
     input: str
@@ -133,7 +133,9 @@ class SimulatedUser:
         if said is None:
             found = json.dumps(answer, ensure_ascii=False)[:200]
             raise SimulatorError(f"{self.reference} answered nothing that the user could say: {found}")
-        simulation = Simulation(said["input"], said["goal_achieved"], said.get("reasoning", ""))
+        simulation = Simulation(
+            input=said["input"], achieved=said["goal_achieved"], reasoning=said.get("reasoning", "")
+        )
         self._times = self._times + 1 if simulation.input == self._last else 1
         self._last = simulation.input
         return simulation

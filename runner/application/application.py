@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 SUFFIXES = (".ts", ".js")
 
 
-class TestModule(NamedTuple):
+class TestModule(Value):
     """A test file and what belongs to it."""
 
     id: str
@@ -199,7 +199,7 @@ class Application:
         base = os.path.splitext(file)[0].removesuffix("_test")
         script = next((Path(base + suffix) for suffix in SUFFIXES if os.path.isfile(base + suffix)), None)
         id = f"scripts.{agent}.{_dotted(base[len(str(folder)) + len('/src/') :])}"
-        return TestModule(id, agent, test, script, file[len(str(self.assistants)) + 1 :])
+        return TestModule(id=id, agent=agent, test=test, script=script, label=file[len(str(self.assistants)) + 1 :])
 
 
 def _dotted(path: str) -> str:

@@ -41,9 +41,9 @@ def read_json(path: Path, purpose: str) -> Any:
         raise ConfigurationError(f"Cannot read {purpose} {path}: it holds a number with too many digits") from error
     from runner.application.json_parts import KEEP_ONE, given_twice, repeated_keys
 
-    for key, first, again in repeated_keys(text):
-        where, before = (f"{path}:{_place(text, offset)}" for offset in (again, first))
-        raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(key, before)}", KEEP_ONE)
+    for found in repeated_keys(text):
+        where, before = (f"{path}:{_place(text, offset)}" for offset in (found.again, found.first))
+        raise ConfigurationError(f"Cannot read {purpose} {where}: {given_twice(found.key, before)}", KEEP_ONE)
     return value
 
 

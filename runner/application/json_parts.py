@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 Path = tuple[str | int, ...]
 """Keys and indexes, from the outermost value inwards."""
@@ -16,7 +16,7 @@ MERGE_ONCE = "Merge several mappings with a list: <<: [*first, *second]"
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+')
 
 
-class Part(NamedTuple):
+class Part(Value):
     """A value in a text; offsets are in characters."""
 
     path: Path
@@ -27,7 +27,7 @@ class Part(NamedTuple):
     """Behind the value."""
 
 
-class Repeated(NamedTuple):
+class Repeated(Value):
     """A key that an object has already."""
 
     key: str
@@ -68,11 +68,11 @@ def parts_of(text: str) -> Iterator[Part]:
             is_list.pop()
             path, begin, value = open_parts.pop()
             takes_key = False
-            yield Part(path, begin, value, match.end())
+            yield Part(path=path, start=begin, value=value, end=match.end())
         elif takes_key:
             path, start, takes_key = (*path, str(json.loads(token))), at, False
         else:
-            yield Part(path, at if start is None else start, at, match.end())
+            yield Part(path=path, start=at if start is None else start, value=at, end=match.end())
 
 
 def repeats_keys(text: str) -> bool:
@@ -107,7 +107,7 @@ def repeated_keys(text: str) -> list[Repeated]:
             key = str(json.loads(token))
             begin = first.setdefault((open_objects[-1], key), at)
             if begin != at:
-                found.append(Repeated(key, begin, at))
+                found.append(Repeated(key=key, first=begin, again=at))
     return found
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import yaml
 
 from runner.application.json_parts import KEEP_ONE, MERGE_ONCE
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 _MERGE = "tag:yaml.org,2002:merge"
 
 
-class RepeatedKey(NamedTuple):
+class RepeatedKey(Value):
     """A key that a mapping of a YAML document has already."""
 
     key: str
@@ -54,7 +54,7 @@ def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -
             except (yaml.YAMLError, TypeError, ValueError):
                 continue  # said when its mapping is made
             if before is not key:
-                yield RepeatedKey(str(key.value), place_of(key), place_of(before))
+                yield RepeatedKey(key=str(key.value), place=place_of(key), first=place_of(before))
 
 
 def place_of(node: Any) -> tuple[int, int]:

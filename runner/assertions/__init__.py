@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionResult, NotEvaluated
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Assertion
 
 
-class Kind(NamedTuple):
+class Kind(Value):
     """An assertion type."""
 
     place: str
@@ -29,26 +29,26 @@ class Kind(NamedTuple):
 
 
 TYPES = {
-    "equals": Kind("equality:equals", ("value",)),
-    "contains": Kind("text:contains", ("value",)),
-    "not_contains": Kind("text:not_contains", ("value",)),
-    "icontains": Kind("text:icontains", ("value",)),
-    "starts_with": Kind("text:starts_with", ("value",)),
-    "regex": Kind("pattern:regex", ("value", "pattern")),
-    "json_path": Kind("paths:json_path", ("path", "value")),
-    "type": Kind("paths:type_is", ("path", "value")),
-    "json_schema": Kind("schema:json_schema", ("value",)),
-    "tool_called": Kind("tools:tool_called", ("name", "value")),
-    "tool_result": Kind("tools:tool_result", ("value",)),
-    "tool_sequence": Kind("sequence:tool_sequence", ("value", "mode")),
-    "script": Kind("script:script", ("script", "use", "value", "options")),
-    "agent": Kind("agent:agent", ("use", "value", "criteria", "options")),
-    "any_of": Kind("composition:any_of", ("value",)),
-    "all_of": Kind("composition:all_of", ("value",)),
-    "latency_ms": Kind("measures:latency_ms", ("value",)),
-    "tokens": Kind("measures:tokens", ("value",)),
-    "cost": Kind("measures:cost", ("value",)),
-    "snapshot": Kind("snapshot:snapshot", ("name",)),
+    "equals": Kind(place="equality:equals", fields=("value",)),
+    "contains": Kind(place="text:contains", fields=("value",)),
+    "not_contains": Kind(place="text:not_contains", fields=("value",)),
+    "icontains": Kind(place="text:icontains", fields=("value",)),
+    "starts_with": Kind(place="text:starts_with", fields=("value",)),
+    "regex": Kind(place="pattern:regex", fields=("value", "pattern")),
+    "json_path": Kind(place="paths:json_path", fields=("path", "value")),
+    "type": Kind(place="paths:type_is", fields=("path", "value")),
+    "json_schema": Kind(place="schema:json_schema", fields=("value",)),
+    "tool_called": Kind(place="tools:tool_called", fields=("name", "value")),
+    "tool_result": Kind(place="tools:tool_result", fields=("value",)),
+    "tool_sequence": Kind(place="sequence:tool_sequence", fields=("value", "mode")),
+    "script": Kind(place="script:script", fields=("script", "use", "value", "options")),
+    "agent": Kind(place="agent:agent", fields=("use", "value", "criteria", "options")),
+    "any_of": Kind(place="composition:any_of", fields=("value",)),
+    "all_of": Kind(place="composition:all_of", fields=("value",)),
+    "latency_ms": Kind(place="measures:latency_ms", fields=("value",)),
+    "tokens": Kind(place="measures:tokens", fields=("value",)),
+    "cost": Kind(place="measures:cost", fields=("value",)),
+    "snapshot": Kind(place="snapshot:snapshot", fields=("name",)),
 }
 """Every type, its function and its fields. Modules are imported on use."""
 
@@ -80,16 +80,16 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
     if not passed and not verdict.judged and not verdict.details:
         message = unjudged(message)
     return AssertionResult(
-        assertion.type,
-        passed,
-        verdict.expected,
-        verdict.actual,
-        message,
-        False,
-        verdict.score if verdict.judged else None,
-        verdict.details,
-        assertion.path,
-        assertion.name,
+        type=assertion.type,
+        passed=passed,
+        expected=verdict.expected,
+        actual=verdict.actual,
+        message=message,
+        error=False,
+        score=verdict.score if verdict.judged else None,
+        details=verdict.details,
+        path=assertion.path,
+        name=assertion.name,
         judged=verdict.judged,
     )
 
@@ -157,15 +157,15 @@ def _not_evaluated(assertion: Assertion, evidence: Evidence, why: str, error: No
     text = shorten(f'Cannot evaluate "{assertion.type}": {why}', 1000)
     message = f"{assertion.message} ({text})" if assertion.message else text
     return AssertionResult(
-        assertion.type,
-        False,
-        assertion.value,
-        evidence.output,
-        message,
-        True,
-        None,
-        error.details,
-        assertion.path,
-        assertion.name,
-        error.infrastructure,
+        type=assertion.type,
+        passed=False,
+        expected=assertion.value,
+        actual=evidence.output,
+        message=message,
+        error=True,
+        score=None,
+        details=error.details,
+        path=assertion.path,
+        name=assertion.name,
+        infrastructure=error.infrastructure,
     )

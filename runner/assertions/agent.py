@@ -28,7 +28,7 @@ async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ver
     answer = await judges.validate(name, payload, {**options, "metadata": metadata})
     message = str(answer.get("reason") or "")
     if answer.get("judged") is False:
-        return Verdict(True, criteria, evidence.output, message, judged=False)
+        return Verdict(passed=True, expected=criteria, actual=evidence.output, message=message, judged=False)
     passed = answer.get("passed")
     if not isinstance(passed, bool):
         raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
@@ -37,7 +37,7 @@ async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ver
         wanted = "the criteria" if criteria is None else show(criteria)
         said = message or ("it does" if passed else "it does not")
         message = f"Expected the output {rule} {wanted}, but {name} says: {said}"
-    return Verdict(passed, criteria, evidence.output, message, score_of(answer))
+    return Verdict(passed=passed, expected=criteria, actual=evidence.output, message=message, score=score_of(answer))
 
 
 def problem(assertion: Assertion) -> str | None:

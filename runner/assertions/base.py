@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Assertion
 
 
-class ToolUse(NamedTuple):
+class ToolUse(Value):
     """A tool that the agent called, with what came of it, in the order of the calls."""
 
     name: str
@@ -29,7 +29,7 @@ class ToolUse(NamedTuple):
     error: str | None = None
 
 
-class Said(NamedTuple):
+class Said(Value):
     """One turn of a conversation: what the user said, and what the agent answered, which is the last message of it. A
     turn in which the agent failed has no answer: its output is None, and the user's message is all of it."""
 
@@ -44,7 +44,7 @@ class Said(NamedTuple):
     tools: tuple[ToolUse, ...] = ()
 
 
-class Evidence(NamedTuple):
+class Evidence(Value):
     """Everything an assertion may look at."""
 
     output: Any
@@ -83,7 +83,7 @@ class Evidence(NamedTuple):
         return "" if self.output is None else json.dumps(self.output, ensure_ascii=False, separators=(",", ":"))
 
 
-class Verdict(NamedTuple):
+class Verdict(Value):
     """What one assertion said."""
 
     passed: bool
@@ -100,7 +100,7 @@ class Verdict(NamedTuple):
     """False: its judge could not judge, or no part of a composition was judged."""
 
 
-class AssertionResult(NamedTuple):
+class AssertionResult(Value):
     """An assertion with its verdict, as reports show it."""
 
     type: str

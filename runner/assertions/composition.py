@@ -67,13 +67,23 @@ async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *,
         infrastructure = all(part.infrastructure for part in details if part.error)
         raise NotEvaluated(_said(details, errors=True), details, infrastructure)
     elif not judged or (judges.required and len(judged) < len(details)):
-        return Verdict(True, assertion.value, evidence.output, _unjudged(details), None, details, judged=False)
+        return Verdict(
+            passed=True,
+            expected=assertion.value,
+            actual=evidence.output,
+            message=_unjudged(details),
+            score=None,
+            details=details,
+            judged=False,
+        )
     message = ""
     if held is assertion.negate:
         count, rule = len(details), "any" if decides else "all"
         verb = "not to hold" if assertion.negate else "to hold"
         message = f"Expected {rule} of {count} assertions {verb}, found {_said(details)}"
-    return Verdict(held, assertion.value, evidence.output, message, None, details)
+    return Verdict(
+        passed=held, expected=assertion.value, actual=evidence.output, message=message, score=None, details=details
+    )
 
 
 def _said(details: tuple[AssertionResult, ...], errors: bool = False) -> str:

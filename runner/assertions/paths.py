@@ -14,7 +14,7 @@ from runner.assertions.base import NotEvaluated
 from runner.assertions.values import KINDS, equal, json_of, kind_of, text_of
 from runner.assertions.verdicts import decide, nothing_to_judge, show
 from runner.errors import did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ _STEP = re.compile(r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+""")
 """A step of a plain path."""
 
 
-class _Place(NamedTuple):
+class _Place(Value):
     value: Any
     missing: str
     """Where the path ended, if it led nowhere."""
@@ -56,9 +56,9 @@ async def type_is(assertion: Assertion, evidence: Evidence, judges: Judges) -> V
         if root is None and value is not None and not evidence.state:
             return _no_json(assertion, evidence, f"the path {assertion.path}")
         subject = assertion.path
-        value, missing = _look(root, subject, evidence.state)
-        kind = kind_of(value)
-        found = f"nothing there: {missing}" if missing else None
+        place = _look(root, subject, evidence.state)
+        value, kind = place.value, kind_of(place.value)
+        found = f"nothing there: {place.missing}" if place.missing else None
     elif isinstance(value, str) and expected != "string":
         inside = json_of(value, yaml=False)
         kind = kind if inside is None else kind_of(inside)
@@ -108,8 +108,8 @@ def _look(root: Any, path: str, state: Mapping[str, Any]) -> _Place:
         for place in (root, state.get("variables"), state) if state else (root,):
             found = library.find(place, path)
             if found:
-                return _Place(found[0] if len(found) == 1 else found, "")
-        return _Place(None, _way(root, path))
+                return _Place(value=found[0] if len(found) == 1 else found, missing="")
+        return _Place(value=None, missing=_way(root, path))
     except library.JsonPathError as error:
         raise NotEvaluated(str(error)) from error
 

@@ -24,7 +24,7 @@ async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ve
     arguments = [evidence.output, evidence.input, expected, assertion.options.metadata, transcript_of(evidence)]
     answer = await judges.call_script(reference, ROLES, arguments)
     if isinstance(answer, dict) and answer.get("judged") is False and _passed(answer) is not False:
-        return Verdict(True, expected, evidence.output, _said(answer), judged=False)
+        return Verdict(passed=True, expected=expected, actual=evidence.output, message=_said(answer), judged=False)
     passed, said, score = _read(reference, answer)
     message = said if passed is not assertion.negate else ""
     if passed is assertion.negate:
@@ -32,7 +32,7 @@ async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ve
         message = f"Expected {reference} {rule} the output, but " + (
             f"it says: {said}" if said else f"it {'did' if passed else 'did not'}: {show(evidence.output)}"
         )
-    return Verdict(passed, expected, evidence.output, message, score)
+    return Verdict(passed=passed, expected=expected, actual=evidence.output, message=message, score=score)
 
 
 def problem(assertion: Assertion) -> str | None:

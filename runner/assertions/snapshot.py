@@ -21,7 +21,7 @@ async def snapshot(assertion: Assertion, evidence: Evidence, judges: Judges) -> 
         message = f'Expected the output to agree with the snapshot "{name}", found {difference}'
     elif difference is None and assertion.negate:
         message = f'Expected the output not to agree with the snapshot "{name}", found no difference'
-    return Verdict(difference is None, name, evidence.output, message)
+    return Verdict(passed=difference is None, expected=name, actual=evidence.output, message=message)
 
 
 def problem(assertion: Assertion) -> str | None:

@@ -37,21 +37,23 @@ def decide(
         found: how to show the actual value; by itself, it is shown as JSON
     """
     if held is not assertion.negate:
-        return Verdict(held, expected, actual)
+        return Verdict(passed=held, expected=expected, actual=actual)
     if assertion.negate:
         verb = verb.removeprefix("not ") if verb.startswith("not ") else f"not {verb}"
     wanted = show(expected) if wanted is None else wanted
     found = show(actual) if found is None else found
     if wanted != found:
         wanted, found = apart(wanted, found)
-    return Verdict(held, expected, actual, f"Expected {subject} {verb} {wanted}, found {found}")
+    return Verdict(
+        passed=held, expected=expected, actual=actual, message=f"Expected {subject} {verb} {wanted}, found {found}"
+    )
 
 
 def nothing_to_judge(assertion: Assertion, expected: Any, actual: Any, message: str) -> Verdict:
     """A failure for want of anything to look at, which `negate` does not turn into success."""
     if assertion.negate:
         raise NotEvaluated(message[0].lower() + message[1:])
-    return Verdict(False, expected, actual, message)
+    return Verdict(passed=False, expected=expected, actual=actual, message=message)
 
 
 def score_of(answer: Mapping[str, Any]) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runner.application.json_parts import Path as Place
 from runner.cases.model import Case, Message, Part
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.conversations import ConversationTurn, Turn
@@ -26,7 +26,7 @@ _SCHEME = "file://"
 _WITH_FILES = ("image", "audio", "file", "input_audio")
 
 
-class Reference(NamedTuple):
+class Reference(Value):
     """A part with a file behind it."""
 
     place: Place
@@ -43,7 +43,7 @@ def parts_of(case: Case) -> Iterator[Reference]:
     elif isinstance(case.input, list):
         yield from _of_messages(case.input, ("input",))
     for index, part in enumerate(case.attachments):
-        yield Reference(("attachments", index), part)
+        yield Reference(place=("attachments", index), part=part)
 
 
 def parts_of_turn(turn: Turn | ConversationTurn, place: Place) -> Iterator[Reference]:
@@ -52,9 +52,9 @@ def parts_of_turn(turn: Turn | ConversationTurn, place: Place) -> Iterator[Refer
         yield from _of_content(turn.input, (*place, "input"))
     elif isinstance(turn.input, list):
         for index, part in enumerate(turn.input):
-            yield Reference((*place, "input", index), part)
+            yield Reference(place=(*place, "input", index), part=part)
     for index, part in enumerate(turn.attachments):
-        yield Reference((*place, "attachments", index), part)
+        yield Reference(place=(*place, "attachments", index), part=part)
 
 
 def parts_of_last(case: Case) -> Iterator[Reference]:
@@ -64,7 +64,7 @@ def parts_of_last(case: Case) -> Iterator[Reference]:
     if isinstance(last, Message):
         yield from _of_content(last, ())
     for part in case.attachments:
-        yield Reference((), part)
+        yield Reference(place=(), part=part)
 
 
 def problem_of(part: Part, folder: Path) -> str | None:
@@ -168,7 +168,7 @@ def _base64(path: Path) -> str:
 def described(references: Iterable[Reference], folder: Path) -> tuple[dict[str, Any], ...]:
     """What reports say of the files among parts: `{type, name?, media_type?, size?, source?}`. `size` is in bytes; it
     and the media type are left out where only the other end knows them. Looks at the disk, but reads no content."""
-    return tuple(_description(part, folder) for _, part in references if part.type != "text")
+    return tuple(_description(item.part, folder) for item in references if item.part.type != "text")
 
 
 def _description(part: Part, folder: Path) -> dict[str, Any]:
@@ -224,10 +224,10 @@ def _of_messages(messages: list[Message], place: Place) -> Iterator[Reference]:
 
 def _of_content(message: Message, place: Place) -> Iterator[Reference]:
     if isinstance(message.content, Part):
-        yield Reference((*place, "content"), message.content)
+        yield Reference(place=(*place, "content"), part=message.content)
     elif isinstance(message.content, list):
         for index, part in enumerate(message.content):
-            yield Reference((*place, "content", index), part)
+            yield Reference(place=(*place, "content", index), part=part)
 
 
 def _extra(part: Part, name: str) -> Any:

@@ -32,11 +32,11 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
 
 def findings_of_parts(references: Iterable[Reference], folder: Path) -> Iterator[Finding]:
     """What is wrong with parts of messages."""
-    for place, part in references:
-        if problem := problem_of(part, folder):
-            yield Finding(place, problem)
-        elif problem := absence_of(part, folder):
-            yield Finding(place, problem, absent=True)
+    for reference in references:
+        if problem := problem_of(reference.part, folder):
+            yield Finding(path=reference.place, text=problem)
+        elif problem := absence_of(reference.part, folder):
+            yield Finding(path=reference.place, text=problem, absent=True)
 
 
 def findings_of_assertions(
@@ -46,7 +46,7 @@ def findings_of_assertions(
     for index, assertion in enumerate(assertions):
         problem = assertion_problem(assertion, has_expected=has_expected)
         if problem:
-            yield Finding((*place, index), f"assertion {index + 1}: {problem}")
+            yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
 
 
 def findings_of_duration(text: str | None, place: Place) -> Iterator[Finding]:
@@ -55,18 +55,20 @@ def findings_of_duration(text: str | None, place: Place) -> Iterator[Finding]:
         try:
             duration(text, str(place[-1]))
         except ConfigurationError as error:
-            yield Finding(place, error.message[0].lower() + error.message[1:], error.hint)
+            yield Finding(path=place, text=error.message[0].lower() + error.message[1:], hint=error.hint)
 
 
 def _of_standard(case: Case) -> Iterator[Finding]:
     if case.input is None and case.messages is None:
-        yield Finding((), '"input" is missing', 'What is said to the agent is in "input" or in "messages"')
+        yield Finding(
+            path=(), text='"input" is missing', hint='What is said to the agent is in "input" or in "messages"'
+        )
     yield from _of_said(case)
 
 
 def _of_said(case: Case) -> Iterator[Finding]:
     if (case.input if case.messages is None else case.messages) == []:
-        yield Finding(("input" if case.messages is None else "messages",), "there is no message in it")
+        yield Finding(path=("input" if case.messages is None else "messages",), text="there is no message in it")
     yield from findings_of_duration(case.timeout, ("timeout",))
 
 

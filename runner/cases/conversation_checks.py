@@ -40,7 +40,7 @@ def findings_of_turns(case: Case, folder: Path) -> Iterator[Finding]:
 def _of_multi_turn(case: MultiTurnCase, folder: Path) -> Iterator[Finding]:
     if case.type == "single_turn" and len(case.turns) > 1:
         hint = "Several turns are a multi-turn case"
-        yield Finding(("type",), f'"type" is "single_turn", but there are {len(case.turns)} turns', hint)
+        yield Finding(path=("type",), text=f'"type" is "single_turn", but there are {len(case.turns)} turns', hint=hint)
     for index, turn in enumerate(case.turns):
         yield from _of_turn(turn, index, folder)
         yield from findings_of_assertions(turn.assertions or (), ("turns", index, "assert"))
@@ -60,15 +60,17 @@ def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
     for index, checkpoint in enumerate(case.checkpoints):
         if checkpoint.id in numbers:
             text = f'the id "{checkpoint.id}" is taken by checkpoint {numbers[checkpoint.id] + 1}'
-            yield Finding(("checkpoints", index, "id"), text, "Each checkpoint of a case has an id of its own")
+            yield Finding(
+                path=("checkpoints", index, "id"), text=text, hint="Each checkpoint of a case has an id of its own"
+            )
         numbers.setdefault(checkpoint.id, index)
         place: Place = ("checkpoints", index, "assert")
         if not checkpoint.assertions:
-            yield Finding(place, f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
+            yield Finding(path=place, text=f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
         yield from findings_of_assertions(checkpoint.assertions, place)
     waits = {checkpoint.id: checkpoint.after for checkpoint in case.checkpoints}
     for fault in faults(waits, numbers, "checkpoint"):
-        yield Finding(("checkpoints", numbers[fault.name], "after", fault.which), fault.text, fault.hint)
+        yield Finding(path=("checkpoints", numbers[fault.name], "after", fault.which), text=fault.text, hint=fault.hint)
 
 
 def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
@@ -80,7 +82,9 @@ def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
         yield from _of_graders(turn.assertions or (), ("turns", index, "assert"), has_expected)
     yield from _of_graders(case.assertions or (), ("assert",), False)
     if case.grader is not None and not case.grader.removeprefix("agents:").strip():
-        yield Finding(("grader",), '"grader" must not be empty', 'It is an agent, such as "workers.test.validator"')
+        yield Finding(
+            path=("grader",), text='"grader" must not be empty', hint='It is an agent, such as "workers.test.validator"'
+        )
 
 
 def _without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
@@ -88,17 +92,19 @@ def _without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
     for name, hint in hints.items():
         if getattr(case, name) is not None:
             place = "assert" if name == "assertions" else name
-            yield Finding((place,), f'{what} has no "{name}" of its own', hint)
+            yield Finding(path=(place,), text=f'{what} has no "{name}" of its own', hint=hint)
 
 
 def _of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:
     place: Place = ("turns", index)
     said = turn.input.content if isinstance(turn.input, Message) else turn.input
     if said is None or said == [] or (isinstance(said, str) and not said.strip()):
-        yield Finding((*place, "input"), f"turn {index + 1} says nothing", 'What the user says is in "input"')
+        yield Finding(
+            path=(*place, "input"), text=f"turn {index + 1} says nothing", hint='What the user says is in "input"'
+        )
     if isinstance(turn.input, Message) and turn.input.role != "user":
         text = f"turn {index + 1} is what the user says, not the {turn.input.role}"
-        yield Finding((*place, "input", "role"), text, 'What was said before is in "input" of the case')
+        yield Finding(path=(*place, "input", "role"), text=text, hint='What was said before is in "input" of the case')
     yield from findings_of_parts(parts_of_turn(turn, place), folder)
 
 
@@ -106,7 +112,7 @@ def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
     use = simulator.use
     if use is not None and not use.removeprefix("agents:").removeprefix("scripts:").strip():
         hint = 'It is an agent or a script, such as "workers.test.user-simulator"'
-        yield Finding(("simulator", "use"), '"simulator.use" names nobody', hint)
+        yield Finding(path=("simulator", "use"), text='"simulator.use" names nobody', hint=hint)
     places: list[tuple[Place, Mapping[str, Any]]] = [
         (("simulator", "metadata"), simulator.metadata),
         (("simulator", "options", "metadata"), simulator.options.metadata),
@@ -115,7 +121,7 @@ def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
         count = metadata.get("max_turns", 1)
         if type(count) is not int or count < 1:
             text = f'"{".".join(map(str, place))}.max_turns" must be a whole number from 1 up'
-            yield Finding((*place, "max_turns"), text)
+            yield Finding(path=(*place, "max_turns"), text=text)
 
 
 def _of_graders(graders: Sequence[str | Grader], place: Place, has_expected: bool) -> Iterator[Finding]:
@@ -129,7 +135,7 @@ def _of_graders(graders: Sequence[str | Grader], place: Place, has_expected: boo
         else:
             problem = assertion_problem(grader, has_expected=has_expected)
         if problem:
-            yield Finding((*place, index), f"assertion {index + 1}: {problem}")
+            yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
 
 
 def _problem_of_rubrics(grader: Grader) -> str | None:

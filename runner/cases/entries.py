@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from runner.application.json_parts import Path, parts_of
-from runner.cases.problems import Problem, Problems
-from scripttest.values import NamedTuple
+from runner.cases.problems import Problem, Problems, problem_at
+from scripttest.values import Value
 
 Places = dict[Path, tuple[int, int]]
 """Line and column, each from 1, of each key and element."""
@@ -25,7 +25,7 @@ _NOISE = re.compile(rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT})*+[\]}}])")
 _CLOSES = {"}": "{", "]": "["}
 
 
-class Entry(NamedTuple):
+class Entry(Value):
     """The text of one object, perhaps broken."""
 
     line: int
@@ -98,7 +98,7 @@ class Splitter:
             if self.idle:
                 text = line.strip(" \t\n,")
                 if text[:1] == "{" and text[-1] == "}" and _is_whole(text):
-                    yield Entry(self.number, line.index("{") + 1, text)
+                    yield Entry(line=self.number, column=line.index("{") + 1, text=text)
                     continue
             yield from self._read(line)
 
@@ -113,7 +113,7 @@ class Splitter:
         if not self.idle and not self._skipping:
             yield self._take("")
         if self._list:
-            self._problems.add(Problem(*self._list, "the list that begins here is not closed", 'A "]" is missing'))
+            self._problems.add(problem_at(self._list, "the list that begins here is not closed", 'A "]" is missing'))
 
     def _read(self, line: str) -> Iterator[Entry]:
         if self._skipping:
@@ -149,7 +149,11 @@ class Splitter:
             self._list = None
         elif token != ",":
             text = f"{token[:40]} is no case: a JSON object was expected"
-            self._problems.add(Problem(self.number, column, text, 'A case looks like {"id": "T1", "input": "Hello"}'))
+            self._problems.add(
+                Problem(
+                    line=self.number, column=column, text=text, hint='A case looks like {"id": "T1", "input": "Hello"}'
+                )
+            )
             return False
         return True
 
@@ -179,7 +183,8 @@ class Splitter:
         text = "".join(self._parts) + rest
         self._parts.clear()
         self.idle = not self._skipping
-        return Entry(*self._begin, text.rstrip())
+        line, column = self._begin
+        return Entry(line=line, column=column, text=text.rstrip())
 
 
 def _is_whole(text: str) -> bool:

@@ -19,7 +19,7 @@ from runner.cases.model import Assertion, Case
 from runner.cases.numbers import TOO_LARGE
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 _SHAPES = {
     "string_type": "a string",
@@ -43,7 +43,7 @@ _LARGEST = "The largest is 1.8e308; a larger one can be a text"
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 
-class _Complaint(NamedTuple):
+class _Complaint(Value):
     path: Path
     type: str
     misfit: bool
@@ -83,31 +83,31 @@ def _complaint(location: tuple[int | str, ...], kind: str, bounds: dict[str, Any
             path.append(part)
     path += bounds.get("at", ())
     misfit = kind in _SHAPES or (kind == "literal_error" and not isinstance(here, str))
-    return _Complaint(tuple(path), kind, misfit, bounds)
+    return _Complaint(path=tuple(path), type=kind, misfit=misfit, bounds=bounds)
 
 
 def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wanted: list[str]) -> Finding:
-    path, kind, _, bounds = complaint
+    path, kind, bounds = complaint.path, complaint.type, complaint.bounds
     model = model_at(path[:-1], case)
     name = str(path[-1]) if path else ""
     actual = at(value, path)
     if complaint.misfit:
         shapes = " or ".join([", ".join(wanted[:-1]), wanted[-1]]) if len(wanted) > 1 else wanted[0]
         found = f"{actual:g}" if isinstance(actual, float) else _KINDS.get(type(actual), "null")
-        return Finding(path, f"{written(path)} must be {shapes}, not {found}")
+        return Finding(path=path, text=f"{written(path)} must be {shapes}, not {found}")
     if kind == "extra_forbidden":
         return _unknown(path, value, model, case)
     if kind == "missing":
-        return Finding(path, f'"{name}" is missing{_inside(path[:-1])}')
+        return Finding(path=path, text=f'"{name}" is missing{_inside(path[:-1])}')
     if kind == "literal_error":
         return _no_choice(path, str(actual), model_at(path, case), model)
     if kind in ("string_pattern_mismatch", "too_short"):
-        return Finding(path, f"{written(path)} must not be empty")
+        return Finding(path=path, text=f"{written(path)} must not be empty")
     if kind in (TOO_LARGE, "finite_number"):
-        return Finding(path, f"{written(path)} is too large for a number", _LARGEST)
+        return Finding(path=path, text=f"{written(path)} is too large for a number", hint=_LARGEST)
     if kind in _BOUNDS:
-        return Finding(path, f"{written(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
-    return Finding(path, f"{written(path)}: {kind.replace('_', ' ')}")
+        return Finding(path=path, text=f"{written(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
+    return Finding(path=path, text=f"{written(path)}: {kind.replace('_', ' ')}")
 
 
 def _unknown(path: Path, value: dict[str, Any], model: type[BaseModel] | None, case: type[Case]) -> Finding:
@@ -115,14 +115,18 @@ def _unknown(path: Path, value: dict[str, Any], model: type[BaseModel] | None, c
     name, around = str(path[-1]), at(value, path[:-1])
     for other in same_fields(model, name) if model else ():
         if other in around:
-            return Finding(path, f'"{other}" and "{name}" are the same field{_inside(path[:-1])}', "Keep one of them")
+            return Finding(
+                path=path,
+                text=f'"{other}" and "{name}" are the same field{_inside(path[:-1])}',
+                hint="Keep one of them",
+            )
     found = misplaced(path, case, value)
     if found:
         return found
     known = tuple(parts_of(model)) if model else ()
     hint = _closest(name, known) or (_closest(name, known_elsewhere(case)) if len(path) == 1 else None)
     hint = hint or f"It takes {', '.join(known)}, and any field that starts with x-"
-    return Finding(path, f'unknown field "{name}"{_inside(path[:-1])}', hint, True)
+    return Finding(path=path, text=f'unknown field "{name}"{_inside(path[:-1])}', hint=hint, unknown=True)
 
 
 def _no_choice(path: Path, actual: str, inside: type[BaseModel] | None, model: type[BaseModel] | None) -> Finding:
@@ -134,8 +138,10 @@ def _no_choice(path: Path, actual: str, inside: type[BaseModel] | None, model: t
     if owner is Case and field == "type":
         known += ("multi_turn",)
     if owner is Assertion and (actual == "rubrics" or " " in actual):
-        return Finding(path, what, f"Criteria in words need {CONVERSATION_MODE}")
-    return Finding(path, what, _closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}")
+        return Finding(path=path, text=what, hint=f"Criteria in words need {CONVERSATION_MODE}")
+    return Finding(
+        path=path, text=what, hint=_closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}"
+    )
 
 
 def at(value: Any, path: Path) -> Any:

@@ -11,13 +11,13 @@ from pydantic import AliasChoices, BaseModel
 from pydantic.fields import FieldInfo
 
 from runner.application.json_parts import Path
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 FREE = "x-"
 """Fields that start so are the user's own, wherever fields are checked."""
 
 
-class Inside(NamedTuple):
+class Inside(Value):
     """What a field may hold, as far as it is checked."""
 
     object: type[BaseModel] | None = None
@@ -58,10 +58,10 @@ def same_fields(model: type[BaseModel], name: str) -> tuple[str, ...]:
 
 def model_at(path: Path, model: type[BaseModel]) -> type[BaseModel] | None:
     """The model of the object at a path of a value of that model; None for free values."""
-    inside = Inside(model)
+    inside = Inside(object=model)
     for part in path:
         if isinstance(part, int):
-            inside = Inside(inside.element)
+            inside = Inside(object=inside.element)
         else:
             inside = parts_of(inside.object).get(part, _FREE_VALUE) if inside.object else _FREE_VALUE
     return inside.object
@@ -81,7 +81,7 @@ def as_checked(value: Mapping[str, Any], model: type[BaseModel]) -> dict[str, An
 
 def _as_checked(value: Any, inside: Inside) -> Any:
     if isinstance(value, list) and inside.element:
-        return [_as_checked(element, Inside(inside.element)) for element in value]
+        return [_as_checked(element, Inside(object=inside.element)) for element in value]
     return as_checked(value, inside.object) if isinstance(value, dict) and inside.object else value
 
 
@@ -90,7 +90,7 @@ def _inside(annotation: Any, is_open: bool) -> Inside:
     elements = [element for shape in shapes if get_origin(shape) is list for element in _shapes(get_args(shape)[0])]
     element = next(filter(_is_model, elements), None)
     null = Any in shapes or (is_open and NoneType in shapes)
-    return Inside(next(filter(_is_model, shapes), element), element, null)
+    return Inside(object=next(filter(_is_model, shapes), element), element=element, null=null)
 
 
 def _shapes(annotation: Any) -> Iterator[Any]:

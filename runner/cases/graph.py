@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
 from runner.errors import did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 SHOWN = 10
 """Names of a circle that are told."""
@@ -17,7 +17,7 @@ Waits = Mapping[str, Sequence[str]]
 """Name → the names that it waits for."""
 
 
-class Fault(NamedTuple):
+class Fault(Value):
     """Something that can never come to an end, or never begins."""
 
     name: str
@@ -34,12 +34,19 @@ def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[Fault]:
     for name, others in waits.items():
         for index, other in enumerate(others):
             if other == name:
-                yield Fault(name, index, f'the {what} "{name}" waits for itself')
+                yield Fault(name=name, which=index, text=f'the {what} "{name}" waits for itself')
             elif other not in known:
-                yield Fault(name, index, f'there is no {what} "{other}"', did_you_mean(other, known))
+                yield Fault(
+                    name=name, which=index, text=f'there is no {what} "{other}"', hint=did_you_mean(other, known)
+                )
     for circle in islice(_circles(waits), CIRCLES):
         text = f"{what}s that wait for each other: {_written(circle)}"
-        yield Fault(circle[0], waits[circle[0]].index(circle[1]), text, "Take one of them out of the circle")
+        yield Fault(
+            name=circle[0],
+            which=waits[circle[0]].index(circle[1]),
+            text=text,
+            hint="Take one of them out of the circle",
+        )
 
 
 def _circles(waits: Waits) -> Iterator[list[str]]:

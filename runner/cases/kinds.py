@@ -52,9 +52,9 @@ def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
     if mode is None or mode == CONVERSATION:
         return None
     if not isinstance(mode, str):
-        return Finding(("mode",), f'"mode" must be a string, and it is "{CONVERSATION}"')
+        return Finding(path=("mode",), text=f'"mode" must be a string, and it is "{CONVERSATION}"')
     hint = did_you_mean(mode, (CONVERSATION,)) or f'It is "{CONVERSATION}"; other modes are known by their fields'
-    return Finding(("mode",), f'unknown mode "{mode}"', hint)
+    return Finding(path=("mode",), text=f'unknown mode "{mode}"', hint=hint)
 
 
 def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
@@ -64,18 +64,26 @@ def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Findin
     name = str(path[-1])
     if len(path) == 3 and path[0] == "turns" and path[1:2] != (name,):
         if name in parts_of(ConversationTurn) and model is MultiTurnCase:
-            return Finding(path, f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}', 'Add it beside "turns"')
+            return Finding(
+                path=path,
+                text=f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}',
+                hint='Add it beside "turns"',
+            )
         if name in parts_of(Turn) and model is ConversationCase:
             text = f'"{name}" in "turns[{path[1]}]" is a field of multi-turn cases, and this is a conversation'
-            return Finding(path, text, f'Give "{name}" of the whole case')
+            return Finding(path=path, text=text, hint=f'Give "{name}" of the whole case')
         return None
     if len(path) != 1:
         return None
     if name == "expected_output" and "turns" in entry:
-        return Finding(path, '"expected_output" is a field of turns, not of the whole case', "Move it into its turn")
+        return Finding(
+            path=path, text='"expected_output" is a field of turns, not of the whole case', hint="Move it into its turn"
+        )
     if name == "checkpoints" and "turns" in entry and model is not Case:
         text = '"turns" and "checkpoints" exclude each other'
-        return Finding(path, text, "Turns are what the user says; a case with checkpoints has a simulator instead")
+        return Finding(
+            path=path, text=text, hint="Turns are what the user says; a case with checkpoints has a simulator instead"
+        )
     kinds: list[tuple[type[Model], str, str]] = [
         (ConversationCase, "conversations", f"Add {CONVERSATION_MODE} and turns"),
         (MultiTurnCase, "multi-turn cases", 'Add "type": "multi_turn"'),
@@ -85,7 +93,7 @@ def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Findin
     if not having:
         return None
     if model is MultiTurnCase and name in parts_of(ConversationCase):
-        return Finding(path, f'"{name}" needs {CONVERSATION_MODE}', f'Add it, or leave "{name}" out')
+        return Finding(path=path, text=f'"{name}" needs {CONVERSATION_MODE}', hint=f'Add it, or leave "{name}" out')
     this = {
         Case: "a standard case",
         MultiTurnCase: "a multi-turn case",
@@ -93,7 +101,7 @@ def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Findin
         ConversationCase: "a conversation",
     }[model]
     text = f'"{name}" is a field of {" and ".join(words for words, _ in having)}, and this is {this}'
-    return Finding(path, text, having[0][1] if model is Case else f'Leave "{name}" out')
+    return Finding(path=path, text=text, hint=having[0][1] if model is Case else f'Leave "{name}" out')
 
 
 def known_elsewhere(model: type[Case]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from runner.application.json_parts import Part, parts_of
 from runner.cases.entries import Entry, without_noise
 from runner.cases.fields import FREE
-from runner.cases.problems import Problem, Problems
+from runner.cases.problems import Problem, Problems, problem_at
 from runner.errors import did_you_mean
 
 LISTS = ("tests", "cases")
@@ -36,11 +36,11 @@ def list_of(keys: Mapping[str, Any]) -> str | None:
 def check_beside(key: str, is_text: bool, place: tuple[int, int], listed: str, problems: Problems) -> None:
     """Adds what is wrong with a field beside the list; `is_text` tells of its value, if that is not null."""
     if key in _TEXTS and not is_text:
-        problems.add(Problem(*place, f'"{key}" must be a string'))
+        problems.add(problem_at(place, f'"{key}" must be a string'))
     elif key not in (*_TEXTS, DEFAULTS) and not key.startswith(FREE):
         known = (*_TEXTS, DEFAULTS, listed)
         hint = did_you_mean(key, known) or f'Beside "{listed}" may stand {", ".join(known[:-1])}, and x- fields'
-        problems.add(Problem(*place, f'unknown field "{key}"', hint))
+        problems.add(problem_at(place, f'unknown field "{key}"', hint))
 
 
 def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Iterator[Entry]:
@@ -58,7 +58,7 @@ def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Ite
     cases = value[listed]
     whole = [cases] if isinstance(cases, dict) else cases if isinstance(cases, list) else []
     if cases is not None and not isinstance(cases, list | dict):
-        problems.add(Problem(*listing.at(parts[listed,].value), f'"{listed}" must be a list of cases'))
+        problems.add(problem_at(listing.at(parts[listed,].value), f'"{listed}" must be a list of cases'))
     for index, case in enumerate(whole):
         part = parts[listed,] if case is cases else parts[listed, index]
         entry = _slice(listing, text, part)
@@ -66,17 +66,19 @@ def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Ite
             yield with_defaults(entry, defaults)
         else:
             said = f"{entry.text[:40]} is no case: a JSON object was expected"
-            problems.add(Problem(entry.line, entry.column, said))
+            problems.add(Problem(line=entry.line, column=entry.column, text=said))
 
 
 def is_usable(defaults: Entry, problems: Problems) -> bool:
     """Whether defaults are an object; adds what is wrong with them to the problems."""
     if not isinstance(value := from_json(defaults.text), dict):
         hint = 'They are fields of cases, such as {"timeout": "30s"}'
-        problems.add(Problem(defaults.line, defaults.column, '"defaults" must be an object', hint))
+        problems.add(
+            Problem(line=defaults.line, column=defaults.column, text='"defaults" must be an object', hint=hint)
+        )
         return False
     if "id" in value:
-        problems.add(Problem(*defaults.place(("id",)), 'defaults: "id" names one case, and has no default'))
+        problems.add(problem_at(defaults.place(("id",)), 'defaults: "id" names one case, and has no default'))
     return True
 
 
@@ -93,7 +95,9 @@ def with_defaults(entry: Entry, defaults: Entry | None) -> Entry:
             merged[name] = _joined(value, own[name], _BY_KEY[name])
         elif name not in given and value is not None and name != "id":
             merged[name] = value
-    return Entry(entry.line, entry.column, json.dumps(merged, ensure_ascii=False), sources=(entry, defaults))
+    return Entry(
+        line=entry.line, column=entry.column, text=json.dumps(merged, ensure_ascii=False), sources=(entry, defaults)
+    )
 
 
 def _joined(default: Any, own: Any, depth: int) -> Any:
@@ -106,4 +110,5 @@ def _joined(default: Any, own: Any, depth: int) -> Any:
 
 
 def _slice(around: Entry, text: str, part: Part) -> Entry:
-    return Entry(*around.at(part.value), text[part.value : part.end])
+    line, column = around.at(part.value)
+    return Entry(line=line, column=column, text=text[part.value : part.end])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.application.json_parts import Path
@@ -18,7 +18,7 @@ LONG_HINT = 80
 """Letters from which on a hint is told only with a problem that is alone."""
 
 
-class Finding(NamedTuple):
+class Finding(Value):
     """Something wrong within a case."""
 
     path: Path
@@ -30,7 +30,7 @@ class Finding(NamedTuple):
     """It is a file that is not there, which matters when the case runs."""
 
 
-class Problem(NamedTuple):
+class Problem(Value):
     """One thing that is wrong, and where."""
 
     line: int
@@ -42,6 +42,12 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.text}. {self.hint}" if self.hint and len(self.hint) < LONG_HINT else self.text
+
+
+def problem_at(place: tuple[int, int], text: str, hint: str | None = None) -> Problem:
+    """A problem at a line and a column."""
+    line, column = place
+    return Problem(line=line, column=column, text=text, hint=hint)
 
 
 class Problems:

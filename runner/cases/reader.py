@@ -12,7 +12,6 @@ from pathlib import Path
 
 from runner.cases.checks import findings_of
 from runner.cases.graph import Fault, faults
-from runner.cases.halves import Second, middle_of, part_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problems
 from runner.cases.references import references_of
@@ -20,7 +19,7 @@ from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
 from runner.errors import ConfigurationError
 from runner.planning.dependencies import Needs, needs_of
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15
 """Letters of a file that the first pass takes at a time, and the rest of the line. With more, the cases of a piece no
@@ -32,7 +31,7 @@ _IDS = "Each case of a file has an id of its own"
 _HINT = "A case file holds JSON objects, one a line, or a list of them in JSON or YAML"
 
 
-class Located(NamedTuple):
+class Located(Value):
     """A case of a file."""
 
     position: int
@@ -42,8 +41,8 @@ class Located(NamedTuple):
     case: Case
 
 
-class _Found(NamedTuple):
-    """What the first pass finds in a file, or in a part of it."""
+class _Found(Value):
+    """What the first pass finds in a file."""
 
     lines: dict[str, int]
     """Ids and the lines where the cases begin."""
@@ -69,7 +68,7 @@ class CaseFile:
         """Cases in the file."""
         self.count = 0
         """Cases that run: those that are chosen, and those that they depend on."""
-        self.needs = Needs(frozenset(), {})
+        self.needs = Needs(ids=frozenset(), added={})
         """What they depend on."""
         self.several_turns = False
         """Whether a case of it is anything but a standard one."""
@@ -112,17 +111,15 @@ class CaseFile:
             for line, case in zip(batch.lines, batch.cases, strict=True):
                 if self._chosen is None or self._chosen(case) or case.id in self.needs.added:
                     position += 1
-                    yield Located(position, line, case)
+                    yield Located(position=position, line=line, case=case)
         problems.raise_any()
 
     def _check(self) -> None:
         problems, warnings = Problems(self.name), Problems(self.name)
-        found = self._found_in_halves()
-        if found is None:
-            validator = Validator(problems, None)
-            found = self._found_in(self._batches(problems, warnings, CHECKED_AT_ONCE), validator)
-            if found.waits:
-                self._check_dependencies(found.waits, found.lines, validator)
+        validator = Validator(problems, None)
+        found = self._found_in(self._batches(problems, warnings, CHECKED_AT_ONCE), validator)
+        if found.waits:
+            self._check_dependencies(found.waits, found.lines, validator)
         problems.raise_any()
         if found.waits:
             self.needs = needs_of(found.waits, frozenset(found.left_out))
@@ -159,51 +156,17 @@ class CaseFile:
                 refers = refers or any(references_of(case, simulator="any"))
             if chosen is not None:
                 left_out.update([case.id for case in batch.cases if not chosen(case)])
-        return _Found(lines, waits, left_out, several_turns, refers, lacking)
+        return _Found(
+            lines=lines, waits=waits, left_out=left_out, several_turns=several_turns, refers=refers, lacking=lacking
+        )
 
     def _report_repeated(self, batch: Batch, lines: dict[str, int], validator: Validator) -> None:
         known = dict(lines)
         for index, (line, case) in enumerate(zip(batch.lines, batch.cases, strict=True)):
             if case.id in known:
                 text = f'the id "{case.id}" is taken by {self.name}:{known[case.id]}'
-                validator.report(batch.entry(index), {}, Finding(("id",), text, _IDS))
+                validator.report(batch.entry(index), {}, Finding(path=("id",), text=text, hint=_IDS))
             known[case.id] = line
-
-    def _found_in_halves(self) -> _Found | None:
-        """What is in a large file, if nothing is wrong with it; None when it has to be read as a whole to say. The
-        lines of the second half are counted from its begin."""
-        middle = None if self.path.suffix.lower() in YAML or not self.path.is_file() else middle_of(self.path)
-        if middle is None:
-            return None
-        with Second(lambda: tuple(self._found_in_part(middle, None) or ())) as second:
-            first = self._found_in_part(0, middle)
-            answer = second.value() if first else None
-        if not first or not answer:
-            return None
-        rest = _Found(*answer)
-        if first.lines.keys() & rest.lines.keys():
-            return None
-        found = _Found(
-            first.lines | rest.lines,
-            first.waits | rest.waits,
-            first.left_out | rest.left_out,
-            first.several_turns or rest.several_turns,
-            first.refers or rest.refers,
-            first.lacking | rest.lacking,
-        )
-        return None if any(faults(found.waits, found.lines, "case")) else found
-
-    def _found_in_part(self, start: int, end: int | None) -> _Found | None:
-        """What is in a part of the file; None when something is wrong with it."""
-        problems = Problems(self.name)
-        validator = Validator(problems, None)
-        try:
-            with part_of(self.path, start, end) as file:
-                batches = validator.of_lines(iter(lambda: file.readlines(CHECKED_AT_ONCE), []))
-                found = self._found_in(batches, validator)
-        except (OSError, UnicodeDecodeError):
-            return None
-        return None if problems.count else found
 
     def _check_dependencies(self, waits: dict[str, list[str]], ids: dict[str, int], validator: Validator) -> None:
         wrong: dict[str, list[Fault]] = {}
@@ -215,7 +178,7 @@ class CaseFile:
         for batch in self._batches(told, told, CHECKED_AT_ONCE):
             for index, case in enumerate(batch.cases):
                 for fault in wrong.pop(case.id, ()):
-                    finding = Finding(("depends_on", fault.which), fault.text, fault.hint)
+                    finding = Finding(path=("depends_on", fault.which), text=fault.text, hint=fault.hint)
                     validator.report(batch.entry(index), {"id": case.id}, finding)
 
     def _check_files(self, lacking: set[str]) -> None:

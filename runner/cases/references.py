@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from runner.cases.model import Assertion, Case
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.conversations import Simulator
 
 
-class Reference(NamedTuple):
+class Reference(Value):
     """Something that a case, or a flag, names."""
 
     kind: Literal["agent", "connector", "generator", "hook", "judge", "simulator"]
@@ -30,9 +30,9 @@ def references_of(case: Case, connector: str = "", simulator: str = "") -> Itera
     """
     for hook in (case.before, case.after):
         if hook:
-            yield Reference("hook", hook)
+            yield Reference(kind="hook", text=hook)
     if case.options.connector and not connector:
-        yield Reference("connector", case.options.connector)
+        yield Reference(kind="connector", text=case.options.connector)
     yield from _of_assertions(case.assertions)
     if type(case) is not Case:
         yield from _of_turns(case, connector, simulator)
@@ -43,14 +43,14 @@ def _of_turns(case: Any, connector: str, simulator: str) -> Iterator[Reference]:
 
     if isinstance(case, ConversationCase):
         if case.grader:
-            yield Reference("agent", case.grader)
+            yield Reference(kind="agent", text=case.grader)
         for graded in case.turns:
             yield from _of_assertions(graded.assertions)
     elif isinstance(case, MultiTurnCase):
         for turn in case.turns:
             yield from _of_assertions(turn.assertions)
             if turn.options is not None and turn.options.connector and not connector:
-                yield Reference("connector", turn.options.connector)
+                yield Reference(kind="connector", text=turn.options.connector)
         yield from _of_assertions(case.final_assertions)
         yield from _of_simulator(case.simulator, simulator)
     elif isinstance(case, DynamicCase):
@@ -64,12 +64,12 @@ def _of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Refere
     if use:
         yield simulator_reference(use)
     if simulator is not None and simulator.options.connector:
-        yield Reference("connector", simulator.options.connector)
+        yield Reference(kind="connector", text=simulator.options.connector)
 
 
 def simulator_reference(use: str) -> Reference:
     """What plays the user: an agent, or a function of a script."""
-    return Reference("simulator" if use.startswith(("scripts:", "scripts.")) else "agent", use)
+    return Reference(kind="simulator" if use.startswith(("scripts:", "scripts.")) else "agent", text=use)
 
 
 def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Reference]:
@@ -77,12 +77,12 @@ def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Ref
         if isinstance(assertion, str):
             continue
         if assertion.type == "agent" and assertion.use:
-            yield Reference("agent", assertion.use)
+            yield Reference(kind="agent", text=assertion.use)
         elif assertion.type == "script":
-            yield Reference("judge", assertion.script or assertion.use or "")
+            yield Reference(kind="judge", text=assertion.script or assertion.use or "")
         elif assertion.type in ("any_of", "all_of"):
             from runner.assertions.composition import parts_of
 
             yield from _of_assertions(parts_of(assertion))
         if assertion.options.connector:
-            yield Reference("connector", assertion.options.connector)
+            yield Reference(kind="connector", text=assertion.options.connector)

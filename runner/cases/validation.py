@@ -18,8 +18,8 @@ from runner.cases.fields import FREE
 from runner.cases.kinds import as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
-from runner.cases.problems import Finding, Problem, Problems
-from scripttest.values import NamedTuple
+from runner.cases.problems import Finding, Problem, Problems, problem_at
+from scripttest.values import Value
 
 _AT_ONCE = 500
 """Entries of a line that holds many."""
@@ -43,7 +43,7 @@ _BROKEN = (
 """What the JSON parser says → what we say."""
 
 
-class Batch(NamedTuple):
+class Batch(Value):
     """Valid cases, in their order in the file."""
 
     cases: Sequence[Case]
@@ -69,7 +69,7 @@ class Validator:
             if cases:
                 first = splitter.number + 1
                 splitter.number += len(lines)
-                yield Batch(cases, range(first, first + len(lines)), partial(_line, lines, first))
+                yield Batch(cases=cases, lines=range(first, first + len(lines)), entry=partial(_line, lines, first))
             else:
                 entries = splitter.split(lines)
                 while some := list(islice(entries, _AT_ONCE)):
@@ -83,7 +83,7 @@ class Validator:
             valid = [valid for entry in entries for valid in self._one(entry)]
             entries = [entry for entry, _ in valid]
             cases = [case for _, case in valid]
-        return Batch(cases, [entry.line for entry in entries], entries.__getitem__)
+        return Batch(cases=cases, lines=[entry.line for entry in entries], entry=entries.__getitem__)
 
     def report(self, entry: Entry, value: Any, finding: Finding) -> None:
         """Adds what was found in a case to the problems, or to the warnings."""
@@ -92,10 +92,10 @@ class Validator:
         target = self._warnings if finding.unknown and self._warnings else self._problems
         if entry.inherits(finding.path):
             place = entry.place(_as_written(finding.path, entry))
-            self._tell(target, Problem(*place, f"defaults: {finding.text}", finding.hint))
+            self._tell(target, problem_at(place, f"defaults: {finding.text}", finding.hint))
             return
         place = entry.place(_as_written(finding.path, entry)) if target.wanting else (entry.line, 1)
-        target.add(Problem(*place, text, finding.hint))
+        target.add(problem_at(place, text, finding.hint))
 
     def _tell(self, target: Problems, problem: Problem) -> None:
         """Adds what may be found more than once: in a list and in its cases, or in the defaults of each case."""
@@ -130,10 +130,10 @@ class Validator:
                 self._problems.add(_broken(entry, str(error)))
             return
         repeated = repeated_keys(text) if entry.places is None else []
-        for key, first, again in repeated:
-            line, column = entry.at(first)
-            said = given_twice(key, f"{self._problems.name}:{line}:{column}")
-            self._tell(self._problems, Problem(*entry.at(again), said, KEEP_ONE))
+        for found in repeated:
+            line, column = entry.at(found.first)
+            said = given_twice(found.key, f"{self._problems.name}:{line}:{column}")
+            self._tell(self._problems, problem_at(entry.at(found.again), said, KEEP_ONE))
         if list_of(value):
             batch = self.of_entries(list(entries_in(entry, value, self._problems)))
             yield from ((batch.entry(index), case) for index, case in enumerate(batch.cases))
@@ -157,7 +157,7 @@ def _one_a_line(lines: list[str]) -> list[Case] | None:
 
 
 def _line(lines: list[str], first: int, index: int) -> Entry:
-    return Entry(first + index, 1, lines[index].strip())
+    return Entry(line=first + index, column=1, text=lines[index].strip())
 
 
 def _all(elements: str) -> list[Case] | None:
@@ -209,4 +209,4 @@ def _broken(entry: Entry, why: str) -> Problem:
     place = (entry.line + line - 1, len(before) + (entry.column if line == 1 else 1))
     if "\0" in lines[line - 1][len(before) : len(before) + 2]:
         said = "there is a NUL byte in it"
-    return Problem(*place, f"broken JSON: {said}")
+    return problem_at(place, f"broken JSON: {said}")

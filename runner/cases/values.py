@@ -14,7 +14,7 @@ from runner.cases.problems import SHOWN, Finding, Problem, Problems
 from runner.cases.validation import Validator
 from runner.errors import ConfigurationError
 
-_NOWHERE = Entry(0, 0, "", {(): (0, 0)})
+_NOWHERE = Entry(line=0, column=0, text="", places={(): (0, 0)})
 
 
 def cases_from_values(
@@ -60,13 +60,13 @@ def _checked(
     value: Any, earlier: dict[str, Case], folder: Path, validator: Validator, problems: Problems
 ) -> Case | None:
     if not isinstance(value, dict):
-        problems.add(Problem(0, 0, "it is no case: an object was expected"))
+        problems.add(Problem(line=0, column=0, text="it is no case: an object was expected"))
         return None
     case = validator.case(_NOWHERE, value)
     if case is None:
         return None
     if case.id in earlier:
-        validator.report(_NOWHERE, value, Finding((), "the id is taken by an earlier case"))
+        validator.report(_NOWHERE, value, Finding(path=(), text="the id is taken by an earlier case"))
     for finding in findings_of(case, folder):
         if finding.absent and case.skip:
             continue

@@ -17,7 +17,7 @@ from runner.application.json_parts import Path, given_twice
 from runner.application.yaml_keys import place_of, repeated_yaml_keys
 from runner.cases.entries import Entry, Places
 from runner.cases.listing import DEFAULTS, check_beside, is_usable, list_of, with_defaults
-from runner.cases.problems import Problem, Problems
+from runner.cases.problems import Problem, Problems, problem_at
 
 _TAG = "tag:yaml.org,2002:"
 
@@ -31,18 +31,18 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
             for again in repeated_yaml_keys(loader, document, _as_json):
                 line, column = again.first
                 said = given_twice(again.key, f"{problems.name}:{line}:{column}")
-                problems.add(Problem(*again.place, said, again.hint))
+                problems.add(problem_at(again.place, said, again.hint))
             nodes, defaults = _cases(loader, document, problems)
             entries = [entry for node in nodes if (entry := _entry(loader, node, problems))]
             yield [with_defaults(entry, defaults) for entry in entries]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        problems.add(Problem(*place, f"broken YAML: {in_words(error)}"))
+        problems.add(problem_at(place, f"broken YAML: {in_words(error)}"))
     except yaml.reader.ReaderError as error:
-        problems.add(Problem(1, 1, f"broken YAML: {error.reason}"))
+        problems.add(Problem(line=1, column=1, text=f"broken YAML: {error.reason}"))
     except RecursionError:
-        problems.add(Problem(1, 1, "broken YAML: it is nested too deeply"))
+        problems.add(Problem(line=1, column=1, text="broken YAML: it is nested too deeply"))
     finally:
         loader.dispose()
 
@@ -81,23 +81,23 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems, is_case: bool = Tru
     line, column = place_of(node)
     if is_case and not isinstance(node, yaml.MappingNode):
         hint = "A case is a mapping with id and input"
-        problems.add(Problem(line, column, f"{_shown(node)} is no case", hint))
+        problems.add(Problem(line=line, column=column, text=f"{_shown(node)} is no case", hint=hint))
         return None
     try:
         text = json.dumps(loader.construct_document(node), ensure_ascii=False, allow_nan=False)
     except yaml.MarkedYAMLError as error:
         place = error.problem_mark and (error.problem_mark.line + 1, error.problem_mark.column + 1)
-        problems.add(Problem(*(place or (line, column)), f"broken YAML: {in_words(error)}"))
+        problems.add(problem_at(place or (line, column), f"broken YAML: {in_words(error)}"))
         return None
     except RecursionError:
-        problems.add(Problem(line, column, "broken YAML: it is nested too deeply"))
+        problems.add(Problem(line=line, column=column, text="broken YAML: it is nested too deeply"))
         return None
     except (TypeError, ValueError) as error:
-        problems.add(Problem(line, column, f"it holds what JSON cannot: {error}"))
+        problems.add(Problem(line=line, column=column, text=f"it holds what JSON cannot: {error}"))
         return None
     places: Places = {}
     _collect(node, (), places)
-    return Entry(line, column, text, places)
+    return Entry(line=line, column=column, text=text, places=places)
 
 
 def _collect(node: yaml.Node, path: Path, places: Places) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""
@@ -28,7 +28,7 @@ EXCLUSIVE = (
 """Flags of which one or the other may be given."""
 
 
-class RunOptions(NamedTuple):
+class RunOptions(Value):
     """What the flags say; paths are as the user wrote them."""
 
     inputs: tuple[str, ...]

@@ -182,7 +182,13 @@ class AnthropicAnswer:
             if block.get("type") == "tool_use":
                 streamed = "".join(self._pieces[index])
                 arguments = streamed or json.dumps(block.get("input") or {}, ensure_ascii=False)
-                calls.append(ToolCall(str(block.get("id") or f"call_{index}"), str(block.get("name") or ""), arguments))
+                calls.append(
+                    ToolCall(
+                        id=str(block.get("id") or f"call_{index}"),
+                        name=str(block.get("name") or ""),
+                        arguments=arguments,
+                    )
+                )
         reason, warnings = self._stop_reason, []
         if reason is not None and not isinstance(reason, str):
             warnings.append(f"gave a stop_reason that is no text: {shown(reason)}")

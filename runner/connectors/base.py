@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 Message = dict[str, Any]
 
 
-class ToolCall(NamedTuple):
+class ToolCall(Value):
     """A call that the model asks for."""
 
     id: str
@@ -27,7 +27,7 @@ class ToolCall(NamedTuple):
     """JSON text as the model wrote it; it may be broken."""
 
 
-class Usage(NamedTuple):
+class Usage(Value):
     """What a call took, as the provider says."""
 
     input_tokens: int = 0
@@ -43,15 +43,15 @@ class Usage(NamedTuple):
         """The sum of two."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            sum(costs) if costs else None,
-            self.unknown or other.unknown,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cached_tokens=self.cached_tokens + other.cached_tokens,
+            cost=sum(costs) if costs else None,
+            unknown=self.unknown or other.unknown,
         )
 
 
-class ModelRequest(NamedTuple):
+class ModelRequest(Value):
     """One question to a model."""
 
     messages: list[Message]
@@ -72,7 +72,7 @@ class ModelRequest(NamedTuple):
     """`ctx.metadata` of the call."""
 
 
-class Completion(NamedTuple):
+class Completion(Value):
     """What a model answered."""
 
     content: str = ""

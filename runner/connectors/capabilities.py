@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Capabilities(NamedTuple):
+class Capabilities(Value):
     """What is left out of requests to a model that cannot take it."""
 
     vision: bool = True
@@ -46,7 +46,9 @@ def capabilities_of(options: Mapping[str, Any], model: str) -> Capabilities:
     given = options.get("capabilities")
     if isinstance(given, dict):
         return Capabilities(
-            bool(given.get("vision")), bool(given.get("tool_calls")), given.get("temperature_adjustable") is not False
+            vision=bool(given.get("vision")),
+            tool_calls=bool(given.get("tool_calls")),
+            temperature=given.get("temperature_adjustable") is not False,
         )
     name = model.lower().rpartition("/")[2]
     if name.startswith("qwen") and ("-vl" in name or "omni" in name):

@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 _NUMBER = (int, float)
 _FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -37,7 +37,7 @@ _POSITIVE = ("max_concurrency", "requests_per_minute", "tokens_per_minute", "tim
 AUTH_MODES = ("bearer", "api-key", "x-api-key")
 
 
-class Definition(NamedTuple):
+class Definition(Value):
     """One connector as its file describes it."""
 
     id: str
@@ -86,7 +86,7 @@ def read_definition(
         options = {option: value for option, value in options.items() if not _is_missing(value, variables)}
     sources = _fill_in(options, variables, subject, where)
     _check(options, subject)
-    return Definition(id, where, kind, options, sources)
+    return Definition(id=id, where=where, type=kind, options=options, sources=sources)
 
 
 def read_type(path: Path) -> str | None:

@@ -217,7 +217,7 @@ class _Call:
         self.arguments = ""
 
     def finished(self, index: int) -> ToolCall:
-        return ToolCall(self.id or f"call_{index}", self.name, self.arguments)
+        return ToolCall(id=self.id or f"call_{index}", name=self.name, arguments=self.arguments)
 
 
 def _tool_call(call: dict[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from runner.connectors.base import Message
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Data(NamedTuple):
+class Data(Value):
     """What a `data:` url holds."""
 
     mime: str
@@ -46,11 +46,11 @@ def data_of(url: str) -> Data | None:
         return None
     head, _, body = url[5:].partition(",")
     if head.endswith(";base64"):
-        return Data(head.removesuffix(";base64") or "text/plain", body)
+        return Data(mime=head.removesuffix(";base64") or "text/plain", base64=body)
     import base64
     from urllib.parse import unquote_to_bytes
 
-    return Data(head or "text/plain", base64.b64encode(unquote_to_bytes(body)).decode())
+    return Data(mime=head or "text/plain", base64=base64.b64encode(unquote_to_bytes(body)).decode())
 
 
 def parts_of(message: Message) -> list[dict[str, Any]]:

@@ -157,7 +157,7 @@ class HttpConnector:
             return usage
         cached = usage.cached_tokens * price.get("cached", price.get("input", 0))
         fresh = max(0, usage.input_tokens - usage.cached_tokens) * price.get("input", 0)
-        return usage._replace(cost=(fresh + cached + usage.output_tokens * price.get("output", 0)) / 1e6)
+        return usage.replace(cost=(fresh + cached + usage.output_tokens * price.get("output", 0)) / 1e6)
 
     @property
     def _subject(self) -> str:
@@ -222,7 +222,7 @@ class HttpConnector:
         completion = answer.completion()
         if not answer.has_message:
             raise self._mute(completion)
-        return completion._replace(
+        return completion.replace(
             usage=self.priced(completion.usage),
             model=completion.model or self.model,
             warnings=tuple(f"{self.id} {warning}" for warning in completion.warnings),

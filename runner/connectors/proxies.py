@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Proxies(NamedTuple):
+class Proxies(Value):
     """The proxies of a run."""
 
     urls: Mapping[str, str] = {}
@@ -29,7 +29,7 @@ class Proxies(NamedTuple):
             for name in ("http", "https", "all", "no")
         }
         direct = tuple(item.strip().lower() for item in values.pop("no").split(",") if item.strip())
-        return cls({name: url for name, url in values.items() if url}, direct)
+        return cls(urls={name: url for name, url in values.items() if url}, direct=direct)
 
     def find(self, scheme: str, host: str) -> str | None:
         """URL of the proxy on the way to a host (`name` or `name:port`), if there is one. Raises ConfigurationError."""

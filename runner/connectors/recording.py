@@ -35,7 +35,7 @@ from runner.connectors.recordings import (
     write_recording,
 )
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.chat import Origin
@@ -51,7 +51,7 @@ _SEARCHES = 20
 """How often in a run."""
 
 
-class Place(NamedTuple):
+class Place(Value):
     """Where recordings are."""
 
     folder: Path
@@ -67,7 +67,7 @@ def open_place(text: str, folder: Path, mode: Mode) -> Place:
     if mode == "replay":
         if not folder.exists():
             raise ConfigurationError(f"{subject}: there is no such folder", f"Record first, with --record {text}")
-        return Place(folder, text)
+        return Place(folder=folder, shown=text)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".{os.getpid()}.tmp"
@@ -75,7 +75,7 @@ def open_place(text: str, folder: Path, mode: Mode) -> Place:
         probe.unlink()
     except OSError as error:
         raise ConfigurationError(f"{subject}: {error.strerror}", "It must be a folder that can be written") from error
-    return Place(folder, text)
+    return Place(folder=folder, shown=text)
 
 
 def open_recording(options: RunOptions, directory: Path, root: Path, redact: Clean) -> Recording:
@@ -134,8 +134,9 @@ class Recording:
             if request.on_chunk is not None:
                 request.on_chunk(chunk)
 
-        completion = await connectors.get(connector).complete(request._replace(on_chunk=hear))
-        tape.calls[place] = RecordedCall(described, *cleaned(completion, tuple(chunks), self._redact))
+        completion = await connectors.get(connector).complete(request.replace(on_chunk=hear))
+        answer, pieces = cleaned(completion, tuple(chunks), self._redact)
+        tape.calls[place] = RecordedCall(request=described, completion=answer, chunks=pieces)
         return completion
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
@@ -201,7 +202,7 @@ class Recording:
         return f"{folder_of(self._label(suite))}/{file_of(case, run)}"
 
     def _tape(self, origin: Origin) -> _Tape:
-        of_case = self._tapes.get(origin[:2])
+        of_case = self._tapes.get((origin.suite, origin.case))
         if of_case is None:
             of_case = self._tapes.setdefault((origin.suite, origin.case), {})
         tape = of_case.get(origin.run)
@@ -214,7 +215,7 @@ class Recording:
         if self.mode == "record":
             return _Tape(None, bool(origin.suite))
         try:
-            path = self._place.folder / self._name(*origin)
+            path = self._place.folder / self._name(origin.suite, origin.case, origin.run)
             return _Tape(read_recording(path, origin.case), bool(origin.suite))
         except RecordingError as error:
             tape = _Tape(None, bool(origin.suite))
@@ -250,7 +251,9 @@ class Recording:
                 self._swept.add(path.parent)
                 sweep(path.parent, time.time())
             when = tape.time or datetime.now().astimezone()
-            write_recording(path, CaseRecording(self._clean(self._label(suite)), case, when, calls))
+            write_recording(
+                path, CaseRecording(suite=self._clean(self._label(suite)), case=case, time=when, calls=calls)
+            )
 
     def _note(self, suite: str, file: str) -> None:
         if self.mode != "record" and suite:
@@ -287,7 +290,7 @@ class Recording:
         return ConnectorError(message)
 
     def _miss(self, tape: _Tape, origin: Origin, asked: Described) -> str:
-        name, shown = self._name(*origin), self._place.shown
+        name, shown = self._name(origin.suite, origin.case, origin.run), self._place.shown
         who = f"agent {asked['agent']}" if asked.get("agent") else "a script"
         head = f'No recorded answer for call {tape.asked} of "{origin.case}", in which {who} asks {asked["connector"]}'
         todo = f"--record-missing {shown} asks the model and adds it"

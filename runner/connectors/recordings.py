@@ -32,7 +32,7 @@ from typing import Any
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.matching import Clean, Described
 from runner.connectors.usage import Figures, shown
-from scripttest.values import NamedTuple
+from scripttest.values import Value, fields_of
 
 VERSION = 1
 """Of the format."""
@@ -52,7 +52,7 @@ class RecordingError(Exception):
         self.hint = hint
 
 
-class RecordedCall(NamedTuple):
+class RecordedCall(Value):
     """One request and its answer."""
 
     request: Described
@@ -61,7 +61,7 @@ class RecordedCall(NamedTuple):
     """The pieces in which the content came."""
 
 
-class CaseRecording(NamedTuple):
+class CaseRecording(Value):
     """The calls of one case."""
 
     suite: str
@@ -109,7 +109,7 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
             where = f"call {number}"
             calls.append(_call_from(call))
         where = "the recording"
-        return CaseRecording(str(value["suite"]), str(value["case"]), _time_from(value), calls)
+        return CaseRecording(suite=str(value["suite"]), case=str(value["case"]), time=_time_from(value), calls=calls)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         missing = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
         raise _unreadable(f"{path}", f"{where} does not have the form of a recording: {missing}") from error
@@ -158,7 +158,9 @@ def sweep(folder: Path, now: float) -> None:
 
 def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tuple[Completion, tuple[str, ...]]:
     """An answer without secrets. One that stood across pieces makes them one piece."""
-    calls = tuple(ToolCall(*map(clean, call)) for call in completion.tool_calls)
+    calls = tuple(
+        ToolCall(**{name: clean(text) for name, text in fields_of(call).items()}) for call in completion.tool_calls
+    )
     texts: dict[str, Any] = {}
     for key in ("content", "reasoning", "refusal", "input_hint", "model", "id"):
         if getattr(completion, key):
@@ -166,7 +168,7 @@ def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tu
     whole = "".join(chunks)
     if clean(whole) != whole:
         chunks = (clean(whole),)
-    return completion._replace(tool_calls=calls, **texts), chunks
+    return completion.replace(tool_calls=calls, **texts), chunks
 
 
 def _slug(id: str) -> str:
@@ -227,7 +229,7 @@ def _completion_to(call: RecordedCall) -> dict[str, Any]:
         fits = bool(chunks) and "".join(chunks) == completion.content
         record["chunks"] = " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
     if completion.tool_calls:
-        record["tool_calls"] = [_lines(dict(call._asdict()), "arguments") for call in completion.tool_calls]
+        record["tool_calls"] = [_lines(fields_of(call), "arguments") for call in completion.tool_calls]
     record["finish_reason"] = completion.finish_reason
     record["usage"] = _usage_to(completion.usage)
     for key in ("model", "id", "reasoning", "refusal", "awaiting_input", "input_hint"):
@@ -262,12 +264,12 @@ def _call_from(value: Mapping[str, Any]) -> RecordedCall:
     if "content" not in record and not completion.tool_calls and not completion.refusal:
         raise ValueError("the completion has no content, no refusal and no call of a tool")
     pieces = _pieces(completion.content, chunks)
-    return RecordedCall(request, completion, pieces)
+    return RecordedCall(request=request, completion=completion, chunks=pieces)
 
 
 def _usage_to(usage: Usage) -> dict[str, Any]:
     """Without tokens that are not known."""
-    record = {key: value for key, value in usage._asdict().items() if value is not None and key != "unknown"}
+    record = {key: value for key, value in fields_of(usage).items() if value is not None and key != "unknown"}
     return {key: record[key] for key in record if key == "cost"} if usage.unknown else record
 
 

@@ -20,7 +20,7 @@ from runner.connectors.reply_situation import Path as ValuePath
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import Lookup, compile_templates, names_in
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 FINISH_REASONS = ("stop", "length", "tool_calls", "content_filter")
 _RULE = ("when", "times", "reply")
@@ -30,7 +30,7 @@ _USAGE = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 _ERROR = ("status", "message", "retry_after")
 
 
-class ScriptedError(NamedTuple):
+class ScriptedError(Value):
     """A model call that fails."""
 
     message: str
@@ -39,14 +39,14 @@ class ScriptedError(NamedTuple):
     """Seconds to wait before the next attempt."""
 
 
-class ScriptedCall(NamedTuple):
+class ScriptedCall(Value):
     """A tool call; `arguments` may hold templates, and is raw when it is a string."""
 
     name: str
     arguments: Any
 
 
-class Reply(NamedTuple):
+class Reply(Value):
     """What a rule answers; texts and JSON may hold templates."""
 
     text: Any = ""
@@ -66,7 +66,7 @@ class Reply(NamedTuple):
     """Whether there is a text, JSON or a tool call in it."""
 
 
-class Rule(NamedTuple):
+class Rule(Value):
     """One entry of the file."""
 
     number: int
@@ -120,7 +120,9 @@ def _rule(number: int, entry: Any, last: bool) -> Rule:
     times = fields.get("times")
     if times is not None and (not isinstance(times, int) or isinstance(times, bool) or times < 1):
         raise ConfigurationError('"times" must be a whole number from 1 up')
-    rule = Rule(number, read_conditions(fields.get("when")), times, _reply(fields["reply"]))
+    rule = Rule(
+        number=number, conditions=read_conditions(fields.get("when")), times=times, reply=_reply(fields["reply"])
+    )
     if not rule.conditions and times is None and not last:
         raise ConfigurationError("it always applies, so the rules after it never do", "Make it the last one")
     names = _names_used(rule.reply).union(*[condition.names for condition in rule.conditions])
@@ -175,7 +177,7 @@ def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
             raise ConfigurationError('the "name" of a tool call is missing')
         if not isinstance(arguments, dict | str):
             raise ConfigurationError(f'"arguments" of {name} must be an object, or text that is sent as it is')
-        calls.append(ScriptedCall(name, compile_templates(arguments)))
+        calls.append(ScriptedCall(name=name, arguments=compile_templates(arguments)))
     return tuple(calls)
 
 
@@ -190,7 +192,7 @@ def _usage(value: Any) -> Mapping[str, Any]:
 
 def _error(value: Any) -> ScriptedError:
     if isinstance(value, str):
-        return ScriptedError(value)
+        return ScriptedError(message=value)
     fields = _object(value, '"error"', _ERROR)
     status, message, retry_after = (fields.get(name) for name in _ERROR)
     if status is not None and (not isinstance(status, int) or isinstance(status, bool) or not 400 <= status <= 599):
@@ -200,7 +202,7 @@ def _error(value: Any) -> ScriptedError:
     if status is None and message is None:
         raise ConfigurationError('"error" is empty', "Write it as { status: 429, message: text }")
     seconds = None if retry_after is None else _duration(retry_after, "retry_after")
-    return ScriptedError(message or "", status, seconds)
+    return ScriptedError(message=message or "", status=status, retry_after=seconds)
 
 
 def _duration(value: Any, name: str) -> float:

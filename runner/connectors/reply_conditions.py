@@ -29,7 +29,7 @@ from runner.connectors.reply_templates import (
     render,
 )
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import Pattern
@@ -38,7 +38,7 @@ _CONTAINED = ("input", "system")
 _KINDS = ("contains", "equals", "regex")
 
 
-class Comparison(NamedTuple):
+class Comparison(Value):
     """What a value is compared with."""
 
     kind: str
@@ -72,7 +72,7 @@ class Comparison(NamedTuple):
         return f"{words} {as_json(self.source)}"
 
 
-class Condition(NamedTuple):
+class Condition(Value):
     """One line of `when`."""
 
     path: Path
@@ -128,17 +128,17 @@ def _condition(name: str, wanted: Any) -> Condition:
     options = wanted if isinstance(wanted, list) else [wanted]
     if not options:
         raise ConfigurationError(f'the list for "{name}" is empty')
-    return Condition(path, tuple(_comparison(name, option, path) for option in options))
+    return Condition(path=path, comparisons=tuple(_comparison(name, option, path) for option in options))
 
 
 def _comparison(name: str, wanted: Any, path: Path) -> Comparison:
     if isinstance(wanted, bool):
-        return Comparison("present", wanted, wanted)
+        return Comparison(kind="present", source=wanted, value=wanted)
     if isinstance(wanted, str):
         kind = "contains" if len(path) == 1 and path[0] in _CONTAINED else "equals"
-        return Comparison(kind, wanted, compile_templates(wanted))
+        return Comparison(kind=kind, source=wanted, value=compile_templates(wanted))
     if wanted is None or isinstance(wanted, int | float):
-        return Comparison("equals", wanted, wanted)
+        return Comparison(kind="equals", source=wanted, value=wanted)
     if not isinstance(wanted, dict) or len(wanted) != 1:
         hint = f"It is text, a number, true, false, null, a list of these, or one of {', '.join(_KINDS)} with its value"
         raise ConfigurationError(f'cannot read what "{name}" has to be', hint)
@@ -149,8 +149,8 @@ def _comparison(name: str, wanted: Any, path: Path) -> Comparison:
     if kind != "equals" and not isinstance(value, str):
         raise ConfigurationError(f'"{kind}" of "{name}" must be text', "Put it in quotes")
     if kind == "regex":
-        return Comparison(kind, value, pattern=_pattern(name, value))
-    return Comparison(kind, value, compile_templates(value))
+        return Comparison(kind=kind, source=value, pattern=_pattern(name, value))
+    return Comparison(kind=kind, source=value, value=compile_templates(value))
 
 
 def _pattern(name: str, source: str) -> Pattern:

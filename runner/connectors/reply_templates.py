@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.connectors.reply_situation import NAMES, Path
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 _BRACES = re.compile(r"\{\{(.*?)\}\}", re.S)
 _EXPRESSION = re.compile(r"\s*([A-Za-z]\w*(?:\.[\w-]+)*)\s*((?:\|\s*\w+\s*)*)")
@@ -26,7 +26,7 @@ class TemplateError(Exception):
     """A template has no value here; the message says which and why."""
 
 
-class Expression(NamedTuple):
+class Expression(Value):
     """What stands between the braces."""
 
     source: str
@@ -47,7 +47,7 @@ class Expression(NamedTuple):
         return value
 
 
-class Template(NamedTuple):
+class Template(Value):
     """A string with expressions in it."""
 
     parts: tuple[str | Expression, ...]
@@ -112,7 +112,7 @@ def as_json(value: Any) -> str:
 def _compile(text: str) -> Template:
     pieces = _BRACES.split(text)
     parts = [_expression(piece) if index % 2 else piece for index, piece in enumerate(pieces)]
-    return Template(tuple(part for part in parts if part != ""))
+    return Template(parts=tuple(part for part in parts if part != ""))
 
 
 def _expression(source: str) -> Expression:
@@ -131,7 +131,7 @@ def _expression(source: str) -> Expression:
         if name not in _FILTERS:
             hint = did_you_mean(name, _FILTERS) or f"The filters are {', '.join(_FILTERS)}"
             raise ConfigurationError(f'unknown filter "{name}" in the template "{shown}"', hint)
-    return Expression(source, path, filters)
+    return Expression(source=source, path=path, filters=filters)
 
 
 def _number(value: Any) -> int | float:

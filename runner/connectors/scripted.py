@@ -152,9 +152,11 @@ def _completion(rule: Rule, situation: Situation, request: ModelRequest) -> Comp
     number = situation.answers + 1
     calls = tuple(
         ToolCall(
-            f"call_{number}_{index}",
-            _offered(call.name, request),
-            text(call.arguments) if not isinstance(call.arguments, dict) else as_json(render(call.arguments, lookup)),
+            id=f"call_{number}_{index}",
+            name=_offered(call.name, request),
+            arguments=text(call.arguments)
+            if not isinstance(call.arguments, dict)
+            else as_json(render(call.arguments, lookup)),
         )
         for index, call in enumerate(reply.tool_calls, 1)
     )
@@ -181,10 +183,10 @@ def _offered(name: str, request: ModelRequest) -> str:
 def _usage(reply: Reply, request: ModelRequest, content: str, calls: tuple[ToolCall, ...]) -> Usage:
     """As the rule says; what it does not say is the number of words."""
     usage = Usage(
-        sum(len(text_of(message).split()) for message in request.messages),
-        sum(len(text.split()) for text in (content, *(call.arguments for call in calls))),
+        input_tokens=sum(len(text_of(message).split()) for message in request.messages),
+        output_tokens=sum(len(text.split()) for text in (content, *(call.arguments for call in calls))),
     )
-    return usage._replace(**reply.usage) if reply.usage else usage
+    return usage.replace(**reply.usage) if reply.usage else usage
 
 
 def _pieces(text: str) -> list[str]:

@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Timing(NamedTuple):
+class Timing(Value):
     """What waiting takes."""
 
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep

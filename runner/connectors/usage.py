@@ -49,7 +49,9 @@ class Figures:
         if self.problems:
             return UNKNOWN
         unknown = input is None and output is None
-        return Usage(input or 0, output or 0, cached or 0, cost, unknown)
+        return Usage(
+            input_tokens=input or 0, output_tokens=output or 0, cached_tokens=cached or 0, cost=cost, unknown=unknown
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class YaoConnector(OpenAIConnector):
     def write(self, request: ModelRequest) -> dict[str, Any]:
         """The body of a chat request; tools are the server's own."""
         assistant = self._assistant(request)
-        body = super().write(request._replace(tools=()))
+        body = super().write(request.replace(tools=()))
         body.pop("stream_options", None)
         body |= {"model": f"{assistant}-yao_{assistant}", "assistant_id": assistant}
         body["skip"] = {"history": True, "trace": True}
@@ -92,7 +92,7 @@ class YaoAnswer(OpenAIAnswer):
 
     def completion(self) -> Completion:
         """What came, and whether the assistant declared that it waits for the user."""
-        return super().completion()._replace(awaiting_input=self._awaiting, input_hint=self._hint)
+        return super().completion().replace(awaiting_input=self._awaiting, input_hint=self._hint)
 
     def _look_for_declaration(self, event: dict[str, Any]) -> None:
         choices = [choice for choice in event.get("choices") or () if isinstance(choice, dict)]

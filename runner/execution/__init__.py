@@ -1,2 +1,1 @@
-"""Runs what was planned, and sends what happens as events: script tests, cases, repetitions, hooks, budgets, stopping.
-"""
+"""Runs what was planned and sends what happens as events: tests, cases, repetitions, hooks, budgets, stopping."""

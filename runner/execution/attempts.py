@@ -44,7 +44,7 @@ async def attempt(trial: Trial) -> TestResult:
             prepared = True
             await _mode_of(trial)(trial)
     except TimeoutError:
-        trial.failures.append(Failure("timeout", f"timeout after {in_words(seconds)}"))
+        trial.failures.append(Failure(cause="timeout", message=f"timeout after {in_words(seconds)}"))
         trial.end(status="failed", error=trial.failures[-1].message)
     except HookError as error:
         trial.failures.append(error.failure)
@@ -54,9 +54,11 @@ async def attempt(trial: Trial) -> TestResult:
         hint = f". {error.hint}" if error.hint else ""
         broken = isinstance(error, HostError) or (isinstance(error, RunnerError) and error.infrastructure)
         cause: Cause = "infrastructure" if broken else "error"
-        trial.failures.append(Failure(cause, f"agent error: {error.message}{hint}"))
+        trial.failures.append(Failure(cause=cause, message=f"agent error: {error.message}{hint}"))
     except Exception as error:  # a fault of this tool costs one case, not the run
-        trial.failures.append(Failure("infrastructure", f"the case broke the tool: {type(error).__name__}: {error}"))
+        trial.failures.append(
+            Failure(cause="infrastructure", message=f"the case broke the tool: {type(error).__name__}: {error}")
+        )
     milliseconds = (time.now() - started) * 1000
     if case.after and prepared:
         await _after(trial, data, milliseconds, seconds)
@@ -84,7 +86,9 @@ async def _after(trial: Trial, data: Any, milliseconds: float, seconds: float) -
 
 
 async def _hook(trial: Trial, reference: str, kind: str, arguments: list[Any]) -> Any:
-    return await Hook(trial.setting, trial.assistant, trial.chat).call(reference, kind, arguments)
+    return await Hook(setting=trial.setting, assistant=trial.assistant, chat=trial.chat).call(
+        reference, kind, arguments
+    )
 
 
 def _mode_of(trial: Trial) -> Any:
@@ -97,12 +101,12 @@ def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
     """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
     failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == "infrastructure"))
     outcome = Outcome(
-        trial.case.id,
-        status,
-        milliseconds,
-        failures,
-        len(trial.assertions),
-        trial.skip_reason,
+        name=trial.case.id,
+        status=status,
+        milliseconds=milliseconds,
+        failures=failures,
+        assertions=len(trial.assertions),
+        skip_reason=trial.skip_reason,
         not_judged=trial.not_judged,
         warnings=trial.warnings,
     )
@@ -112,4 +116,12 @@ def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
 
         digest = digest_of(trial.case)
     logs = tuple(trial.chat.logs)
-    return TestResult(trial.suite, trial.case.id, trial.position, outcome, logs, trial.result(), digest=digest)
+    return TestResult(
+        suite=trial.suite,
+        name=trial.case.id,
+        position=trial.position,
+        outcome=outcome,
+        logs=logs,
+        case=trial.result(),
+        digest=digest,
+    )

@@ -10,7 +10,7 @@ from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.cases.messages import input_of
 from scripttest import Failure, FunctionCall, HostError, code_frame
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
@@ -28,7 +28,7 @@ class HookError(Exception):
         self.failure = failure
 
 
-class Hook(NamedTuple):
+class Hook(Value):
     """On whose behalf hooks are called."""
 
     setting: Setting
@@ -38,41 +38,43 @@ class Hook(NamedTuple):
     async def call(self, reference: str, kind: str, arguments: list[Any]) -> Any:
         """What a hook returned; of an object with `data`, that. `kind` is for messages. Raises HookError."""
         runtime = self.setting.runtime
-        scope = Scope(self.chat, self.assistant, self.chat.context, 0)
+        scope = Scope(chat=self.chat, assistant=self.assistant, context=self.chat.context, depth=0)
         try:
             found = await find_function(
                 reference, (), self.assistant.folder, self.setting.application, runtime.functions
             )
             call = FunctionCall(
-                found.script,
-                found.function,
-                json.dumps([None, *arguments]),
-                json.dumps(self.chat.context),
-                self.chat.mocks_json,
-                found.module,
+                script=found.script,
+                function=found.function,
+                arguments=json.dumps([None, *arguments]),
+                context=json.dumps(self.chat.context),
+                mocks=self.chat.mocks_json,
+                module=found.module,
                 context_at=0,
             )
             value = (await runtime.function(call, scope, f"{kind} {reference}")).value
         except ScriptReferenceError as error:
             message = error.message + (f". {error.hint}" if error.hint else "")
-            raise HookError(Failure("infrastructure" if error.infrastructure else "setup", message)) from error
+            raise HookError(
+                Failure(cause="infrastructure" if error.infrastructure else "setup", message=message)
+            ) from error
         except AgentError as error:
             cause: Cause = "infrastructure" if error.infrastructure else "setup"
-            raise HookError(agent_failure(error)._replace(cause=cause, message=error.message)) from error
+            raise HookError(agent_failure(error).replace(cause=cause, message=error.message)) from error
         except HostError as error:
-            raise HookError(Failure("infrastructure", error.message)) from error
+            raise HookError(Failure(cause="infrastructure", message=error.message)) from error
         return value["data"] if isinstance(value, dict) and "data" in value else value
 
 
 def agent_failure(error: AgentError) -> Failure:
     """The failure that an agent error is."""
     failure = Failure(
-        "infrastructure" if error.infrastructure else "error",
-        "agent error: " + error.message + (f". {error.hint}" if error.hint else ""),
+        cause="infrastructure" if error.infrastructure else "error",
+        message="agent error: " + error.message + (f". {error.hint}" if error.hint else ""),
     )
     if not error.frames:
         return failure
-    return failure._replace(frames=error.frames, code_frame=code_frame(error.frames[0].location))
+    return failure.replace(frames=error.frames, code_frame=code_frame(error.frames[0].location))
 
 
 def case_record(case: Case) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from runner.cli.options import in_words
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 TERMINAL = "/dev/tty"
 HISTORY = 50
@@ -51,7 +51,7 @@ answer.flush()
 """Reads a line from the terminal; null when the person ended the input."""
 
 
-class Question(NamedTuple):
+class Question(Value):
     """What a person is asked."""
 
     case: str
@@ -104,7 +104,7 @@ class Person:
         import termios
 
         before = termios.tcgetattr(terminal)
-        _write(terminal, self._clean(_shown(question._replace(text=self._clean(question.text)), seconds)))
+        _write(terminal, self._clean(_shown(question.replace(text=self._clean(question.text)), seconds)))
         request = {"terminal": terminal, "history": self._history[-HISTORY:]}
         reader = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", "-c", _READER),

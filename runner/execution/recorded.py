@@ -46,9 +46,9 @@ class RecordedStream(Multiplexer):
             whole = self._whole and event.status != "interrupted"
             warning = self._try(lambda: self._recording.finish(whole))
             if warning:
-                super().send(Warned(warning))
+                super().send(Warned(message=warning))
             if self.execution.errors and event.status in ("passed", "failed"):
-                event = event._replace(status="error")
+                event = event.replace(status="error")
         super().send(event)
 
     def close(self) -> None:
@@ -67,8 +67,8 @@ class RecordedStream(Multiplexer):
         unsaid = [miss for miss in misses if not any(miss.partition("\n")[0] in text for text in said)]
         if not unsaid:
             return result
-        failures = (*(Failure("infrastructure", miss) for miss in unsaid), *outcome.failures)
-        return result._replace(outcome=outcome._replace(status="failed", failures=failures, skip_reason=None))
+        failures = (*(Failure(cause="infrastructure", message=miss) for miss in unsaid), *outcome.failures)
+        return result.replace(outcome=outcome.replace(status="failed", failures=failures, skip_reason=None))
 
     def _try(self, work: Callable[[], T]) -> T | None:
         try:
@@ -81,4 +81,4 @@ class RecordedStream(Multiplexer):
 
 
 def _cannot_write(error: OSError) -> RunError:
-    return RunError(f"Cannot write recordings: {describe(error)}", "Calls of some cases are not recorded")
+    return RunError(message=f"Cannot write recordings: {describe(error)}", hint="Calls of some cases are not recorded")

@@ -41,7 +41,7 @@ class Repetition:
             result = strict(result)
         if not result.run:
             return self._ended(result)
-        self._send(AttemptEnd(result))
+        self._send(AttemptEnd(result=result))
         key = (result.suite, result.position)
         results = self._open.setdefault(key, [])
         results.append(result)
@@ -61,7 +61,7 @@ class Repetition:
 
     def _ended(self, result: TestResult) -> TestResult:
         self.failed = self.failed or result.outcome.status == "failed"
-        self._send(TestEnd(result))
+        self._send(TestEnd(result=result))
         return result
 
 
@@ -74,18 +74,18 @@ def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
     warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
     cases = [result.case for result in results if result.case is not None]
     costs = [case.cost for case in cases if case.cost is not None]
-    return shown._replace(
-        outcome=shown.outcome._replace(
+    return shown.replace(
+        outcome=shown.outcome.replace(
             milliseconds=milliseconds,
             warnings=warnings,
             not_judged=max(result.outcome.not_judged for result in results),
         ),
         run=0,
         record=None,
-        attempts=tuple(attempt._replace(answer="") for attempt in attempts),
+        attempts=tuple(attempt.replace(answer="") for attempt in attempts),
         stability=stability,
         case=shown.case
-        and shown.case._replace(
+        and shown.case.replace(
             model_calls=sum(case.model_calls for case in cases),
             input_tokens=sum(case.input_tokens for case in cases),
             output_tokens=sum(case.output_tokens for case in cases),

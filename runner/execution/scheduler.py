@@ -22,7 +22,7 @@ from runner.modes.base import Setting, Trial
 from runner.planning.dependencies import Progress
 from runner.results.events import Event, Suite, SuiteEnd, SuiteStart, TestResult, TestStart, TurnStart, Warned
 from scripttest import Failure
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scripttest import Status
 
 
-class CaseSource(NamedTuple):
+class CaseSource(Value):
     """The cases of one input."""
 
     suite: Suite
@@ -56,7 +56,7 @@ class CaseSource(NamedTuple):
     """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
 
 
-class Plan(NamedTuple):
+class Plan(Value):
     """How to run them."""
 
     setting: Setting
@@ -113,14 +113,14 @@ class _SuiteRun:
         for id in self.done:
             self.progress.end(id, min(source.done[id].values()))  # "failed" comes before "passed"
         context = {**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
-        self.chat = Chat(context, origin=Origin(source.suite.id, "@hooks"))
+        self.chat = Chat(context, origin=Origin(suite=source.suite.id, case="@hooks"))
         """Of the hooks around all cases."""
         self.prepared: asyncio.Task[Any] | None = None
         self.results: list[dict[str, Any]] = []
         """What the hook after all cases gets; kept only when there is one."""
 
 
-class _Item(NamedTuple):
+class _Item(Value):
     """A case that is to run, or one run of it."""
 
     suite: _SuiteRun
@@ -156,12 +156,12 @@ class _Run:
         for source in self._sources:
             suite = _SuiteRun(source, self._plan, self._repetition.runs)
             self._begun.append(suite)
-            self._send(SuiteStart(source.suite.id, source.selected, source.total))
+            self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
             if not suite.left:
-                self._send(SuiteEnd(source.suite.id))
+                self._send(SuiteEnd(suite=source.suite.id))
             for position, (line, case) in enumerate(source.cases()):
                 if case.id not in suite.done:
-                    yield _Item(suite, position, line, case)
+                    yield _Item(suite=suite, position=position, line=line, case=case)
 
     async def work(self) -> None:
         """Takes cases until there are none."""
@@ -210,9 +210,9 @@ class _Run:
             return item
         done = item.suite.source.done.get(case.id, {})
         first, *others = [run for run in range(1, runs + 1) if run not in done]
-        self._ready.extendleft(item._replace(run=run) for run in reversed(others))
+        self._ready.extendleft(item.replace(run=run) for run in reversed(others))
         self._changed.set()
-        return item._replace(run=first)
+        return item.replace(run=first)
 
     def _end(self, item: _Item, result: TestResult) -> None:
         """Notes the end of a case, for those that wait for it."""
@@ -227,12 +227,12 @@ class _Run:
     async def _case(self, item: _Item) -> None:
         """Runs a case once."""
         suite, case = item.suite, item.case
-        self._send(TestStart(suite.source.suite.id, case.id, item.position, item.run))
+        self._send(TestStart(suite=suite.source.suite.id, name=case.id, position=item.position, run=item.run))
         run = CaseRun(lambda: self._trial(item))
         try:
             obstacle = suite.progress.obstacle(case.depends_on)
             if suite.source.broken and not case.skip:
-                result = run.failed(Failure("infrastructure", suite.source.broken))
+                result = run.failed(Failure(cause="infrastructure", message=suite.source.broken))
             elif obstacle is not None and not case.skip and not item.run:
                 result = run.skipped(obstacle)
             else:
@@ -244,11 +244,11 @@ class _Run:
         except asyncio.CancelledError:
             cut = run.interrupted(self.stopped)
             if cut is not None:
-                self._repetition.end(cut._replace(run=item.run))
+                self._repetition.end(cut.replace(run=item.run))
             raise
         if self._plan.after:
             suite.results.append(_record(result, item.run))
-        whole = self._repetition.end(result._replace(run=item.run))
+        whole = self._repetition.end(result.replace(run=item.run))
         if whole is None:
             return
         self._end(item, whole)
@@ -260,12 +260,12 @@ class _Run:
         source = item.suite.source
         id, position, run = source.suite.id, item.position, item.run
         trial = Trial(self._plan.setting, id, source.folder, source.assistant, item.case, position, item.line)
-        trial.on_turn = lambda turn: self._send(TurnStart(id, position, turn, run))
+        trial.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
             context = trial.chat.context
             context["chat_id"] += f"-run-{run}"
             context["metadata"] = {"run": run, **context["metadata"]}
-            trial.chat.origin = trial.chat.origin._replace(run=run)
+            trial.chat.origin = trial.chat.origin.replace(run=run)
         return trial
 
     async def _prepare(self, suite: _SuiteRun) -> None:
@@ -286,17 +286,17 @@ class _Run:
             try:
                 await self._hook(suite, self._plan.after, "after", [suite.results, data])
             except HookError as error:
-                self._send(Warned(f"{suite.source.suite.label}: {error.failure.message}"))
-        self._send(SuiteEnd(suite.source.suite.id))
+                self._send(Warned(message=f"{suite.source.suite.label}: {error.failure.message}"))
+        self._send(SuiteEnd(suite=suite.source.suite.id))
 
     async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
-        hook = Hook(self._plan.setting, suite.source.assistant, suite.chat)
+        hook = Hook(setting=self._plan.setting, assistant=suite.source.assistant, chat=suite.chat)
         try:
             async with asyncio.timeout(self._plan.setting.timeout):
                 return await hook.call(reference, kind, arguments)
         except TimeoutError as error:
             words = f"{kind} {reference}: timeout after {in_words(self._plan.setting.timeout)}"
-            raise HookError(Failure("setup", words)) from error
+            raise HookError(Failure(cause="setup", message=words)) from error
 
 
 def _cases(suite: _SuiteRun) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from runner.execution.repetition import Repetition
 from runner.reporters.multiplexer import Multiplexer
 from runner.results.events import Suite, SuiteEnd, SuiteStart, TestResult, TestStart
 from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.planning.selection import Selection
@@ -24,16 +24,16 @@ LOG_LINES = 10_000
 
 def suite_of(module: TestModule) -> Suite:
     """The suite that a test module is."""
-    return Suite(module.id, "script_test", module.label, str(module.test), module.agent)
+    return Suite(id=module.id, kind="script_test", label=module.label, file=str(module.test), agent=module.agent)
 
 
 def host_module(module: TestModule, context: dict[str, Any]) -> Module:
     """The module as the host takes it."""
     own = {**context, "assistant_id": context["assistant_id"] or module.agent}
-    return Module(Source(module.id, module.test, module.script), json.dumps(own))
+    return Module(source=Source(key=module.id, test=module.test, script=module.script), context=json.dumps(own))
 
 
-class ScriptRun(NamedTuple):
+class ScriptRun(Value):
     """How modules are run."""
 
     host: ScriptHost
@@ -104,7 +104,11 @@ class _Records:
         send = self._send
         if isinstance(record, Started):
             place = self._places[module][record.position]
-            send(TestStart(module, self._names[module][record.position], place, self._run(record)))
+            send(
+                TestStart(
+                    suite=module, name=self._names[module][record.position], position=place, run=self._run(record)
+                )
+            )
         elif isinstance(record, Line):
             lines = self._logs.setdefault((module, record.position, record.run), [])
             if len(lines) < LOG_LINES:
@@ -115,11 +119,13 @@ class _Records:
             if self._selection is not None:
                 outcome = self._selection.checked(module, outcome)
             place = self._places[module][record.position]
-            result = TestResult(module, outcome.name, place, outcome, captured, run=run)
+            result = TestResult(
+                suite=module, name=outcome.name, position=place, outcome=outcome, logs=captured, run=run
+            )
             if self._repetition.end(result) is not None:
                 self._left[module] -= 1
                 if not self._left[module]:
-                    send(SuiteEnd(module))
+                    send(SuiteEnd(suite=module))
         elif isinstance(record, Listed):
             self.known.add(module)
             self._names[module] = record.tests
@@ -127,9 +133,9 @@ class _Records:
             done = self._done.get(module, ())
             selected = len(record.tests) + len(done)
             self._places[module] = [place for place in range(selected) if place not in done]
-            send(SuiteStart(module, selected, len(record.known), record.tests))
+            send(SuiteStart(suite=module, selected=selected, total=len(record.known), tests=record.tests))
             if not record.tests or self._list_only:
-                send(SuiteEnd(module))
+                send(SuiteEnd(suite=module))
         else:
             self._broken(record)
 
@@ -148,8 +154,8 @@ class _Records:
         message = "\n".join(["the module cannot be loaded: " + failure.message, *more[:20]])
         if record.hint:
             message += f"\n{record.hint}"
-        outcome = Outcome(name, "failed", 0, (failure._replace(message=message),))
-        self._send(SuiteStart(record.module, 1, 1, (name,)))
-        self._send(TestStart(record.module, name, 0))
-        self._repetition.end(TestResult(record.module, name, 0, outcome))
-        self._send(SuiteEnd(record.module))
+        outcome = Outcome(name=name, status="failed", milliseconds=0, failures=(failure.replace(message=message),))
+        self._send(SuiteStart(suite=record.module, selected=1, total=1, tests=(name,)))
+        self._send(TestStart(suite=record.module, name=name, position=0))
+        self._repetition.end(TestResult(suite=record.module, name=name, position=0, outcome=outcome))
+        self._send(SuiteEnd(suite=record.module))

@@ -142,7 +142,7 @@ class _Run:
         of_cases = {source.suite.id: source.suite for source in sources}
         by_id = of_modules | of_cases
         root = str(repository_of(self._application.root))
-        suites = tuple(by_id[item.id]._replace(root=root) for item in inputs if item.id in by_id)
+        suites = tuple(by_id[item.id].replace(root=root) for item in inputs if item.id in by_id)
         taken = self._take_up(modules, sources, suites)
         if taken is not None:
             sources, warnings = taken.sources, [*warnings, *taken.warnings]
@@ -157,10 +157,11 @@ class _Run:
         if host is not None:
             records = host.run([host_module(module, context) for module in modules], self._stop.left)
             if self._selection is not None and not matched and len(modules) == found:
-                records, nothing = self._selection.begun(records, calls.done, options.dry_run, ids)
-                if nothing is not None and not self._stop.reason:
-                    raise nothing
-        going_on = taken and taken.file
+                begun = self._selection.begun(records, calls.done, options.dry_run, ids)
+                records = begun.records
+                if begun.error is not None and not self._stop.reason:
+                    raise begun.error
+        going_on = taken.file if taken else None
         console = Console(options, environment)
         self._progress = console.progress
         outputs = () if writes_cases else options.outputs
@@ -172,22 +173,42 @@ class _Run:
         repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict)
         where = {**who, "locale": context["locale"]}
         runs, least = options.runs, options.min_pass_rate
-        made_of, flags = taken and taken.material, flags_of(options)
-        stream.send(RunStart(environment.now(), VERSION, suites, where, total, runs, least, made_of, flags))
+        made_of, flags = taken.material if taken else None, flags_of(options)
+        stream.send(
+            RunStart(
+                started_at=environment.now(),
+                version=VERSION,
+                suites=suites,
+                environment=where,
+                total_cases=total,
+                runs=runs,
+                min_pass_rate=least,
+                resume=made_of,
+                flags=flags,
+            )
+        )
         for warning in warnings:
-            stream.send(Warned(warning))
+            stream.send(Warned(message=warning))
         _collect_garbage()
         done = self._send_kept(taken, suites, repetition)
         budgets = self._open_budgets()
         unlisted = 0
         try:
             if host is not None:
-                of_modules_run = ScriptRun(host, stream, repetition, options.fail_fast, done, records, self._selection)
+                of_modules_run = ScriptRun(
+                    host=host,
+                    stream=stream,
+                    repetition=repetition,
+                    fail_fast=options.fail_fast,
+                    done=done,
+                    records=records,
+                    selection=self._selection,
+                )
                 unlisted = run_scripts(of_modules_run, [module.id for module in modules])
             if sources and not self._stop.reason and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream, repetition)
         except HostError as error:
-            stream.send(RunError(error.message, error.hint))
+            stream.send(RunError(message=error.message, hint=error.hint))
         snapshots = self._finish_snapshots(watch, stream)
         seconds = environment.monotonic() - self._started
         if budgets is not None:
@@ -195,7 +216,16 @@ class _Run:
         listed = stream.execution.listed
         unlisted += sum(source.selected for source in sources if source.suite.id not in listed)
         status, reason, left = status_of(stream.execution, self._stop, unlisted, options.fail_fast)
-        stream.send(RunEnd(status, seconds, environment.now(), reason, left, snapshots))
+        stream.send(
+            RunEnd(
+                status=status,
+                seconds=seconds,
+                completed_at=environment.now(),
+                stopped=reason,
+                not_run=left,
+                snapshots=snapshots,
+            )
+        )
         stream.close()
         written = stream.written()
         if writes_cases:
@@ -331,8 +361,10 @@ class _Run:
         if self._options.dry_run:
             for source in sources:
                 names = tuple(case.id for _, case in source.cases())
-                stream.send(SuiteStart(source.suite.id, source.selected, source.total, names))
-                stream.send(SuiteEnd(source.suite.id))
+                stream.send(
+                    SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total, tests=names)
+                )
+                stream.send(SuiteEnd(suite=source.suite.id))
             return
         from asyncio import CancelledError
         from contextlib import suppress
@@ -341,7 +373,14 @@ class _Run:
 
         options = self._options
         setting, parallel = self._setting(context), options.parallel or 1
-        plan = Plan(setting, parallel, options.fail_fast, options.before, options.after, self._stop)
+        plan = Plan(
+            setting=setting,
+            parallel=parallel,
+            fail_fast=options.fail_fast,
+            before=options.before,
+            after=options.after,
+            stop=self._stop,
+        )
         with suppress(CancelledError):
             self._agents().run(run_cases(sources, plan, stream.send, repetition), self._stop)
 
@@ -350,22 +389,22 @@ class _Run:
 
         options, service = self._options, self._agents()
         return Setting(
-            self._application,
-            service.runtime,
-            service.helpers,
-            context,
-            options.user,
-            options.team,
-            options.connector or "",
-            options.timeout or DEFAULT_CASE_TIMEOUT,
-            self._calls.snapshot_matcher,
-            DEFAULT_THRESHOLD if options.threshold is None else options.threshold,
-            options.simulator or "",
-            options.on_missing_input or "skip",
-            options.interactive,
-            self._person(),
-            self._resumable,
-            options.require_judge,
+            application=self._application,
+            runtime=service.runtime,
+            helpers=service.helpers,
+            context=context,
+            user=options.user,
+            team=options.team,
+            connector=options.connector or "",
+            timeout=options.timeout or DEFAULT_CASE_TIMEOUT,
+            snapshot=self._calls.snapshot_matcher,
+            threshold=DEFAULT_THRESHOLD if options.threshold is None else options.threshold,
+            simulator=options.simulator or "",
+            on_missing_input=options.on_missing_input or "skip",
+            interactive=options.interactive,
+            person=self._person(),
+            digests=self._resumable,
+            require_judge=options.require_judge,
         )
 
     def _person(self) -> Person | None:
@@ -441,7 +480,9 @@ class _Run:
             environment, root = self._environment, self._application.root
             named = named_variables(root, environment.variables)
             environment.secrets.add_application(root, {**named, **environment.variables})
-            self._permitted = Policy(self._options.allow_net or None, named, environment.secrets.add)
+            self._permitted = Policy(
+                allow_net=self._options.allow_net or None, environment=named, keep_secret=environment.secrets.add
+            )
         return self._permitted
 
 

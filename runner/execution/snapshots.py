@@ -96,10 +96,12 @@ def finish(
         if watch is not None and not part and not left and not run.cut:
             watch.look(calls, run)
     except SnapshotFileError as error:
-        problem = RunError(str(error))
+        problem = RunError(message=str(error))
     except OSError as error:
-        problem = RunError(f"Cannot store the snapshots: {error.strerror or error}: {error.filename}")
+        problem = RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}")
     used = calls.used_snapshots
     if used is None or not (used.written or used.updated or used.removed or used.obsolete):
         return None, problem
-    return SnapshotCounts(used.written, used.updated, used.removed, tuple(used.obsolete)), problem
+    return SnapshotCounts(
+        written=used.written, updated=used.updated, removed=used.removed, obsolete=tuple(used.obsolete)
+    ), problem

@@ -58,7 +58,7 @@ class CaseRun:
         if not self._ended:
             return result
         assert result.case is not None
-        return result._replace(case=result.case._replace(trials=_listed([*self._ended, result])))
+        return result.replace(case=result.case.replace(trials=_listed([*self._ended, result])))
 
 
 def _together(results: list[TestResult]) -> TestResult:
@@ -71,18 +71,18 @@ def _together(results: list[TestResult]) -> TestResult:
     judged = [_score(result) for result in results if not _is_unjudged(result)]
     score = sum(judged) / len(judged) if judged else None
     failures = [
-        failure._replace(message=f"trial {number}: {failure.message}")
+        failure.replace(message=f"trial {number}: {failure.message}")
         for number, result in enumerate(results, 1)
         for failure in result.outcome.failures
     ]
     said = below(score, worst.case.threshold, ())
     if said is not None:
         each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
-        failures.append(Failure("assertion", f"{said} (trials: {each})"))
+        failures.append(Failure(cause="assertion", message=f"{said} (trials: {each})"))
     costs = [case.cost for case in cases if case.cost is not None]
     warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
-    return worst._replace(
-        outcome=worst.outcome._replace(
+    return worst.replace(
+        outcome=worst.outcome.replace(
             status="failed" if failures else "passed",
             milliseconds=sum(result.outcome.milliseconds for result in results),
             failures=tuple(failures),
@@ -90,7 +90,7 @@ def _together(results: list[TestResult]) -> TestResult:
             warnings=warnings,
         ),
         logs=tuple(line for result in results for line in result.logs),
-        case=worst.case._replace(
+        case=worst.case.replace(
             score=score,
             model_calls=sum(case.model_calls for case in cases),
             input_tokens=sum(case.input_tokens for case in cases),
@@ -104,11 +104,11 @@ def _together(results: list[TestResult]) -> TestResult:
 def _listed(results: list[TestResult]) -> tuple[TrialResult, ...]:
     return tuple(
         TrialResult(
-            number,
-            result.case.score if result.case else None,
-            result.outcome.status,
-            result.outcome.milliseconds,
-            result.outcome.failures[0].message if result.outcome.failures else None,
+            trial=number,
+            score=result.case.score if result.case else None,
+            status=result.outcome.status,
+            milliseconds=result.outcome.milliseconds,
+            error=result.outcome.failures[0].message if result.outcome.failures else None,
         )
         for number, result in enumerate(results, 1)
     )

@@ -20,7 +20,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
@@ -74,7 +74,7 @@ _REQUESTS = re.compile(
 )
 
 
-class Awaiting(NamedTuple):
+class Awaiting(Value):
     """What was found."""
 
     awaiting: bool
@@ -93,14 +93,14 @@ def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] 
     """
     declared, hint = _declared(answer)
     if declared is not None:
-        return Awaiting(declared, "agent_declared", hint)
+        return Awaiting(awaiting=declared, reason="agent_declared", hint=hint)
     if _asking_tool(answer, tools, input_tools) is not None:
-        return Awaiting(True, "tool_requires_confirmation")
+        return Awaiting(awaiting=True, reason="tool_requires_confirmation")
     if not _has_next(answer) and answer.completion and answer.completion.finish_reason in _UNFINISHED:
-        return Awaiting(False, "finish_reason")
+        return Awaiting(awaiting=False, reason="finish_reason")
     if looks_like_question(said_in(answer)):
-        return Awaiting(True, "content_is_question")
-    return Awaiting(False, "completed")
+        return Awaiting(awaiting=True, reason="content_is_question")
+    return Awaiting(awaiting=False, reason="completed")
 
 
 def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> str:

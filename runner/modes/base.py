@@ -18,7 +18,7 @@ from runner.cli.options import DEFAULT_THRESHOLD
 from runner.connectors.base import Usage
 from runner.results.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
 from scripttest import Cause, Failure, ResultWarning
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
@@ -33,7 +33,7 @@ VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
 
 
-class Setting(NamedTuple):
+class Setting(Value):
     """What all cases of a run share."""
 
     application: Application
@@ -81,7 +81,7 @@ class Trial:
         self.position = position
         self.line = line
         mocks = case.mocks.model_dump() if case.mocks else None
-        self.chat = Chat(self._context(), mocks, Origin(suite, case.id))
+        self.chat = Chat(self._context(), mocks, Origin(suite=suite, case=case.id))
         self.judges = self.judges_for(self.chat)
         self.answer: Answer | None = None
         self.messages = 0
@@ -152,7 +152,7 @@ class Trial:
         """Adds what became known of the turn that is under way: fields of `TurnResult`."""
         assert self._under_way is not None
         turn, started = self._under_way
-        self._under_way = turn._replace(**fields), started
+        self._under_way = turn.replace(**fields), started
 
     def end(self, **fields: Any) -> None:
         """Ends the turn that is under way, if there is one, with the last fields of its result."""
@@ -160,7 +160,7 @@ class Trial:
             return
         turn, started = self._under_way
         self._under_way = None
-        self.turns.append(turn._replace(**{"milliseconds": (self.now() - started) * 1000, **fields}))
+        self.turns.append(turn.replace(**{"milliseconds": (self.now() - started) * 1000, **fields}))
 
     @property
     def options(self) -> dict[str, Any]:
@@ -172,25 +172,25 @@ class Trial:
 
     def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
         """What assertions on the answer look at; `messages` is what the agent was told."""
-        answer, case, (tokens, cost) = self.answer, self.case, taken(self.chat.model_calls)
+        answer, case, took = self.answer, self.case, taken(self.chat.model_calls)
         assert answer is not None
         users = [place for place, message in enumerate(messages) if message["role"] == "user"]
         start = users[-1] if users else len(messages)
         said = messages[start].get("content") if users else None
         uses = tuple(self.chat.uses)
         return Evidence(
-            answer.output,
-            answer.content,
-            input_of(case),
-            case.expected,
-            uses,
-            milliseconds,
-            tokens,
-            cost,
-            (*messages, {"role": "assistant", "content": answer.text}),
-            case.metadata,
-            case.id,
-            turns=(Said(1, start, said, answer.output, uses),),
+            output=answer.output,
+            content=answer.content,
+            input=input_of(case),
+            expected=case.expected,
+            tools=uses,
+            milliseconds=milliseconds,
+            tokens=took.tokens,
+            cost=took.cost,
+            messages=(*messages, {"role": "assistant", "content": answer.text}),
+            metadata=case.metadata,
+            case=case.id,
+            turns=(Said(turn=1, start=start, input=said, output=answer.output, tools=uses),),
         )
 
     @property
@@ -205,16 +205,16 @@ class Trial:
     def warnings(self) -> tuple[ResultWarning, ...]:
         """What is odd about the answers of models, each once."""
         odd = dict.fromkeys(warning for call in self.chat.model_calls for warning in call.warnings)
-        return tuple(ResultWarning("usage", warning) for warning in odd)
+        return tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
 
     def fail(self, cause: Cause, message: str) -> None:
         """Adds a failure that is no assertion."""
-        self.failures.append(Failure(cause, message))
+        self.failures.append(Failure(cause=cause, message=message))
 
     def judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
         """Adds assertions, and a failure for each that did not hold; `phase` is where, such as `turn 2`."""
         self.assertions += results
-        self.failures += [failure_of(result)._replace(phase=phase) for result in results if not result.passed]
+        self.failures += [failure_of(result).replace(phase=phase) for result in results if not result.passed]
 
     @property
     def not_judged(self) -> int:
@@ -234,32 +234,32 @@ class Trial:
         case, answer, usage = self.case, self.answer, self.usage
         connector = answer.connector if answer else ""
         return CaseResult(
-            case.name,
-            input_of(case),
-            answer.output if answer else None,
-            answer.content if answer else "",
-            case.expected,
-            self.messages,
-            tuple(self.assertions),
-            tuple(self.chat.uses),
-            connector,
-            len(self.chat.model_calls),
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cost,
-            tuple(self.chat.sent),
-            self.line,
-            tuple(case.tags),
-            case.metadata or None,
-            mode_of(case),
-            self.simulator,
-            tuple(self.turns),
-            tuple(self.checkpoints),
-            self.final_assertions,
-            self.score,
-            tuple(self.scores),
-            tuple(self.transcript),
-            self.threshold,
+            title=case.name,
+            input=input_of(case),
+            output=answer.output if answer else None,
+            response=answer.content if answer else "",
+            expected=case.expected,
+            messages=self.messages,
+            assertions=tuple(self.assertions),
+            tools=tuple(self.chat.uses),
+            connector=connector,
+            model_calls=len(self.chat.model_calls),
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost=usage.cost,
+            sent=tuple(self.chat.sent),
+            line=self.line,
+            tags=tuple(case.tags),
+            metadata=case.metadata or None,
+            mode=mode_of(case),
+            simulator=self.simulator,
+            turns=tuple(self.turns),
+            checkpoints=tuple(self.checkpoints),
+            final_assertions=self.final_assertions,
+            score=self.score,
+            scores=tuple(self.scores),
+            transcript=tuple(self.transcript),
+            threshold=self.threshold,
             checks_nothing=self._checks_nothing,
             attachments=described(parts_of(case), self.folder),
         )
@@ -276,9 +276,9 @@ def failure_of(result: AssertionResult) -> Failure:
     """The failure that an assertion which did not hold is."""
     values = comparable(result.expected, result.actual) if result.type in COMPARED else None
     return Failure(
-        "infrastructure" if result.infrastructure else "error" if result.error else "assertion",
-        result.message or f"{result.type} does not hold",
-        result.type,
+        cause="infrastructure" if result.infrastructure else "error" if result.error else "assertion",
+        message=result.message or f"{result.type} does not hold",
+        type=result.type,
         expected=result.expected,
         actual=result.actual,
         expected_text=_text(values[0] if values else result.expected),

@@ -89,13 +89,13 @@ class Checkpoints:
         """How each stands, in the order of the case."""
         return [
             CheckpointResult(
-                checkpoint.id,
-                checkpoint.description,
-                checkpoint.required,
-                self._reached.get(checkpoint.id),
-                self._why_not(checkpoint),
-                self._judged.get(checkpoint.id, True),
-                self._not_judged.get(checkpoint.id, 0),
+                id=checkpoint.id,
+                description=checkpoint.description,
+                required=checkpoint.required,
+                reached_at_turn=self._reached.get(checkpoint.id),
+                message=self._why_not(checkpoint),
+                judged=self._judged.get(checkpoint.id, True),
+                not_judged=self._not_judged.get(checkpoint.id, 0),
             )
             for checkpoint in self._checkpoints
         ]

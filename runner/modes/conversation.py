@@ -63,7 +63,7 @@ class _Conversation:
         self._whole = criteria_of(case.assertions)
         alone = not self._whole and not any(self._turns)
         if alone and case.criteria:
-            self._whole = [Criterion(case.criteria, required=True)]
+            self._whole = [Criterion(text=case.criteria, required=True)]
         self._threshold = trial.setting.threshold if case.threshold is None else case.threshold
         trial.threshold = self._threshold
         self._background = None if alone else case.criteria
@@ -82,7 +82,11 @@ class _Conversation:
         stopped = False
         for number, turn in enumerate(case.turns, 1):
             if stopped:
-                trial.turns.append(TurnResult(number, _written(turn), "static", "skipped", skip_reason=STOPPED))
+                trial.turns.append(
+                    TurnResult(
+                        turn=number, input=_written(turn), source="static", status="skipped", skip_reason=STOPPED
+                    )
+                )
                 continue
             stops = case.on_turn_failure == "stop"
             if not await self._ask(number, turn):
@@ -132,12 +136,12 @@ class _Conversation:
             turn = turn.model_copy(update={"attachments": [*turn.attachments, *case.attachments]})
         self._starts.append(len(trial.transcript))
         files = described(parts_of_turn(turn, ()), trial.folder)
-        trial.begin(TurnResult(number, _written(turn), "static", "passed", attachments=files))
+        trial.begin(TurnResult(turn=number, input=_written(turn), source="static", status="passed", attachments=files))
         try:
             said = await exchange(trial, message_of(turn, trial.folder), trial.options)
         except AgentError as error:
             trial.end(status="failed", error=f"agent error: {error.message}")
-            trial.failures.append(agent_failure(error)._replace(phase=f"turn {number}"))
+            trial.failures.append(agent_failure(error).replace(phase=f"turn {number}"))
             return False
         except (RunnerError, ScriptError) as error:
             trial.end(status="failed", error=f"agent error: {error.message}")
@@ -157,7 +161,7 @@ class _Conversation:
         criteria, reference = self._turns[number - 1], self._case.turns[number - 1].expected_output
         grade = await self._grading.grade(f"turn-{number}", criteria, evidence, reference)
         failed = grade.score.verdict == "fail"
-        turns[number - 1] = turns[number - 1]._replace(
+        turns[number - 1] = turns[number - 1].replace(
             status="failed" if failed else "passed",
             assertions=grade.results,
             error=below(grade.score.score, self._threshold, [grade.score]) if failed else None,
@@ -167,7 +171,7 @@ class _Conversation:
     def _evidence_of(self, number: int) -> Evidence:
         """Of the newest turn. Graders look at it while the conversation goes on, so it is a copy."""
         messages, turns = self._window(number)
-        return self._said[-1]._replace(
+        return self._said[-1].replace(
             input=[_for_graders(message) for message in messages[:-1]],
             expected=self._case.turns[number - 1].expected_output,
             messages=tuple(messages),
@@ -182,20 +186,20 @@ class _Conversation:
             return list(transcript), list(said)
         start = self._starts[number - size]
         system = [message for message in transcript[:start] if message["role"] in ("system", "developer")]
-        turns = [turn._replace(start=turn.start - start + len(system)) for turn in said[number - size :]]
+        turns = [turn.replace(start=turn.start - start + len(system)) for turn in said[number - size :]]
         return system + transcript[start:], turns
 
     def _evidence_of_all(self) -> Evidence:
         """Of the whole conversation."""
         trial, said = self._trial, self._said
-        tokens, cost = taken(self._calls)
-        return said[-1]._replace(
+        took = taken(self._calls)
+        return said[-1].replace(
             input=[_for_graders(message) for message in trial.transcript],
             expected=self._case.expected,
             tools=tuple(trial.chat.uses),
             milliseconds=sum(evidence.milliseconds for evidence in said),
-            tokens=tokens,
-            cost=cost,
+            tokens=took.tokens,
+            cost=took.cost,
             messages=tuple(trial.transcript),
             turns=tuple(trial.said),
             criteria=self._background,
@@ -205,7 +209,7 @@ class _Conversation:
         task = self._tasks.get(name)
         if task is not None and task.done() and not task.cancelled() and task.exception() is None:
             return task.result().score
-        return ScoreResult(name, RUBRICS, 0.0, "fail" if begun else "skip")
+        return ScoreResult(name=name, type=RUBRICS, score=0.0, verdict="fail" if begun else "skip")
 
 
 def _written(turn: ConversationTurn) -> Any:

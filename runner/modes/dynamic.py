@@ -49,8 +49,8 @@ async def run(trial: Trial) -> None:
 
 async def _turn(trial: Trial, said: Spoken, checkpoints: Checkpoints) -> bool:
     """Says something and looks at what is reached by the answer; whether the case is decided."""
-    exchange, _ = await take_turn(trial, said)
-    evidence = exchange.evidence._replace(output=combined(exchange.answer, exchange.tools), input=None)
+    exchange = (await take_turn(trial, said)).exchange
+    evidence = exchange.evidence.replace(output=combined(exchange.answer, exchange.tools), input=None)
     trial.assertions += await checkpoints.look(len(trial.turns), evidence, trial.judges)
     trial.checkpoints = checkpoints.results()
     for cause, broken in checkpoints.broken:
@@ -62,10 +62,12 @@ async def _simulated(trial: Trial, user: SimulatedUser, limit: int, checkpoints:
     """What the simulator says; None when its goal is achieved. Raises SimulatorError."""
     said = await user.speak(limit, checkpoints.reached, checkpoints.pending)
     if not said.achieved:
-        return Spoken({"role": "user", "content": said.input}, said.input, "simulated", trial.options)
+        return Spoken(
+            message={"role": "user", "content": said.input}, input=said.input, source="simulated", options=trial.options
+        )
     if trial.turns:
         note = f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved"
-        trial.turns[-1] = trial.turns[-1]._replace(note=note)
+        trial.turns[-1] = trial.turns[-1].replace(note=note)
     if checkpoints.missing:
         trial.fail("assertion", f"missing checkpoints: {', '.join(checkpoints.missing)}")
     elif not trial.turns:
@@ -83,10 +85,10 @@ def _opening(trial: Trial) -> Spoken | None:
     written = input_of(trial.case)
     last = written[-1] if isinstance(written, list) else written
     files = described(parts_of_last(trial.case), trial.folder)
-    return Spoken(messages[-1], last, "initial", trial.options, attachments=files)
+    return Spoken(message=messages[-1], input=last, source="initial", options=trial.options, attachments=files)
 
 
 def _exceeded(trial: Trial, user: SimulatedUser, limit: int) -> None:
     trial.fail("assertion", f"max turns ({limit}) exceeded")
     if user.remark:
-        trial.turns[-1] = trial.turns[-1]._replace(note=user.remark)
+        trial.turns[-1] = trial.turns[-1].replace(note=user.remark)

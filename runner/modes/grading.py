@@ -15,7 +15,7 @@ from runner.assertions.verdicts import score_of, shorten
 from runner.modes.base import Trial
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
 from runner.results.events import CriterionResult, ScoreResult
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from scripttest import Cause
@@ -25,7 +25,7 @@ TOLERANCE = 1e-9
 """How far below the threshold sums of fractions may end that reach it."""
 
 
-class Grade(NamedTuple):
+class Grade(Value):
     """What the graders of a turn said together, and each of them."""
 
     score: ScoreResult
@@ -52,9 +52,9 @@ class Grading:
             reference: the answer as it is expected.
         """
         judges = self._judges()
-        evidence = evidence._replace(case=f"{self._trial.case.id} {name}")
+        evidence = evidence.replace(case=f"{self._trial.case.id} {name}")
         results = await asyncio.gather(*(self._judge(criterion, evidence, reference, judges) for criterion in criteria))
-        return Grade(self._scored(name, criteria, results), tuple(results))
+        return Grade(score=self._scored(name, criteria, results), results=tuple(results))
 
     def close(self) -> None:
         """Adds what graders asked models to the case's own calls."""
@@ -76,7 +76,7 @@ class Grading:
     ) -> AssertionResult:
         if criterion.grader is not None and criterion.type != RUBRICS:
             result = await check(criterion.grader, evidence, judges)
-            return result._replace(score=None) if criterion.grader.negate else result
+            return result.replace(score=None) if criterion.grader.negate else result
         payload: dict[str, Any] = {
             "output": evidence.output,
             "input": evidence.input,
@@ -94,14 +94,33 @@ class Grading:
             answer = await judges.validate(self._grader, payload, options)
         except NotEvaluated as error:
             return AssertionResult(
-                RUBRICS, False, criterion.text, evidence.output, str(error), True, infrastructure=error.infrastructure
+                type=RUBRICS,
+                passed=False,
+                expected=criterion.text,
+                actual=evidence.output,
+                message=str(error),
+                error=True,
+                infrastructure=error.infrastructure,
             )
         reason = str(answer.get("reason") or "")
         if answer.get("judged") is False:
             reason = unjudged(reason) if judges.required else reason
-            return AssertionResult(RUBRICS, not judges.required, criterion.text, evidence.output, reason, judged=False)
+            return AssertionResult(
+                type=RUBRICS,
+                passed=not judges.required,
+                expected=criterion.text,
+                actual=evidence.output,
+                message=reason,
+                judged=False,
+            )
         return AssertionResult(
-            RUBRICS, answer["passed"], criterion.text, evidence.output, reason, False, score_of(answer)
+            type=RUBRICS,
+            passed=answer["passed"],
+            expected=criterion.text,
+            actual=evidence.output,
+            message=reason,
+            error=False,
+            score=score_of(answer),
         )
 
     def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
@@ -109,7 +128,9 @@ class Grading:
         scored = [(result.score, result.weight) for result in graded if result.score is not None]
         weight = sum(weight for _, weight in scored)
         score = sum(score * weight for score, weight in scored) / weight if scored else None if graded else 1.0
-        return ScoreResult(name, type_of(criteria), score, self._verdict(score, graded), graded)
+        return ScoreResult(
+            name=name, type=type_of(criteria), score=score, verdict=self._verdict(score, graded), assertions=graded
+        )
 
     def _verdict(self, score: float | None, graded: Sequence[CriterionResult]) -> str:
         """`pass` or `fail`. What was not judged has no say, unless a judge is required."""
@@ -173,15 +194,15 @@ def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
     elif result.score is not None and 0 <= result.score <= 1:
         score = float(result.score)
     return CriterionResult(
-        criterion.text,
-        result.passed,
-        score,
-        criterion.weight,
-        criterion.required,
-        result.message,
-        result.error,
-        criterion.id,
-        result.infrastructure,
-        result.judged,
-        result.not_judged,
+        text=criterion.text,
+        passed=result.passed,
+        score=score,
+        weight=criterion.weight,
+        required=criterion.required,
+        reason=result.message,
+        error=result.error,
+        id=criterion.id,
+        infrastructure=result.infrastructure,
+        judged=result.judged,
+        not_judged=result.not_judged,
     )

@@ -114,13 +114,28 @@ class _Conversation:
         written = case.messages if case.messages is not None else case.input
         last = written[-1] if isinstance(written, list) else written
         files = described(parts_of_last(case), trial.folder)
-        return [Spoken(messages[-1], _as_written(last), "initial", trial.options, attachments=files)]
+        return [
+            Spoken(
+                message=messages[-1],
+                input=_as_written(last),
+                source="initial",
+                options=trial.options,
+                attachments=files,
+            )
+        ]
 
     def _static(self, turn: Turn) -> Spoken:
         message = message_of(turn, self._trial.folder)
         files = described(parts_of_turn(turn, ()), self._trial.folder)
         options = self._options(turn)
-        return Spoken(message, _as_written(turn.input), "static", options, turn.assertions or (), files)
+        return Spoken(
+            message=message,
+            input=_as_written(turn.input),
+            source="static",
+            options=options,
+            assertions=turn.assertions or (),
+            attachments=files,
+        )
 
     def _options(self, turn: Turn) -> dict[str, Any]:
         """Those of the turn over those of the case; `--connector` wins."""
@@ -159,7 +174,7 @@ class _Conversation:
         return None
 
     def _typed(self, text: str, source: str) -> Spoken:
-        return Spoken({"role": "user", "content": text}, text, source, self._trial.options)
+        return Spoken(message={"role": "user", "content": text}, input=text, source=source, options=self._trial.options)
 
     async def _simulated(self, user: SimulatedUser) -> str | None:
         """What the simulator says; None when it has nothing to say, or may not."""
@@ -185,12 +200,12 @@ class _Conversation:
         """What a person types. The time it takes is not the agent's. Raises NoAnswerError."""
         trial = self._trial
         assert self._person is not None and self._last is not None
-        exchange, awaiting = self._last
+        exchange, awaiting = self._last.exchange, self._last.awaiting
         question = Question(
-            trial.case.id,
-            len(trial.turns) + 1,
-            exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
-            awaiting.hint,
+            case=trial.case.id,
+            turn=len(trial.turns) + 1,
+            text=exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
+            hint=awaiting.hint,
         )
         seconds = duration(self._case.interactive.timeout, "interactive.timeout")
         with uncounted():
@@ -200,7 +215,7 @@ class _Conversation:
 
     def _note(self, note: str) -> None:
         turns = self._trial.turns
-        turns[-1] = turns[-1]._replace(note=note)
+        turns[-1] = turns[-1].replace(note=note)
 
     async def _look_back(self, user: SimulatedUser) -> None:
         """Notes whether an agent that is done has reached the goal. A simulator that cannot say fails nothing."""
@@ -227,7 +242,9 @@ class _Conversation:
 
     def _without_simulator(self, error: SimulatorError) -> None:
         trial, why = self._trial, str(error)
-        turn = TurnResult(len(trial.turns) + 1, None, "", "skipped", error=why, skip_reason="simulator error")
+        turn = TurnResult(
+            turn=len(trial.turns) + 1, input=None, source="", status="skipped", error=why, skip_reason="simulator error"
+        )
         trial.turns.append(turn)
         if self._missing == "fail":
             trial.fail("infrastructure" if error.infrastructure else "error", f"simulator error: {why}")
@@ -243,9 +260,16 @@ class _Conversation:
         reason = f"Agent awaiting input, {why}"
         if self._missing == "end" and not skip:
             return
-        turn = TurnResult(len(trial.turns) + 1, None, "", "skipped", skip_reason=reason, question=question or None)
+        turn = TurnResult(
+            turn=len(trial.turns) + 1,
+            input=None,
+            source="",
+            status="skipped",
+            skip_reason=reason,
+            question=question or None,
+        )
         if self._missing == "fail" and not skip:
-            trial.turns.append(turn._replace(status="failed", skip_reason=None, error=reason))
+            trial.turns.append(turn.replace(status="failed", skip_reason=None, error=reason))
             trial.fail("assertion", reason + (f": {question}" if question else ""))
         else:
             trial.turns.append(turn)
@@ -268,14 +292,14 @@ class _Conversation:
         trial = self._trial
         assert self._last is not None
         turns = [turn.input for turn in trial.turns]
-        tokens, cost = taken(self._calls)
-        return self._last.exchange.evidence._replace(
+        took = taken(self._calls)
+        return self._last.exchange.evidence.replace(
             input=turns,
             expected=self._case.expected,
             tools=tuple(trial.chat.uses),
             milliseconds=self._milliseconds,
-            tokens=tokens,
-            cost=cost,
+            tokens=took.tokens,
+            cost=took.cost,
             messages=tuple(trial.transcript),
             state={
                 "session_id": trial.chat.id,

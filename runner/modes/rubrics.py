@@ -8,7 +8,7 @@ from typing import Any
 from runner.assertions.verdicts import shorten, show
 from runner.cases.conversations import Criterion as Rubric
 from runner.cases.conversations import Grader
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 RUBRICS = "rubrics"
 MATCHES = "Means the same as expected_output"
@@ -17,7 +17,7 @@ SHOWN = 200
 """Characters of an assertion's value in its text."""
 
 
-class Criterion(NamedTuple):
+class Criterion(Value):
     """One thing to be judged: by the validator, or by an assertion."""
 
     text: str
@@ -40,7 +40,7 @@ def criteria_of(graders: Sequence[str | Grader] | None, expected_output: Any = N
     `rubrics` count for each criterion of it."""
     criteria = [criterion for grader in graders or () for criterion in _of(grader)]
     if expected_output is not None:
-        criteria.append(Criterion(MATCHES, reference=True))
+        criteria.append(Criterion(text=MATCHES, reference=True))
     return criteria
 
 
@@ -52,14 +52,20 @@ def type_of(criteria: Sequence[Criterion]) -> str:
 
 def _of(grader: str | Grader) -> Iterator[Criterion]:
     if isinstance(grader, str):
-        yield Criterion(grader)
+        yield Criterion(text=grader)
     elif grader.type != RUBRICS:
-        yield Criterion(_text(grader), grader.weight, grader.required, grader=grader)
+        yield Criterion(text=_text(grader), weight=grader.weight, required=grader.required, grader=grader)
     else:
         for item in grader.criteria if isinstance(grader.criteria, list) else [grader.criteria]:
             rubric = item if isinstance(item, Rubric) else _rubric(item)
             required = rubric.required or grader.required
-            yield Criterion(rubric.outcome, rubric.weight * grader.weight, required, rubric.id, grader)
+            yield Criterion(
+                text=rubric.outcome,
+                weight=rubric.weight * grader.weight,
+                required=required,
+                id=rubric.id,
+                grader=grader,
+            )
 
 
 def _rubric(item: Any) -> Rubric:

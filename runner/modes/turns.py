@@ -14,7 +14,7 @@ from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import Trial
 from runner.results.events import TurnResult
 from scripttest import ScriptError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Assertion
@@ -23,7 +23,7 @@ DEFAULT_MAX_TURNS = 20
 """How many times the user may speak, in a case that says nothing of it."""
 
 
-class Exchange(NamedTuple):
+class Exchange(Value):
     """What was said and what came back."""
 
     answer: Answer
@@ -55,32 +55,32 @@ async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[st
     try:
         answer = await trial.setting.runtime.call(trial.assistant.id, list(trial.transcript), dict(options), trial.chat)
     except AgentError:
-        trial.said.append(Said(trial.turn, start, content, None))
+        trial.said.append(Said(turn=trial.turn, start=start, input=content, output=None))
         raise
     milliseconds = (trial.now() - started) * 1000
     trial.answer = answer
     trial.transcript.append({"role": "assistant", "content": answer.text})
     tools = tuple(trial.chat.uses[before:])
-    trial.said.append(Said(trial.turn, start, content, answer.output, tools))
+    trial.said.append(Said(turn=trial.turn, start=start, input=content, output=answer.output, tools=tools))
     made = tuple(trial.chat.model_calls[calls:])
-    tokens, cost = taken(made)
+    took = taken(made)
     evidence = Evidence(
         output=answer.output,
         content=answer.content,
         input=content,
         tools=tools,
         milliseconds=milliseconds,
-        tokens=tokens,
-        cost=cost,
+        tokens=took.tokens,
+        cost=took.cost,
         messages=tuple(trial.transcript),
         metadata=trial.case.metadata,
         case=trial.case.id,
         turns=tuple(trial.said),
     )
-    return Exchange(answer, tools, milliseconds, evidence, made)
+    return Exchange(answer=answer, tools=tools, milliseconds=milliseconds, evidence=evidence, calls=made)
 
 
-class Spoken(NamedTuple):
+class Spoken(Value):
     """What the user says in a turn."""
 
     message: Mapping[str, Any]
@@ -97,7 +97,7 @@ class Spoken(NamedTuple):
     """The files in it, as reports describe them."""
 
 
-class TakenTurn(NamedTuple):
+class TakenTurn(Value):
     """A turn that has ended."""
 
     exchange: Exchange
@@ -114,7 +114,9 @@ async def take_turn(trial: Trial, said: Spoken, input_tools: Sequence[str] | Non
         AgentError, RunnerError, ScriptError: the agent could not answer; the turn has failed then.
     """
     number = len(trial.turns) + 1
-    trial.begin(TurnResult(number, said.input, said.source, "passed", attachments=said.attachments))
+    trial.begin(
+        TurnResult(turn=number, input=said.input, source=said.source, status="passed", attachments=said.attachments)
+    )
     try:
         done = await exchange(trial, said.message, said.options)
     except (AgentError, RunnerError, ScriptError) as error:
@@ -133,4 +135,4 @@ async def take_turn(trial: Trial, said: Spoken, input_tools: Sequence[str] | Non
     trial.judge(results, f"turn {number}")
     held = all(result.passed for result in results)
     trial.end(status="passed" if held else "failed", assertions=results, milliseconds=done.milliseconds)
-    return TakenTurn(done, awaiting)
+    return TakenTurn(exchange=done, awaiting=awaiting)

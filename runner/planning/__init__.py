@@ -1,2 +1,1 @@
-"""From the command line to what will run: inputs, filters, parts, cases, references, and what an earlier run has left.
-"""
+"""From the command line to what will run: inputs, filters, shards, cases, references, and what an earlier run left."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from scripttest import Status
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Needs(NamedTuple):
+class Needs(Value):
     """What the chosen cases of a file depend on."""
 
     ids: frozenset[str]
@@ -34,7 +34,7 @@ def needs_of(dependencies: Mapping[str, Sequence[str]], left_out: frozenset[str]
             if needed in left_out and needed not in added:
                 added[needed] = id
                 pending.append(needed)
-    return Needs(frozenset(waited), added)
+    return Needs(ids=frozenset(waited), added=added)
 
 
 class Progress:

@@ -158,7 +158,7 @@ class _Generation:
         """What the generator answers, as a JSON value."""
         payload = await self._payload()
         context = {**self._setting.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
-        chat = Chat(context, origin=Origin(self._input.id, "@generate"))
+        chat = Chat(context, origin=Origin(suite=self._input.id, case="@generate"))
         if self._input.reference.startswith("agents:"):
             return await self._of_agent(payload, chat)
         return await self._of_script(payload, chat)
@@ -195,9 +195,15 @@ class _Generation:
         runtime = setting.runtime
         found = await find_function(reference, ROLES, self._target.folder, setting.application, runtime.functions)
         call = FunctionCall(
-            found.script, found.function, json.dumps([payload]), json.dumps(chat.context), module=found.module
+            script=found.script,
+            function=found.function,
+            arguments=json.dumps([payload]),
+            context=json.dumps(chat.context),
+            module=found.module,
         )
-        return (await runtime.function(call, Scope(chat, self._target, chat.context, 0))).value
+        return (
+            await runtime.function(call, Scope(chat=chat, assistant=self._target, context=chat.context, depth=0))
+        ).value
 
 
 def _failed(input: GeneratorInput, why: str, hint: str | None = None) -> ConfigurationError:

@@ -11,7 +11,7 @@ from typing import Any
 from runner.application.application import Application, TestModule, find_root
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
 _REPORT = r"output-\d{14}(-\d+)?\.jsonl"
@@ -20,7 +20,7 @@ _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
 """`agents:id?name=value`; a text with a blank after the colon is a message."""
 
 
-class CaseInput(NamedTuple):
+class CaseInput(Value):
     """A case file, or a message."""
 
     agent: str
@@ -35,7 +35,7 @@ class CaseInput(NamedTuple):
         return str(self.path) if self.path else f"message {self.message}"
 
 
-class GeneratorInput(NamedTuple):
+class GeneratorInput(Value):
     """Cases that an agent or a script makes."""
 
     agent: str
@@ -97,14 +97,18 @@ def _resolve(input: str, options: RunOptions, application: Application, director
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_SUFFIXES):
         if not path.exists():
             raise ConfigurationError(f"Cannot read case file {path}: there is no such file")
-        yield CaseInput(_agent(options, application, path, f"case file {path}", directory), path)
+        yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
         if re.fullmatch(r"[\w./-]+", input) and ("/" in input or input.endswith(("_test.ts", "_test.js"))):
             raise ConfigurationError(
                 f"Cannot use -i {input}: there is no such file or folder",
                 "A message that looks like a path needs a blank in it",
             )
-        yield CaseInput(_agent(options, application, directory, f'message "{input[:60]}"', message=input), None, input)
+        yield CaseInput(
+            agent=_agent(options, application, directory, f'message "{input[:60]}"', message=input),
+            path=None,
+            message=input,
+        )
 
 
 def _generator(input: str, reference: str, query: str, options: RunOptions, application: Application) -> GeneratorInput:
@@ -120,7 +124,7 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
             f"Cannot generate cases with {reference}: the agent to test is not named", "Name it with -n"
         )
     target, _ = Assistants(application).find(options.name)
-    return GeneratorInput(target, input, reference, parameters(query, f"-i {input}"))
+    return GeneratorInput(agent=target, id=input, reference=reference, parameters=parameters(query, f"-i {input}"))
 
 
 def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
@@ -141,7 +145,7 @@ def _below(path: Path, options: RunOptions, application: Application) -> Iterato
         )
     yield from modules
     for file in files:
-        yield CaseInput(_agent(options, application, file, f"case file {file}"), file)
+        yield CaseInput(agent=_agent(options, application, file, f"case file {file}"), path=file)
 
 
 def _agent(

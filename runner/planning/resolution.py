@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.cases.references import Reference, references_of, simulator_reference
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ _ROLES = {
 """Part of a function → the module that says which functions have it."""
 
 
-class Named(NamedTuple):
+class Named(Value):
     """A reference, and who names it."""
 
     reference: Reference
@@ -53,11 +53,11 @@ def named_by(
     """What the flags name, and the cases that will run. `folders` are those of the agents that are tested, by id."""
     for folder in folders.values():
         for reference, flag in _of_flags(options):
-            yield Named(reference, folder, flag)
+            yield Named(reference=reference, folder=folder, place=flag)
     for generator in generators:
         is_agent = generator.reference.startswith("agents:")
-        reference = Reference("agent" if is_agent else "generator", generator.reference)
-        yield Named(reference, folders[generator.agent], f"-i {generator.id}")
+        reference = Reference(kind="agent" if is_agent else "generator", text=generator.reference)
+        yield Named(reference=reference, folder=folders[generator.agent], place=f"-i {generator.id}")
     connector, simulator = options.connector or "", options.simulator or ""
     for source in sources:
         if not source.refers or source.broken:
@@ -67,18 +67,18 @@ def named_by(
                 continue
             for reference in dict.fromkeys(references_of(case, connector, simulator)):
                 where = f"{source.suite.label}:{line}" if line else source.suite.label
-                yield Named(reference, source.assistant.folder, f'{where}: case "{case.id}"')
+                yield Named(reference=reference, folder=source.assistant.folder, place=f'{where}: case "{case.id}"')
 
 
 def _of_flags(options: RunOptions) -> Iterator[tuple[Reference, str]]:
     if options.connector:
-        yield Reference("connector", options.connector), f"-c {options.connector}"
+        yield Reference(kind="connector", text=options.connector), f"-c {options.connector}"
     if options.simulator:
         yield simulator_reference(options.simulator), f"--simulator {options.simulator}"
     for flag in ("before", "after"):
         hook = getattr(options, flag)
         if hook:
-            yield Reference("hook", hook), f"--{flag} {hook}"
+            yield Reference(kind="hook", text=hook), f"--{flag} {hook}"
 
 
 async def check_references(named: Iterable[Named], runtime: Runtime, application: Application) -> None:
@@ -110,7 +110,7 @@ async def check_references(named: Iterable[Named], runtime: Runtime, application
 
 
 async def _problem(item: Named, runtime: Runtime, application: Application) -> ConfigurationError | None:
-    kind, text = item.reference
+    kind, text = item.reference.kind, item.reference.text
     try:
         if kind == "agent":
             runtime.assistants.find(text)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.execution.stopping import CUT
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.application.application import Application, TestModule
@@ -46,7 +46,7 @@ COMPARED = (
 _READ_AT_ONCE = 1 << 20
 
 
-class Saved(NamedTuple):
+class Saved(Value):
     """What there is of a report."""
 
     path: Path
@@ -58,7 +58,7 @@ class Saved(NamedTuple):
     """Whether the file has nothing but them."""
 
 
-class Taken(NamedTuple):
+class Taken(Value):
     """What a run takes from an earlier one, and what a later one can take from it."""
 
     sources: list[CaseSource]
@@ -72,7 +72,7 @@ class Taken(NamedTuple):
     """The report that goes on, held from before it was read."""
 
 
-class Kept(NamedTuple):
+class Kept(Value):
     """What a run takes over."""
 
     saved: Saved
@@ -117,7 +117,7 @@ def read_saved(path: Path) -> Saved:
         raise ConfigurationError(f"Cannot resume {path}: it is no .jsonl report of yao-test")
     if start and not _says_origin(start):
         raise ConfigurationError(f"Cannot resume {path}: it does not say what it was made of", "Run without --resume")
-    return Saved(path, start, list(results.values()), is_whole and not rest)
+    return Saved(path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest)
 
 
 def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
@@ -130,7 +130,7 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
             raise ConfigurationError(f"Cannot resume {saved.path}: it has no whole line", "Say with -i what to run")
         return options
     before = saved.start["resume"]["options"]
-    defaults = RunOptions(())
+    defaults = RunOptions(inputs=())
     values: Record = {}
     for key in ("inputs", *COMPARED):
         default, now = getattr(defaults, key), getattr(options, key)
@@ -143,7 +143,7 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
                 f"Cannot resume {saved.path}: it was made with {_flag(key, then)}, not with {_flag(key, now)}",
                 "Give the same flags or none, or begin a new report with -o",
             )
-    return options._replace(**values)
+    return options.replace(**values)
 
 
 def take_up(
@@ -158,15 +158,15 @@ def take_up(
     run still writes it."""
     made_of = material(options, application, modules, sources)
     if options.resume is None:
-        return Taken(sources, None, made_of)
+        return Taken(sources=sources, kept=None, material=made_of)
     path = absolute(options.resume, directory)
     file = _open(path)
     kept = keep(read_saved(path), made_of, sources, suites, options.runs)
     cut(kept, file)
-    done = [source._replace(done=kept.statuses(source.suite.id)) for source in sources]
+    done = [source.replace(done=kept.statuses(source.suite.id)) for source in sources]
     count = sum(map(len, kept.results.values()))
     said = f"{count} results of {options.resume} are kept"
-    return Taken(done, kept, made_of, (said, *kept.warnings), file)
+    return Taken(sources=done, kept=kept, material=made_of, warnings=(said, *kept.warnings), file=file)
 
 
 def material(
@@ -178,7 +178,7 @@ def material(
     """`{options, inputs, agents}` of the start line. Reads the files of all inputs."""
     from runner.results.result_lines import suite_id
 
-    defaults = RunOptions(())
+    defaults = RunOptions(inputs=())
     kept = ("inputs", "timeout", *COMPARED)
     given = {key: getattr(options, key) for key in kept if getattr(options, key) != getattr(defaults, key)}
     inputs = {module.id: _hash([module.test, *([module.script] if module.script else [])]) for module in modules}
@@ -219,7 +219,7 @@ def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Itera
             records, said = _of_module(records, runs, changed)
         warnings += [f"{suite.label}: {text}" for text in said]
         kept[suite.id] = records
-    return Kept(saved, kept, warnings)
+    return Kept(saved=saved, results=kept, warnings=warnings)
 
 
 def cut(kept: Kept, file: LineFile) -> None:
@@ -242,7 +242,7 @@ def results_of(kept: Kept, suites: Iterable[Suite]) -> Iterator[TestResult]:
     for suite in suites:
         for record in kept.results.get(suite.id, ()):
             result = result_of(suite, record["position"], record)
-            yield result._replace(name=record["id"], run=record.get("run", 0), record=record)
+            yield result.replace(name=record["id"], run=record.get("run", 0), record=record)
 
 
 def digest_of(case: Case) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from runner.errors import ConfigurationError
 from runner.planning.filters import Filter
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 SHOWN = 5
 """Names that are shown of those that there are."""
@@ -47,7 +47,7 @@ class Selection:
         """The outcome of a test; skipped where it passed, but ran for subtests that it does not have."""
         missed = self._filter.match(outcome.name)[1] and (module, outcome.name) not in self._reached
         if missed and outcome.status == "passed":
-            return outcome._replace(status="skipped", skip_reason=f"no subtest matches --run {self.text}")
+            return outcome.replace(status="skipped", skip_reason=f"no subtest matches --run {self.text}")
         return outcome
 
     def begun(
@@ -72,7 +72,7 @@ class Selection:
             except StopIteration:
                 break
             except HostError as error:
-                return Begun(chain(read, _Broken(error)), None)
+                return Begun(records=chain(read, _Broken(error)), error=None)
             read.append(record)
             if isinstance(record, Listed):
                 whole = any(list_only or not self._filter.match(test)[1] for test in record.tests)
@@ -81,12 +81,16 @@ class Selection:
                 failed = isinstance(record, Ended) and record.outcome.status == "failed"
                 certain = isinstance(record, Broken) or failed or bool(self._reached)
             if certain:
-                return Begun(chain(read, records), None)
+                return Begun(records=chain(read, records), error=None)
         listed = [record for record in read if isinstance(record, Listed)]
         if any(record.tests for record in listed):
             subtests = hint_of(self.text, self._offered, "subtests")
-            return Begun(iter(read), ConfigurationError(f"No subtest matches --run {self.text}", subtests))
-        return Begun(iter(read), self.nothing(chain((name for record in listed for name in record.known), cases)))
+            return Begun(
+                records=iter(read), error=ConfigurationError(f"No subtest matches --run {self.text}", subtests)
+            )
+        return Begun(
+            records=iter(read), error=self.nothing(chain((name for record in listed for name in record.known), cases))
+        )
 
     def nothing(self, names: Iterable[str]) -> ConfigurationError:
         """The error when it matches no test and no case; `names` are those that there are."""
@@ -108,7 +112,7 @@ class _Broken:
         raise self._error
 
 
-class Begun(NamedTuple):
+class Begun(Value):
     """The beginning of a run."""
 
     records: Iterator[HostRecord]

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.execution.scheduler import CaseSource
 
 
-class Shard(NamedTuple):
+class Shard(Value):
     """One of several parts."""
 
     number: int
@@ -39,7 +39,7 @@ def read_shard(text: str) -> Shard:
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         message = f'Cannot read --shard "{text}": it must be I/N, with I from 1 to N'
         raise ConfigurationError(message, "Such as 1/4, 2/4, 3/4 and 4/4")
-    return Shard(int(match[1]), int(match[2]))
+    return Shard(number=int(match[1]), of=int(match[2]))
 
 
 def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource | None:
@@ -56,7 +56,7 @@ def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource | None:
         return (item for item in source.cases() if belongs(item[1]))
 
     selected = sum(1 for _ in cases())
-    return source._replace(selected=selected, cases=cases) if selected else None
+    return source.replace(selected=selected, cases=cases) if selected else None
 
 
 def _groups(source: CaseSource) -> dict[str, str]:

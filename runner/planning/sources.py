@@ -51,17 +51,34 @@ def open_sources(
         if broken and options.dry_run:
             warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
         if input.path is None:
-            sources.append(_message(input, options, directory, assistant)._replace(broken=broken))
+            sources.append(_message(input, options, directory, assistant).replace(broken=broken))
             continue
         name = _shown(input.path, directory)
         file = CaseFile.check(input.path, options.lenient, chosen, name)
         warnings += file.warnings
         warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
         connector = options.connector or ""
-        suite = Suite(input.id, "agent_test", name, str(input.path), assistant.id, connector, file.several_turns)
-        again, waited, ids = partial(_cases, file), file.needs.ids, partial(_ids, input.path, options.lenient)
-        counts = file.count, file.total
-        source = CaseSource(suite, assistant, file.folder, *counts, again, ids, waited, file.refers, broken)
+        suite = Suite(
+            id=input.id,
+            kind="agent_test",
+            label=name,
+            file=str(input.path),
+            agent=assistant.id,
+            connector=connector,
+            multi_turn=file.several_turns,
+        )
+        source = CaseSource(
+            suite=suite,
+            assistant=assistant,
+            folder=file.folder,
+            selected=file.count,
+            total=file.total,
+            cases=partial(_cases, file),
+            ids=partial(_ids, input.path, options.lenient),
+            waited=file.needs.ids,
+            refers=file.refers,
+            broken=broken,
+        )
         sources.append(source)
     order = [input.id for input in inputs]
     return sorted(sources, key=lambda source: order.index(source.suite.id)), warnings
@@ -88,23 +105,48 @@ def _generated(
     selected = [(0, case) for case in cases if case.id not in left_out or case.id in needs.added]
     several_turns = any(type(case) is not Case for case in cases)
     ids = [case.id for case in cases]
-    suite = Suite(input.id, "agent_test", input.id, "", assistant.id, options.connector or "", several_turns)
-    return CaseSource(suite, assistant, directory, len(selected), len(cases), lambda: selected, lambda: ids, needs.ids)
+    suite = Suite(
+        id=input.id,
+        kind="agent_test",
+        label=input.id,
+        file="",
+        agent=assistant.id,
+        connector=options.connector or "",
+        multi_turn=several_turns,
+    )
+    return CaseSource(
+        suite=suite,
+        assistant=assistant,
+        folder=directory,
+        selected=len(selected),
+        total=len(cases),
+        cases=lambda: selected,
+        ids=lambda: ids,
+        waited=needs.ids,
+    )
 
 
 def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: Assistant) -> CaseSource:
     case = Case(id="message", input=input.message)
-    suite = Suite(input.id, "agent_test", f'"{input.message}"', "", input.agent, options.connector or "")
-    return CaseSource(suite, assistant, directory, 1, 1, lambda: [(0, case)])
+    suite = Suite(
+        id=input.id,
+        kind="agent_test",
+        label=f'"{input.message}"',
+        file="",
+        agent=input.agent,
+        connector=options.connector or "",
+    )
+    return CaseSource(
+        suite=suite, assistant=assistant, folder=directory, selected=1, total=1, cases=lambda: [(0, case)]
+    )
 
 
 def _cases(file: CaseFile) -> Iterator[tuple[int, Case]]:
-    for _, line, case in file:
-        yield line, case
+    return ((located.line, located.case) for located in file)
 
 
 def _ids(path: Path, lenient: bool) -> Iterator[str]:
-    return (case.id for _, _, case in CaseFile.check(path, lenient))
+    return (located.case.id for located in CaseFile.check(path, lenient))
 
 
 def _shown(path: Path, directory: Path) -> str:

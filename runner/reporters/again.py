@@ -17,7 +17,7 @@ SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenie
 
 def flags_of(options: RunOptions) -> tuple[str, ...]:
     """The flags of a run that a result may depend on, as words of its command."""
-    defaults = RunOptions(())
+    defaults = RunOptions(inputs=())
     words: list[str] = []
     for key in TEXTS:
         value = getattr(options, key)

@@ -57,8 +57,8 @@ class Multiplexer:
 
 def _problem(reporter: Reporter, error: Exception) -> RunError:
     if isinstance(error, RunnerError):
-        return RunError(error.message, error.hint)
-    return RunError(f"Reporter {type(reporter).__name__} broke: {describe(error)}")
+        return RunError(message=error.message, hint=error.hint)
+    return RunError(message=f"Reporter {type(reporter).__name__} broke: {describe(error)}")
 
 
 def describe(error: BaseException) -> str:

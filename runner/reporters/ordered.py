@@ -76,7 +76,7 @@ class Ordered:
     def _finish(self, suite: str) -> None:
         for _, event in sorted(self._held.pop(suite, {}).items()):
             self._pass(event)
-        self._pass(SuiteEnd(suite))
+        self._pass(SuiteEnd(suite=suite))
         self._at += 1
         self._open = False
 

@@ -15,6 +15,7 @@ from runner.results.events import (
 )
 from runner.results.script_records import error_text, log_lines, place, stack_trace, warning_records
 from scripttest import Outcome
+from scripttest.values import fields_of
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
@@ -24,9 +25,6 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
     """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, ...}` of a case; the
     further keys are there when they have something to say. With the name of a `suite`: its `result` line, which begins
     with `{type, suite, position, ...}`.
-
-    There are many results: a tuple taken apart costs a fraction of its fields read one by one, and so does a dictionary
-    that is made whole, and from which something is taken away.
 
     | mode | its own keys |
     | --- | --- |
@@ -39,70 +37,67 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
     """
     outcome, case = result.outcome, result.case
     assert case is not None
-    id, status, milliseconds, failures, _, skip_reason, _, warnings, not_judged = outcome
-    (title, input, output, response, expected, messages, assertions, tools, connector, model_calls,
-     tokens_in, tokens_out, cost, sent, line, tags, metadata, mode, *_) = case  # fmt: skip
     decisive = outcome.decisive
     record: dict[str, Any] = {
         "type": "result",
         "suite": suite,
         "position": result.position,
-        "id": id,
-        "name": title,
-        "status": status,
-        "input": input,
-        "output": output,
-        "expected": expected,
-        "duration_ms": round(milliseconds),
+        "id": outcome.name,
+        "name": case.title,
+        "status": outcome.status,
+        "input": case.input,
+        "output": case.output,
+        "expected": case.expected,
+        "duration_ms": round(outcome.milliseconds),
         "error": error_text(decisive) if decisive else None,
-        "response": response,
-        "messages_count": messages,
+        "response": case.response,
+        "messages_count": case.messages,
     }
     if suite is None:
         del record["type"], record["suite"], record["position"]
-    if title is None:
+    if case.title is None:
         del record["name"]
-    if mode == "standard":
-        record["assertions"] = _assertions(assertions)
+    if case.mode == "standard":
+        record["assertions"] = _assertions(case.assertions)
     else:
         record |= _in_turns(case, outcome)
-    if not_judged:
-        record["not_judged"] = not_judged
-    if case.checks_nothing and status == "passed":
+    if outcome.not_judged:
+        record["not_judged"] = outcome.not_judged
+    if case.checks_nothing and outcome.status == "passed":
         record["checks_nothing"] = True
     if decisive:
         record["cause"] = decisive.cause
-        errors = [error_text(failure) for failure in failures if failure.type]
+        errors = [error_text(failure) for failure in outcome.failures if failure.type]
         if errors:
             record["assertion_errors"] = errors
-        framed = next((failure for failure in failures if failure.frames), None)
+        framed = next((failure for failure in outcome.failures if failure.frames), None)
         if framed is not None:
             record["location"] = place(framed)
             record["stack_trace"] = stack_trace(framed)
-    if skip_reason:
-        record["skip_reason"] = skip_reason
-    if warnings:
+    if outcome.skip_reason:
+        record["skip_reason"] = outcome.skip_reason
+    if outcome.warnings:
         record["warnings"] = warning_records(outcome)
-    if tools:
-        record["tools"] = [tool._asdict() for tool in tools]
-    if connector:
-        record["connector"] = connector
-    if model_calls:
-        record["model_calls"] = model_calls
-        if tokens_in or tokens_out or cost is not None:
-            record["usage"] = {"input_tokens": tokens_in, "output_tokens": tokens_out}
-        if cost is not None:
-            record["usage"]["cost"] = cost
-    if sent:
-        record["sent"] = list(sent)
+    if case.tools:
+        record["tools"] = [fields_of(tool) for tool in case.tools]
+    if case.connector:
+        record["connector"] = case.connector
+    if case.model_calls:
+        record["model_calls"] = case.model_calls
+        if case.input_tokens or case.output_tokens or case.cost is not None:
+            record["usage"] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens}
+        if case.cost is not None:
+            record["usage"]["cost"] = case.cost
+    if case.sent:
+        record["sent"] = list(case.sent)
     if case.attachments:
         record["attachments"] = list(case.attachments)
-    if line:
-        record["line"] = line
-    if tags:
-        record["tags"] = list(tags)
-    if metadata:
-        record["metadata"] = metadata
+    if case.line:
+        record["line"] = case.line
+    if case.tags:
+        record["tags"] = list(case.tags)
+    if case.metadata:
+        record["metadata"] = case.metadata
     if result.logs:
         record["logs"] = log_lines(result)
     return record
@@ -188,7 +183,7 @@ def _checkpoint(checkpoint: CheckpointResult) -> dict[str, Any]:
 
 def _score(score: ScoreResult) -> dict[str, Any]:
     """`{name, type, score, verdict, assertions}`."""
-    return {**score._asdict(), "assertions": [_criterion(criterion) for criterion in score.assertions]}
+    return {**fields_of(score), "assertions": [_criterion(criterion) for criterion in score.assertions]}
 
 
 def _trial(trial: TrialResult) -> dict[str, Any]:
@@ -206,7 +201,7 @@ def _criterion(criterion: CriterionResult) -> dict[str, Any]:
     """`{text, passed, score, weight, required?, reason?, error?, id?, infrastructure?}`; one that was not judged has
     `judged: false` and no score."""
     kept = ("text", "passed", "weight")
-    record = {key: value for key, value in criterion._asdict().items() if key in kept or value or key == "score"}
+    record = {key: value for key, value in fields_of(criterion).items() if key in kept or value or key == "score"}
     record.pop("not_judged", None)
     if criterion.judged:
         del record["judged"]
@@ -223,27 +218,26 @@ def _assertions(results: tuple[AssertionResult, ...]) -> list[dict[str, Any]]:
 def _assertion(result: AssertionResult) -> dict[str, Any]:
     """`{type, path?, name?, value, passed, expected, actual, message, error?, judged?, score?, details?}`; `value` is
     `expected`, as the design documents print it, and `judged` is there when it is false."""
-    type, passed, expected, actual, message, error, score, details, path, name, _, judged = result
     record: dict[str, Any] = {
-        "type": type,
-        "path": path,
-        "name": name,
-        "value": expected,
-        "passed": passed,
-        "expected": expected,
-        "actual": actual,
-        "message": message,
+        "type": result.type,
+        "path": result.path,
+        "name": result.name,
+        "value": result.expected,
+        "passed": result.passed,
+        "expected": result.expected,
+        "actual": result.actual,
+        "message": result.message,
     }
-    if path is None:
+    if result.path is None:
         del record["path"]
-    if name is None:
+    if result.name is None:
         del record["name"]
-    if error:
+    if result.error:
         record["error"] = True
-    if not judged:
+    if not result.judged:
         record["judged"] = False
-    if score is not None:
-        record["score"] = score
-    if details:
-        record["details"] = _assertions(details)
+    if result.score is not None:
+        record["score"] = result.score
+    if result.details:
+        record["details"] = _assertions(result.details)
     return record

@@ -11,7 +11,7 @@ from runner.assertions.values import equal
 from runner.reporters.console.values import as_value
 from runner.reporters.files.document import Record, Report
 from runner.results.facts import errors_of
-from scripttest.values import NamedTuple
+from scripttest.values import Value, fields_of
 
 DIFF_LINES = 40
 """Lines of the difference of two outputs that are kept."""
@@ -19,7 +19,7 @@ LINE_LIMIT = 300
 """Characters of such a line."""
 
 
-class Change(NamedTuple):
+class Change(Value):
     """One result that is not what it was."""
 
     suite: str
@@ -37,10 +37,10 @@ class Change(NamedTuple):
 
     def record(self) -> Record:
         """As JSON, without what is not known."""
-        return {key: value for key, value in self._asdict().items() if value is not None and value != ()}
+        return {key: value for key, value in fields_of(self).items() if value is not None and value != ()}
 
 
-class Comparison(NamedTuple):
+class Comparison(Value):
     """The changes, by their kind. A result may be of several kinds."""
 
     new_failures: list[Change]
@@ -64,7 +64,7 @@ class Comparison(NamedTuple):
 _UNSTEADY = ("passed", "flaky")
 
 
-class _Runs(NamedTuple):
+class _Runs(Value):
     """All runs of one case or test."""
 
     status: str
@@ -81,16 +81,19 @@ def compare(before: Report, after: Report, factor: float, least: float) -> Compa
         least: and how many milliseconds longer.
     """
     old, new = _runs(before), _runs(after)
-    found = Comparison([], [], [], [], [], [], [], [])
-    for key in list(dict.fromkeys([*old, *new])):
-        was, now = old.get(key), new.get(key)
+    found = Comparison(
+        new_failures=[], flaky=[], still_failing=[], fixed=[], slower=[], changed=[], added=[], removed=[]
+    )
+    for suite, id in dict.fromkeys([*old, *new]):
+        was, now = old.get((suite, id)), new.get((suite, id))
         change = Change(
-            *key,
-            was.status if was else None,
-            now.status if now else None,
-            round(was.milliseconds) if was else None,
-            round(now.milliseconds) if now else None,
-            next(iter(errors_of(now.record)), None) if now and now.status in ("failed", "flaky") else None,
+            suite=suite,
+            id=id,
+            before=was.status if was else None,
+            after=now.status if now else None,
+            before_ms=round(was.milliseconds) if was else None,
+            after_ms=round(now.milliseconds) if now else None,
+            error=next(iter(errors_of(now.record)), None) if now and now.status in ("failed", "flaky") else None,
         )
         if now is None:
             found.removed.append(change)
@@ -102,7 +105,7 @@ def compare(before: Report, after: Report, factor: float, least: float) -> Compa
             if now.milliseconds >= was.milliseconds * factor and now.milliseconds - was.milliseconds >= least:
                 found.slower.append(change)
             if diff := _difference(was.record, now.record):
-                found.changed.append(change._replace(diff=diff))
+                found.changed.append(change.replace(diff=diff))
     return found
 
 
@@ -127,7 +130,7 @@ def _folded(records: list[Record]) -> _Runs:
     statuses = {run["status"] for run in runs} - {"skipped"} or {"skipped"}
     status = "flaky" if len(statuses) > 1 else statuses.pop()
     first = next((record for record in records if record["status"] == "failed"), records[0])
-    return _Runs(status, fmean(run.get("duration_ms") or 0 for run in runs), first)
+    return _Runs(status=status, milliseconds=fmean(run.get("duration_ms") or 0 for run in runs), record=first)
 
 
 def _difference(before: Record, after: Record) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from scripttest import Outcome, Status
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult, ToolUse
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 RunStatus = Literal["passed", "failed", "error", "interrupted"]
 
 
-class Suite(NamedTuple):
+class Suite(Value):
     """One source of tests."""
 
     id: str
@@ -67,7 +67,7 @@ def is_message(suite: str) -> bool:
     return suite.startswith("message ")
 
 
-class TurnResult(NamedTuple):
+class TurnResult(Value):
     """One message to the agent and its answer, within a case."""
 
     turn: int
@@ -97,7 +97,7 @@ class TurnResult(NamedTuple):
     """The files that were sent with the input, as in `CaseResult`."""
 
 
-class CheckpointResult(NamedTuple):
+class CheckpointResult(Value):
     """A checkpoint of a dynamic case."""
 
     id: str
@@ -113,7 +113,7 @@ class CheckpointResult(NamedTuple):
     """How many judges could not judge when it was last tried, while it is not reached."""
 
 
-class CriterionResult(NamedTuple):
+class CriterionResult(Value):
     """One criterion or assertion of a graded turn."""
 
     text: str
@@ -135,7 +135,7 @@ class CriterionResult(NamedTuple):
     """How many judges could not judge; several where it is a composition."""
 
 
-class ScoreResult(NamedTuple):
+class ScoreResult(Value):
     """The grade of one turn, or of the whole conversation."""
 
     name: str
@@ -149,7 +149,7 @@ class ScoreResult(NamedTuple):
     assertions: tuple[CriterionResult, ...] = ()
 
 
-class TrialResult(NamedTuple):
+class TrialResult(Value):
     """One of several times that a conversation was held."""
 
     trial: int
@@ -162,7 +162,7 @@ class TrialResult(NamedTuple):
     """Its first failure."""
 
 
-class CaseResult(NamedTuple):
+class CaseResult(Value):
     """What a case's agent answered and how it was judged."""
 
     title: str | None
@@ -214,7 +214,7 @@ class CaseResult(NamedTuple):
     """The files of the case itself: `{type, name?, media_type?, size?, source?}`, `size` in bytes."""
 
 
-class TestResult(NamedTuple):
+class TestResult(Value):
     """How a test ended, or one run of it."""
 
     suite: str
@@ -240,7 +240,7 @@ class TestResult(NamedTuple):
     """A hash of its case, for a run that resumes this one."""
 
 
-class RunStart(NamedTuple):
+class RunStart(Value):
     """The inputs are resolved."""
 
     started_at: str
@@ -261,7 +261,7 @@ class RunStart(NamedTuple):
     """The flags that a result may depend on, as words of the command."""
 
 
-class SuiteStart(NamedTuple):
+class SuiteStart(Value):
     """The tests of a suite are known."""
 
     suite: str
@@ -273,7 +273,7 @@ class SuiteStart(NamedTuple):
     """Their names, in order; of a case file only in a dry run."""
 
 
-class TestStart(NamedTuple):
+class TestStart(Value):
     """A test begins, or one of its runs."""
 
     suite: str
@@ -283,7 +283,7 @@ class TestStart(NamedTuple):
     """Which of several runs it is, from 1; 0: there is only one."""
 
 
-class TurnStart(NamedTuple):
+class TurnStart(Value):
     """The user speaks to the agent, in a case that is under way."""
 
     suite: str
@@ -294,38 +294,38 @@ class TurnStart(NamedTuple):
     """As in `TestStart`."""
 
 
-class AttemptEnd(NamedTuple):
+class AttemptEnd(Value):
     """One of several runs of a test has ended."""
 
     result: TestResult
 
 
-class TestEnd(NamedTuple):
+class TestEnd(Value):
     """A test has ended."""
 
     result: TestResult
 
 
-class SuiteEnd(NamedTuple):
+class SuiteEnd(Value):
     """A suite has ended."""
 
     suite: str
 
 
-class RunError(NamedTuple):
+class RunError(Value):
     """Something broke outside any test; the run does not pass."""
 
     message: str
     hint: str | None = None
 
 
-class Warned(NamedTuple):
+class Warned(Value):
     """Something that the user should know, and that fails nothing."""
 
     message: str
 
 
-class SnapshotCounts(NamedTuple):
+class SnapshotCounts(Value):
     """What a run did with snapshots."""
 
     written: int = 0
@@ -338,7 +338,7 @@ class SnapshotCounts(NamedTuple):
     """Those that no test asks for any more: file and name of each."""
 
 
-class RunEnd(NamedTuple):
+class RunEnd(Value):
     """The run is over."""
 
     status: RunStatus

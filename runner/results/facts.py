@@ -8,13 +8,13 @@ from typing import Any
 from runner.look_alikes import sides
 from runner.reporters.files.document import Record
 from runner.results.script_records import unjudged
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 ERRORS = 50
 """Errors of one result that are listed."""
 
 
-class Place(NamedTuple):
+class Place(Value):
     """Somewhere in a file."""
 
     file: str
@@ -37,7 +37,7 @@ def errors_of(record: Record) -> list[str]:
 
 def warnings_of(record: Record) -> list[tuple[str, Place]]:
     """The warnings of a result, each with its place; an empty one when it has none."""
-    return [(str(item["message"]), _place(item) or Place("")) for item in record.get("warnings") or ()]
+    return [(str(item["message"]), _place(item) or Place(file="")) for item in record.get("warnings") or ()]
 
 
 def place_of(suite: Record, record: Record) -> Place:
@@ -45,7 +45,7 @@ def place_of(suite: Record, record: Record) -> Place:
     for part in (record, *_failed_steps(record)):
         if place := _place(part):
             return place
-    return Place(str(suite["file"] or suite["label"]), record.get("line") or None)
+    return Place(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
 
 
 def values_of(assertion: Record, limit: int = 0) -> list[tuple[str, str]]:
@@ -114,7 +114,7 @@ def dollars(cost: float) -> str:
 
 def _place(part: Record) -> Place | None:
     file, line, column = ([*str(part.get("location") or "").rsplit(":", 2), "", ""])[:3]
-    return Place(file, int(line), int(column)) if line.isdecimal() and column.isdecimal() else None
+    return Place(file=file, line=int(line), column=int(column)) if line.isdecimal() and column.isdecimal() else None
 
 
 def _failed_steps(record: Record) -> Iterator[Record]:

@@ -48,38 +48,45 @@ def events_of(report: Report) -> Iterator[Event]:
     start, summary = report.start, report.summary
     suites = {suite["id"]: _suite(suite, results) for suite, results in report.by_suite()}
     yield RunStart(
-        start["timestamp"],
-        start["version"],
-        tuple(suites.values()),
-        start["environment"],
+        started_at=start["timestamp"],
+        version=start["version"],
+        suites=tuple(suites.values()),
+        environment=start["environment"],
         runs=start.get("runs_per_case", 1),
         min_pass_rate=start.get("min_pass_rate", 100),
         flags=tuple(start.get("flags", ())),
     )
-    yield from map(Warned, report.warnings)
+    yield from (Warned(message=text) for text in report.warnings)
     for record, results in report.by_suite():
         suite = suites[record["id"]]
-        yield SuiteStart(suite.id, len(results), len(results))
+        yield SuiteStart(suite=suite.id, selected=len(results), total=len(results))
         for position, result in enumerate(results):
-            yield TestEnd(result_of(suite, position, result))
-        yield SuiteEnd(suite.id)
-    yield from map(RunError, report.errors)
+            yield TestEnd(result=result_of(suite, position, result))
+        yield SuiteEnd(suite=suite.id)
+    yield from (RunError(message=text) for text in report.errors)
     ended = str(summary.get("completed_at") or "")
     stopped, left = summary.get("stopped"), summary.get("not_run", 0)
-    yield RunEnd(summary["status"], summary["duration_ms"] / 1000, ended, stopped, left, snapshots_in(summary))
+    yield RunEnd(
+        status=summary["status"],
+        seconds=summary["duration_ms"] / 1000,
+        completed_at=ended,
+        stopped=stopped,
+        not_run=left,
+        snapshots=snapshots_in(summary),
+    )
 
 
 def _suite(suite: Record, results: list[Record]) -> Suite:
     is_message = suite["kind"] == "agent_test" and suite["label"].startswith('"')
     several_turns = any(record.get("mode") for record in results)
     return Suite(
-        f"message {suite['label']}" if is_message else suite["id"],
-        suite["kind"],
-        suite["label"],
-        suite["file"],
-        suite["agent"],
-        suite["connector"],
-        several_turns,
+        id=f"message {suite['label']}" if is_message else suite["id"],
+        kind=suite["kind"],
+        label=suite["label"],
+        file=suite["file"],
+        agent=suite["agent"],
+        connector=suite["connector"],
+        multi_turn=several_turns,
     )
 
 
@@ -88,25 +95,36 @@ def result_of(suite: Suite, position: int, record: Record) -> TestResult:
     levels = ((_LEVEL.match(line), line) for line in record.get("logs") or [])
     logs = tuple((found[1], line[found.end() :]) if found else ("info", line) for found, line in levels)
     if suite.kind == "script_test":
-        outcome = _outcome({**record, "name": name_of(record)})._replace(warnings=_warnings(record))
-        return TestResult(suite.id, outcome.name, position, outcome, logs, None, 0, *_stability(record))
-    failures = tuple(_case_failures(record)) if record["status"] == "failed" else ()
-    name = name_of(record)
-    outcome = Outcome(
-        name,
-        record["status"],
-        record["duration_ms"],
-        failures,
-        skip_reason=record.get("skip_reason"),
-        warnings=_warnings(record),
-        not_judged=record.get("not_judged", 0),
+        outcome = _outcome({**record, "name": name_of(record)}).replace(warnings=_warnings(record))
+        case = None
+    else:
+        failures = tuple(_case_failures(record)) if record["status"] == "failed" else ()
+        case = _case(record)
+        outcome = Outcome(
+            name=name_of(record),
+            status=record["status"],
+            milliseconds=record["duration_ms"],
+            failures=failures,
+            skip_reason=record.get("skip_reason"),
+            warnings=_warnings(record),
+            not_judged=record.get("not_judged", 0),
+        )
+    attempts, stability = _stability(record)
+    return TestResult(
+        suite=suite.id,
+        name=outcome.name,
+        position=position,
+        outcome=outcome,
+        logs=logs,
+        case=case,
+        attempts=attempts,
+        stability=stability,
     )
-    return TestResult(suite.id, name, position, outcome, logs, _case(record), 0, *_stability(record))
 
 
 def _warnings(record: Record) -> tuple[ResultWarning, ...]:
     return tuple(
-        ResultWarning(str(item.get("kind") or ""), item["message"], _at(item.get("location")))
+        ResultWarning(kind=str(item.get("kind") or ""), message=item["message"], frames=_at(item.get("location")))
         for item in record.get("warnings") or ()
     )
 
@@ -114,7 +132,11 @@ def _warnings(record: Record) -> tuple[ResultWarning, ...]:
 def _at(location: Any) -> tuple[StackFrame, ...]:
     """The one frame that a place is, as `file:line:column`."""
     found = _PLACE.fullmatch(str(location or ""))
-    return (StackFrame("", Location(found[1], int(found[2]), int(found[3]))),) if found else ()
+    return (
+        (StackFrame(function="", location=Location(file=found[1], line=int(found[2]), column=int(found[3]))),)
+        if found
+        else ()
+    )
 
 
 def _stability(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
@@ -124,22 +146,22 @@ def _stability(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
         return (), None
     attempts = tuple(
         Attempt(
-            run["run"],
-            run["status"],
-            run["duration_ms"],
-            "",
-            run.get("output"),
-            run.get("error"),
-            run.get("score"),
-            run.get("tokens", 0),
-            run.get("cost"),
+            run=run["run"],
+            status=run["status"],
+            duration_ms=run["duration_ms"],
+            answer="",
+            output=run.get("output"),
+            error=run.get("error"),
+            score=run.get("score"),
+            tokens=run.get("tokens", 0),
+            cost=run.get("cost"),
             not_judged=run.get("not_judged", 0),
             judged=run.get("judged", True),
         )
         for run in runs["attempts"]
     )
     stability = stability_of(attempts)
-    return attempts, stability and stability._replace(consistency=runs["consistency"])
+    return attempts, stability and stability.replace(consistency=runs["consistency"])
 
 
 def _outcome(record: Record) -> Outcome:
@@ -147,10 +169,10 @@ def _outcome(record: Record) -> Outcome:
     steps = tuple(_outcome(step) for step in record.get("steps") or [])
     failures = tuple(_failures(record)) if record["status"] == "failed" else ()
     return Outcome(
-        record["name"],
-        record["status"],
-        record.get("duration_ms", 0),
-        failures,
+        name=record["name"],
+        status=record["status"],
+        milliseconds=record.get("duration_ms", 0),
+        failures=failures,
         skip_reason=record.get("skip_reason"),
         steps=steps,
         not_judged=record.get("not_judged", 0),
@@ -169,12 +191,18 @@ def _failures(record: Record) -> Iterator[Failure]:
         if not is_check:
             phase = "subtest" if re.fullmatch(r"subtest .* failed", error) else None
             own: Cause = "assertion" if cause == "timeout" and error != decisive else cause
-            yield Failure(own, message, phase=phase, frames=frames)
+            yield Failure(cause=own, message=message, phase=phase, frames=frames)
         elif assertion is None:
-            yield Failure("assertion", message, type="assertion", frames=frames)
+            yield Failure(cause="assertion", message=message, type="assertion", frames=frames)
         else:
-            texts = (_shown(assertion.get("expected")), _shown(assertion.get("actual")))
-            yield Failure("assertion", message, assertion.get("type"), None, None, None, *texts, frames=frames)
+            yield Failure(
+                cause="assertion",
+                message=message,
+                type=assertion.get("type"),
+                expected_text=_shown(assertion.get("expected")),
+                actual_text=_shown(assertion.get("actual")),
+                frames=frames,
+            )
             assertion = None
 
 
@@ -189,11 +217,20 @@ def _case_failures(record: Record) -> Iterator[Failure]:
             values = comparable(check.expected, check.actual) if check.type in COMPARED else None
             expected, actual = map(text_of, values or (check.expected, check.actual))
             diff = difference(check.expected, check.actual) if values else None
-            compared = (None, None, None, expected, actual, diff)
-            yield Failure("assertion", message, check.type, *compared, frames=frames)
+            yield Failure(
+                cause="assertion",
+                message=message,
+                type=check.type,
+                expected_text=expected,
+                actual_text=actual,
+                diff=diff,
+                frames=frames,
+            )
         else:
             type = "assertion" if message != error else None
-            yield Failure("assertion" if type else record.get("cause", "error"), message, type, frames=frames)
+            yield Failure(
+                cause="assertion" if type else record.get("cause", "error"), message=message, type=type, frames=frames
+            )
         frames = ()
 
 
@@ -206,7 +243,11 @@ def _all_assertions(record: Record) -> list[AssertionResult]:
 
 def _frames(record: Record) -> tuple[StackFrame, ...]:
     found = (_FRAME.fullmatch(line) for line in (record.get("stack_trace") or "").splitlines())
-    return tuple(StackFrame(frame[1], Location(frame[2], int(frame[3]), int(frame[4]))) for frame in found if frame)
+    return tuple(
+        StackFrame(function=frame[1], location=Location(file=frame[2], line=int(frame[3]), column=int(frame[4])))
+        for frame in found
+        if frame
+    )
 
 
 def _shown(value: Any) -> str:
@@ -219,19 +260,19 @@ def _case(record: Record) -> CaseResult:
     usage = record.get("usage") or {}
     final = record.get("final_assertions")
     return CaseResult(
-        record.get("name"),
-        record.get("input"),
-        record.get("output"),
-        record.get("response") or "",
-        record.get("expected"),
-        record.get("messages_count", 0),
-        _assertions(record.get("assertions")),
-        tuple(_tool(tool) for tool in record.get("tools") or []),
-        record.get("connector") or "",
-        record.get("model_calls", 0),
-        usage.get("input_tokens", 0),
-        usage.get("output_tokens", 0),
-        usage.get("cost"),
+        title=record.get("name"),
+        input=record.get("input"),
+        output=record.get("output"),
+        response=record.get("response") or "",
+        expected=record.get("expected"),
+        messages=record.get("messages_count", 0),
+        assertions=_assertions(record.get("assertions")),
+        tools=tuple(_tool(tool) for tool in record.get("tools") or []),
+        connector=record.get("connector") or "",
+        model_calls=record.get("model_calls", 0),
+        input_tokens=usage.get("input_tokens", 0),
+        output_tokens=usage.get("output_tokens", 0),
+        cost=usage.get("cost"),
         line=record.get("line", 0),
         mode=record.get("mode") or "standard",
         simulator=record.get("simulator"),
@@ -249,14 +290,14 @@ def _case(record: Record) -> CaseResult:
 def _assertions(items: list[Record] | None) -> tuple[AssertionResult, ...]:
     return tuple(
         AssertionResult(
-            item["type"],
-            item["passed"],
-            item.get("expected"),
-            item.get("actual"),
-            item.get("message") or "",
-            bool(item.get("error")),
-            item.get("score"),
-            _assertions(item.get("details")),
+            type=item["type"],
+            passed=item["passed"],
+            expected=item.get("expected"),
+            actual=item.get("actual"),
+            message=item.get("message") or "",
+            error=bool(item.get("error")),
+            score=item.get("score"),
+            details=_assertions(item.get("details")),
             path=item.get("path"),
             name=item.get("name"),
             judged=item.get("judged", True),
@@ -267,57 +308,71 @@ def _assertions(items: list[Record] | None) -> tuple[AssertionResult, ...]:
 
 def _tool(item: Record) -> ToolUse:
     arguments = item.get("arguments", item.get("args"))
-    return ToolUse(item["name"], item.get("server") or "", arguments, item.get("result"), item.get("error"))
+    return ToolUse(
+        name=item["name"],
+        server=item.get("server") or "",
+        arguments=arguments,
+        result=item.get("result"),
+        error=item.get("error"),
+    )
 
 
 def _turn(item: Record) -> TurnResult:
     return TurnResult(
-        item["turn"],
-        item.get("input"),
-        item.get("input_source") or "",
-        item["status"],
-        item.get("output"),
-        item.get("response") or (item["output"] if isinstance(item.get("output"), str) else ""),
-        bool(item.get("awaiting_input")),
-        item.get("awaiting_reason") or "",
-        item.get("input_hint"),
-        _assertions(item.get("assertions")),
-        tuple(_tool(tool) for tool in item.get("tool_calls") or []),
-        item.get("duration_ms", 0),
-        item.get("error"),
-        item.get("skip_reason"),
-        item.get("note"),
+        turn=item["turn"],
+        input=item.get("input"),
+        source=item.get("input_source") or "",
+        status=item["status"],
+        output=item.get("output"),
+        response=item.get("response") or (item["output"] if isinstance(item.get("output"), str) else ""),
+        awaiting_input=bool(item.get("awaiting_input")),
+        awaiting_reason=item.get("awaiting_reason") or "",
+        input_hint=item.get("input_hint"),
+        assertions=_assertions(item.get("assertions")),
+        tools=tuple(_tool(tool) for tool in item.get("tool_calls") or []),
+        milliseconds=item.get("duration_ms", 0),
+        error=item.get("error"),
+        skip_reason=item.get("skip_reason"),
+        note=item.get("note"),
     )
 
 
 def _checkpoint(item: Record) -> CheckpointResult:
     return CheckpointResult(
-        item["id"],
-        item.get("description"),
-        item.get("required", True),
-        item.get("reached_at_turn"),
-        item.get("message") or "",
-        item.get("judged", True),
+        id=item["id"],
+        description=item.get("description"),
+        required=item.get("required", True),
+        reached_at_turn=item.get("reached_at_turn"),
+        message=item.get("message") or "",
+        judged=item.get("judged", True),
     )
 
 
 def _score(item: Record) -> ScoreResult:
     criteria = tuple(
         CriterionResult(
-            part["text"],
-            part["passed"],
-            part.get("score"),
-            part.get("weight", 1),
-            bool(part.get("required")),
-            part.get("reason") or "",
-            bool(part.get("error")),
-            part.get("id"),
+            text=part["text"],
+            passed=part["passed"],
+            score=part.get("score"),
+            weight=part.get("weight", 1),
+            required=bool(part.get("required")),
+            reason=part.get("reason") or "",
+            error=bool(part.get("error")),
+            id=part.get("id"),
             judged=part.get("judged", True),
         )
         for part in item.get("assertions") or []
     )
-    return ScoreResult(item["name"], item["type"], item["score"], item["verdict"], criteria)
+    return ScoreResult(
+        name=item["name"], type=item["type"], score=item["score"], verdict=item["verdict"], assertions=criteria
+    )
 
 
 def _trial(item: Record) -> TrialResult:
-    return TrialResult(item["trial"], item.get("score"), item["status"], item.get("duration_ms", 0), item.get("error"))
+    return TrialResult(
+        trial=item["trial"],
+        score=item.get("score"),
+        status=item["status"],
+        milliseconds=item.get("duration_ms", 0),
+        error=item.get("error"),
+    )

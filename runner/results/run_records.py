@@ -17,10 +17,11 @@ from runner.results.case_records import case_record
 from runner.results.events import TestResult
 from runner.results.script_records import result_record
 from runner.results.stability import Attempt, Stability, normalised, pass_rate, shown_of, stability_of
+from scripttest.values import fields_of, names_of
 
 Record = dict[str, Any]
 
-FIGURES = ("count", *Stability._fields[1:])
+FIGURES = ("count", *names_of(Stability)[1:])
 IN_SEED = {"count": "runs", "attempts": "run_details"}
 """Keys of `runs` that have another name in a result of seed 004."""
 
@@ -43,18 +44,18 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
     else:
         answer = [record["status"], record.get("errors") or record.get("error")]
     return Attempt(
-        run or record["run"],
-        record["status"],
-        record["duration_ms"],
-        normalised(answer),
-        output,
-        record.get("error"),
-        record.get("score"),
-        usage.get("input_tokens", 0) + usage.get("output_tokens", 0),
-        usage.get("cost"),
-        record.get("cause") == "infrastructure",
-        record.get("not_judged", 0),
-        _is_judged(record),
+        run=run or record["run"],
+        status=record["status"],
+        duration_ms=record["duration_ms"],
+        answer=normalised(answer),
+        output=output,
+        error=record.get("error"),
+        score=record.get("score"),
+        tokens=usage.get("input_tokens", 0) + usage.get("output_tokens", 0),
+        cost=usage.get("cost"),
+        broke=record.get("cause") == "infrastructure",
+        not_judged=record.get("not_judged", 0),
+        judged=_is_judged(record),
     )
 
 
@@ -74,7 +75,9 @@ def runs_record(stability: Stability, attempts: Sequence[Attempt]) -> Record:
 
 def figures(stability: Stability) -> Record:
     """The figures alone, with JSON keys."""
-    record: Record = {key: value for key, value in zip(FIGURES, stability, strict=True) if value is not None}
+    record: Record = {
+        key: value for key, value in zip(FIGURES, fields_of(stability).values(), strict=True) if value is not None
+    }
     record["confidence_interval"] = list(stability.confidence_interval)
     for key in ("pass_at_k", "pass_hat_k"):
         record[key] = {str(k): value for k, value in record[key].items()}

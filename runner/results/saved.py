@@ -16,6 +16,7 @@ from runner.results.fold import NAMED
 from runner.results.plain import plain
 from runner.results.run_records import from_seed, together
 from runner.results.script_records import marks_record, usage_record
+from scripttest.values import fields_of
 
 STATUSES = ("passed", "failed", "skipped")
 KINDS = ("script_test", "agent_test")
@@ -63,7 +64,7 @@ def read(path: Path) -> Report:
             raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
         text, cut = content[:at].decode("utf-8-sig"), True
     report = _Reader(path).read(text, cut)
-    return Report(*plain(report)) if _HALF.search(text) else report
+    return Report(**plain(fields_of(report))) if _HALF.search(text) else report
 
 
 class _Reader:
@@ -229,7 +230,7 @@ class _Reader:
         }
         if isinstance(ended.get("snapshots"), dict):
             summary["snapshots"] = ended["snapshots"]
-        return Report(start, results, self._errors, self._warnings, summary)
+        return Report(start=start, results=results, errors=self._errors, warnings=self._warnings, summary=summary)
 
     def _together(self) -> list[Record]:
         """The results; one for all runs of a test."""

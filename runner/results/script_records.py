@@ -60,8 +60,8 @@ def stack_trace(failure: Failure) -> str:
 
 
 def _frame(frame: StackFrame) -> str:
-    file, line, column, _ = frame.location
-    return f"{frame.function or '<anonymous>'} ({file}:{line}:{column})"
+    at = frame.location
+    return f"{frame.function or '<anonymous>'} ({at.file}:{at.line}:{at.column})"
 
 
 def assertion_record(failure: Failure) -> dict[str, Any]:

@@ -21,17 +21,21 @@ def snapshots_in(record: Record) -> SnapshotCounts | None:
         return None
     given = record["snapshots"]
     written, updated, removed = (int(given.get(key) or 0) for key in ("written", "updated", "removed"))
-    return SnapshotCounts(written, updated, removed, tuple(map(str, given.get("obsolete") or ())))
+    return SnapshotCounts(
+        written=written, updated=updated, removed=removed, obsolete=tuple(map(str, given.get("obsolete") or ()))
+    )
 
 
 def together(records: list[Record]) -> Record:
     """What several runs did with snapshots, as one record."""
     found = list(filter(None, map(snapshots_in, records)))
-    written, updated, removed = (
-        (sum(numbers) for numbers in zip(*(counts[:3] for counts in found), strict=True)) if found else (0, 0, 0)
+    whole = SnapshotCounts(
+        written=sum(counts.written for counts in found),
+        updated=sum(counts.updated for counts in found),
+        removed=sum(counts.removed for counts in found),
+        obsolete=tuple(dict.fromkeys(name for counts in found for name in counts.obsolete)),
     )
-    names = dict.fromkeys(name for counts in found for name in counts.obsolete)
-    return snapshot_record(SnapshotCounts(written, updated, removed, tuple(names)))
+    return snapshot_record(whole)
 
 
 def in_words(counts: SnapshotCounts) -> str:

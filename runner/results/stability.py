@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
 """Pass rate in percent from which on a test is in a class."""
@@ -24,7 +24,7 @@ Z = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
 
 
-class Attempt(NamedTuple):
+class Attempt(Value):
     """One run of a test."""
 
     run: int
@@ -50,7 +50,7 @@ class Attempt(NamedTuple):
     """False: it passed, and nothing of it was judged."""
 
 
-class Stability(NamedTuple):
+class Stability(Value):
     """What the runs of a test have in common."""
 
     judged: int
@@ -97,23 +97,23 @@ def stability_of(attempts: Sequence[Attempt]) -> Stability | None:
     tokens = round(fmean(attempt.tokens for attempt in judged))
     shown = sorted({k for k in SHOWN_K if k < count} | {count})
     return Stability(
-        count,
-        passed,
-        count - passed,
-        sum(attempt.broke for attempt in attempts) or None,
-        pass_rate(passed, count),
-        consistency([attempt.answer for attempt in judged]),
-        passed == count,
-        classification(passed, count),
-        round(fmean(durations)),
-        min(durations),
-        max(durations),
-        round(pstdev(durations), 1),
-        confidence_interval(passed, count),
-        {k: round(pass_at(passed, count, k), 4) for k in shown},
-        {k: round(pass_hat(passed, count, k), 4) for k in shown},
-        tokens or None,
-        round(fmean(costs), 6) if costs else None,
+        judged=count,
+        passed=passed,
+        failed=count - passed,
+        errors=sum(attempt.broke for attempt in attempts) or None,
+        pass_rate=pass_rate(passed, count),
+        consistency=consistency([attempt.answer for attempt in judged]),
+        stable=passed == count,
+        classification=classification(passed, count),
+        avg_duration_ms=round(fmean(durations)),
+        min_duration_ms=min(durations),
+        max_duration_ms=max(durations),
+        std_deviation_ms=round(pstdev(durations), 1),
+        confidence_interval=confidence_interval(passed, count),
+        pass_at_k={k: round(pass_at(passed, count, k), 4) for k in shown},
+        pass_hat_k={k: round(pass_hat(passed, count, k), 4) for k in shown},
+        avg_tokens=tokens or None,
+        avg_cost=round(fmean(costs), 6) if costs else None,
     )
 
 

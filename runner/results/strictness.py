@@ -15,9 +15,9 @@ def strict(result: TestResult) -> TestResult:
     if not outcome.warnings:
         return result
     failures = (*outcome.failures, *map(_failure, outcome.warnings))
-    return result._replace(outcome=outcome._replace(status="failed", failures=failures, warnings=(), skip_reason=None))
+    return result.replace(outcome=outcome.replace(status="failed", failures=failures, warnings=(), skip_reason=None))
 
 
 def _failure(warning: ResultWarning) -> Failure:
     cause = CAUSES.get(warning.kind, "error")
-    return Failure(cause, warning.message, frames=warning.frames, code_frame=warning.code_frame)
+    return Failure(cause=cause, message=warning.message, frames=warning.frames, code_frame=warning.code_frame)

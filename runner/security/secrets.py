@@ -18,6 +18,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from scripttest.values import Value, fields_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -148,15 +150,15 @@ class Secrets:
             fields = [(self._clean(key), self._clean(item)) for key, item in value.items()]
             same = all(a is c and b is d for (a, b), (c, d) in zip(fields, value.items(), strict=True))
             return value if same else dict(fields)
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
+        if isinstance(value, Value):
             if getattr(value, "logs", None):
                 value = self._without_split(value)
             if getattr(value, "sent", None):
-                value = value._replace(sent=self._without_pieces(value.sent))
+                value = value.replace(sent=self._without_pieces(value.sent))
             kept = _FIXED if type(value).__name__ != "Suite" else (*_FIXED, "id")
-            pairs = zip(value._fields, value, strict=True)
-            items = [item if name in kept else self._clean(item) for name, item in pairs]
-            return value if _same(items, value) else type(value)(*items)
+            cleaned = {name: item if name in kept else self._clean(item) for name, item in fields_of(value).items()}
+            changed = any(cleaned[name] is not item for name, item in fields_of(value).items())
+            return type(value)(**cleaned) if changed else value
         if isinstance(value, list | tuple):
             items = [self._clean(item) for item in value]
             return value if _same(items, value) else type(value)(items)
@@ -170,7 +172,7 @@ class Secrets:
             return result
         left = iter(clean)
         logs = [(level, "\n".join(next(left) for _ in text.split("\n"))) for level, text in result.logs]
-        return result._replace(logs=tuple(logs))
+        return result.replace(logs=tuple(logs))
 
     def _without_pieces(self, messages: Any) -> Any:
         """The same for the texts of messages that were sent one after the other, as pieces of an answer are."""

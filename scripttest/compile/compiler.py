@@ -21,7 +21,7 @@ from typing import Any
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.esbuild import Packet, Service
 from scripttest.errors import CompileError, Location
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 FLAGS = [
     "--bundle",
@@ -72,7 +72,7 @@ _GENERATORS = (
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
-class Source(NamedTuple):
+class Source(Value):
     """What is to be compiled: a test file with the module it tests, or a plain script."""
 
     key: str
@@ -83,7 +83,7 @@ class Source(NamedTuple):
     """The module under test, loaded before the test file unless the test file imports it."""
 
 
-class Script(NamedTuple):
+class Script(Value):
     """One script to evaluate in global scope."""
 
     code: str
@@ -93,7 +93,7 @@ class Script(NamedTuple):
     """The line of the realm on which it starts; line 1 is the framework's."""
 
 
-class Compiled(NamedTuple):
+class Compiled(Value):
     """A module that is ready to run."""
 
     source: Source
@@ -249,7 +249,7 @@ class Compiler:
         if text.startswith("Could not resolve"):
             notes = " ".join(note["text"] for note in messages[0]["notes"])
             hint = _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
-        error = CompileError(text, location or Location(str(source.test), 0, 0), hint)
+        error = CompileError(text, location or Location(file=str(source.test), line=0, column=0), hint)
         error.others = tuple(found[1:])
         return error
 
@@ -258,7 +258,12 @@ class Compiler:
         if location is None or self._boundary.refused(location["file"], own):
             return None
         before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
-        return Location(str(self._root / location["file"]), location["line"], len(before) + 1, location["length"])
+        return Location(
+            file=str(self._root / location["file"]),
+            line=location["line"],
+            column=len(before) + 1,
+            length=location["length"],
+        )
 
     def _outputs(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
         import json
@@ -280,7 +285,10 @@ class Compiler:
             refused = next(filter(None, (self._boundary.refused(input, source.test.parent) for input in inputs)), None)
             if refused:
                 hint = "Scripts import files of the application and packages in node_modules"
-                yield source, CompileError(f"Cannot import: {refused}", Location(str(source.test), 0, 0), hint)
+                yield (
+                    source,
+                    CompileError(f"Cannot import: {refused}", Location(file=str(source.test), line=0, column=0), hint),
+                )
                 continue
             yield source, self._compiled(source, [(files[name], files[name + ".map"]) for name in names])
         if late:
@@ -291,10 +299,10 @@ class Compiler:
         exports: dict[str, str] = {}
         for code_bytes, source_map in outputs:
             code, exports = _without_exports(_with_own_async(code_bytes.decode()))
-            scripts.append(Script(code, source_map, line))
+            scripts.append(Script(code=code, source_map=source_map, first_line=line))
             line += code.count("\n") + 1
         start = scripts[-1].code.rfind(f"\n// {_relative(source.test, self._root)}\n")
-        return Compiled(source, tuple(scripts), max(start, 0), exports)
+        return Compiled(source=source, scripts=tuple(scripts), entry_start=max(start, 0), exports=exports)
 
 
 class _Build:

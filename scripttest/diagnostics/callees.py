@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 MOST = 50_000
 """Characters of a top-level declaration that are read up to a place."""
@@ -30,7 +30,7 @@ _KEYWORDS |= {"async", "function", "delete", "throw", "case", "else", "do", "ins
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
-class Token(NamedTuple):
+class Token(Value):
     """A word, sign or literal of code."""
 
     text: str
@@ -62,13 +62,13 @@ def tokens(code: str, start: int) -> Iterator[Token]:
     while start < len(code):
         match = (code[start] == "/" and before in _BEFORE_REGEXP and regexp.match(code, start)) or None
         if match and not match[0].startswith(("//", "/*")):
-            yield Token(match[0], start, "literal")
+            yield Token(text=match[0], start=start, kind="literal")
             before = match[0]
         else:
             match = scan.match(code, start)
             assert match is not None
             if match.lastgroup:
-                yield Token(match[0], start, match.lastgroup)
+                yield Token(text=match[0], start=start, kind=match.lastgroup)
                 before = match[0]
         start = match.end()
 

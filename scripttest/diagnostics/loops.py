@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 
 from scripttest.diagnostics.callees import Token, tokens
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 MOST = 200_000
 """Characters of a top-level declaration that are read."""
@@ -34,7 +34,7 @@ _NO_CALLEES = _HEADS | {
 }
 
 
-class _Span(NamedTuple):
+class _Span(Value):
     """Tokens from the first to the last; a function's body begins at `body`."""
 
     first: int
@@ -94,7 +94,7 @@ class _Reader:
         """See `loop_at`."""
         at = bisect_left([token.start for token in self._tokens], place)
         around = [span for span in self._functions if span.first <= at <= span.last]
-        function = around[-1] if around else _Span(-1, len(self._tokens), -1)
+        function = around[-1] if around else _Span(first=-1, last=len(self._tokens), body=-1)
         if not is_call and (place == 0 or self._code[place - 1] == "\n"):
             end = self._code.find("\n", place) % (len(self._code) + 1)
             begun = [span for span in self._functions if place <= self._tokens[span.body].start < end]
@@ -138,7 +138,12 @@ class _Reader:
             if after and not self._calls(self._over(begin), after.first) and (not endless or self._is_endless(after)):
                 return self._tokens[after.first].start
             after = next((loop for loop in loops if holding and not endless and loop.first > last), None)
-            if after and self._is_endless(after) and not self._calls(last, after.first) and not self._calls(*after[:2]):
+            if (
+                after
+                and self._is_endless(after)
+                and not self._calls(last, after.first)
+                and not self._calls(after.first, after.last)
+            ):
                 return self._tokens[after.first].start
         around = endless or holding
         return self._tokens[around[-1].first].start if around else None
@@ -186,7 +191,7 @@ class _Reader:
                 return None
             while (first > 0 and self._tokens[first - 1].text in ("*", "function")) or self._is_name(first - 1):
                 first -= 1
-        return _Span(first, self._partner[at], at)
+        return _Span(first=first, last=self._partner[at], body=at)
 
     def _is_name(self, at: int) -> bool:
         return at >= 0 and self._tokens[at].kind == "name" and self._tokens[at].text not in _NO_CALLEES - {"function"}
@@ -201,10 +206,10 @@ class _Reader:
         ):
             return None
         if token.text == "do":
-            return _Span(at, self._ending(at + 1), at)
+            return _Span(first=at, last=self._ending(at + 1), body=at)
         if at + 1 not in self._partner or (token.text == "while" and self._ends_do(at)):
             return None
-        return _Span(at, self._ending(self._partner[at + 1] + 1), at)
+        return _Span(first=at, last=self._ending(self._partner[at + 1] + 1), body=at)
 
     def _ends_do(self, at: int) -> bool:
         """Whether `while` is the end of a `do` loop."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 _DIGITS = {
     letter: value for value, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 }
 
 
-class Position(NamedTuple):
+class Position(Value):
     """A place in an original source."""
 
     source: str
@@ -44,7 +44,7 @@ class SourceMap:
         if not segments:
             return None
         _, source, original_line, original_column = segments[max(at, 0)]
-        return Position(self._sources[source], original_line + 1, original_column + 1)
+        return Position(source=self._sources[source], line=original_line + 1, column=original_column + 1)
 
     def _decode(self) -> None:
         segments: list[tuple[int, int, int, int]] = []

@@ -64,7 +64,7 @@ class StackMapper:
         if not names or "TypeError" in names:  # the script threw it
             return message, tuple(frames)
         if len(names) == 1 and (member := re.search(r"[\w$]+$", names[0])):
-            frames[0] = StackFrame(frames[0].function, at_call(frames[0].location, member[0]))
+            frames[0] = StackFrame(function=frames[0].function, location=at_call(frames[0].location, member[0]))
         return f"TypeError: {' or '.join(names)} is not a function", tuple(frames)
 
     def stopped(self, stack: str) -> tuple[StackFrame, ...]:
@@ -74,7 +74,7 @@ class StackMapper:
         frames = self.frames(stack)
         if top and top["name"] == "<eval>" and top["line"] == "1":  # top-level code, before anything was noted
             loops = (self._loop(script.first_line, 1, is_call=False, top_level=True) for script in self._scripts)
-            return tuple(StackFrame("", loop) for loop in loops if loop)[:1]
+            return tuple(StackFrame(function="", location=loop) for loop in loops if loop)[:1]
         if not top or not frames or self._frame_of(top) != frames[0]:  # the framework's, or a function of the engine
             return tuple(frames)
         functions: list[str] = []
@@ -89,14 +89,16 @@ class StackMapper:
             ):
                 found = self._frame_of(match)
                 rest = frames[frames.index(found) + 1 :] if found and found in frames else []
-                return (StackFrame(found.function if found else "", loop), *rest)
+                return (StackFrame(function=found.function if found else "", location=loop), *rest)
         return tuple(frames)
 
     def _frame_of(self, match: re.Match[str]) -> StackFrame | None:
         mapper = self._mapper_of(match["script"])
         location = mapper._locate(int(match["line"]), int(match["column"])) if mapper else None
         name = (match["name"] or "").removeprefix(_AWAITED)
-        return location and StackFrame("" if name in _GENERIC_NAMES else name, location)
+        if location is None:
+            return None
+        return StackFrame(function="" if name in _GENERIC_NAMES else name, location=location)
 
     def _loop(self, line: int, column: int, is_call: bool, top_level: bool) -> Location | None:
         """The loop that code at a place was in."""
@@ -110,7 +112,7 @@ class StackMapper:
             return None
         word = re.compile(r"\w+").match(script.code, at)
         location = self._located(script, at)
-        return location and location._replace(length=len(word[0]) if word else 1)
+        return location and location.replace(length=len(word[0]) if word else 1)
 
     def _callees(self, line: int, column: int) -> list[str]:
         """What the engine may call no function at a place; nothing where that is not the user's code."""
@@ -142,7 +144,7 @@ class StackMapper:
         at = max(offset, script.code.find(as_printed(name), offset))
         line = script.first_line + script.code.count("\n", 0, at)
         location = self._locate(line, at - script.code.rfind("\n", 0, at))
-        return location and location._replace(length=len(name))
+        return location and location.replace(length=len(name))
 
     def last_return(self, offset: int) -> Location | None:
         """Where the function that the last script declares at an offset returns, at its end."""
@@ -153,7 +155,7 @@ class StackMapper:
         if at is None:
             return None
         location = self._located(script, at)
-        return location and location._replace(length=len("return"))
+        return location and location.replace(length=len("return"))
 
     def _located(self, script: Script, at: int) -> Location | None:
         before = script.code.count("\n", 0, at)
@@ -176,7 +178,7 @@ class StackMapper:
                 file = (self._root / source).resolve()
                 if self._boundary.refused(str(file), self._own):  # a map in a comment of the script can name any file
                     return None
-                return Location(str(file), position.line, position.column)
+                return Location(file=str(file), line=position.line, column=position.column)
         return None
 
 
@@ -195,7 +197,7 @@ def at_call(location: Location, name: str) -> Location:
     for line in range(location.line, max(0, location.line - CALL_LINES), -1):
         found = list(re.finditer(rf"\b{re.escape(name)}(?=\s*(\(|$))", text))
         if found:
-            return Location(location.file, line, found[-1].start() + 1, len(name))
+            return Location(file=location.file, line=line, column=found[-1].start() + 1, length=len(name))
         text = lines[line - 2] if line > 1 else ""
     return location
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
 _REACHES = set(
@@ -34,7 +34,7 @@ HOOKS = frozenset(("TestMain", "BeforeAll", "BeforeEach", "AfterEach", "AfterAll
 _TEXT_IN_BRACKETS = r"\[\s*[\"'`]"
 
 
-class Scan(NamedTuple):
+class Scan(Value):
     """What a module's code needs."""
 
     guarded: bool
@@ -51,7 +51,7 @@ def scan(code: str, names: Iterable[str]) -> Scan:
     dynamic = not words.isdisjoint(_DYNAMIC) or reaches_by_index(code)
     named = names if dynamic else words.intersection(names)
     hooks = dynamic or any(hook in code for hook in HOOKS)
-    return Scan(dynamic or _may_tamper(code, words), hooks, tuple(sorted(named)))
+    return Scan(guarded=dynamic or _may_tamper(code, words), hooks=hooks, names=tuple(sorted(named)))
 
 
 def words_only(code: str) -> str:
@@ -66,7 +66,7 @@ def reaches_by_index(code: str) -> bool:
 
 def everything(names: Iterable[str], *, guarded: bool) -> Scan:
     """What code needs of which nothing is known."""
-    return Scan(guarded, True, tuple(names))
+    return Scan(guarded=guarded, hooks=True, names=tuple(names))
 
 
 def stands(code: str, words: Iterable[str]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from scripttest.compile.compiler import RUNTIME_SOURCE
 from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands, words_only
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
@@ -24,7 +24,7 @@ no fixed beginning."""
 _CANDIDATE = r"\n(?:function\*? |var )([A-Za-z_$][\w$]*)"
 
 
-class Test(NamedTuple):
+class Test(Value):
     """One test function of a module."""
 
     name: str
@@ -36,7 +36,7 @@ class Test(NamedTuple):
     """Where its declaration begins in the code; -1 when another file declares it."""
 
 
-class Slices(NamedTuple):
+class Slices(Value):
     """A module ready for its runs."""
 
     base: str
@@ -45,7 +45,7 @@ class Slices(NamedTuple):
     """In source order."""
 
 
-class _Piece(NamedTuple):
+class _Piece(Value):
     declaration: int
     start: int
     end: int
@@ -89,7 +89,10 @@ def slice_module(code: str, entry_start: int, exports: dict[str, str], found: li
             tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
     tests.sort(key=lambda test: test[0])
     if len(tests) < 2 or stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code):
-        return Slices("", tuple(Test(name, local, "", position) for position, name, local, _ in tests))
+        return Slices(
+            base="",
+            tests=tuple(Test(name=name, entry=local, pieces="", offset=position) for position, name, local, _ in tests),
+        )
     return _cut(code, tests, others)
 
 
@@ -105,12 +108,16 @@ def _piece(code: str, position: int, name: str, source: str) -> _Piece | None:
     """The part of the code that can be left out with the function, if it stands there as a plain declaration."""
     printed = as_printed(name)
     if source.startswith((f"function {printed}(", f"function* {printed}(")):
-        return _Piece(position, position, position + len(source), "") if code.startswith(source, position) else None
+        return (
+            _Piece(declaration=position, start=position, end=position + len(source), stub="")
+            if code.startswith(source, position)
+            else None
+        )
     start = position + len(f"var {printed} = ")
     end = start + len(source)
     if not code.startswith(f"var {printed} = {source};\n", position):
         return None
-    return _Piece(position, start, end, "0")
+    return _Piece(declaration=position, start=start, end=end, stub="0")
 
 
 def _other(text: str, name: str, source: str) -> _Piece | None:
@@ -120,7 +127,11 @@ def _other(text: str, name: str, source: str) -> _Piece | None:
     whole = f"\n{head}{source};\n" if head else f"\n{source}\n"
     declaration = text.find(whole)
     start = declaration + len(head)
-    return _Piece(declaration, start, start + len(source), "0" if head else "") if declaration >= 0 else None
+    return (
+        _Piece(declaration=declaration, start=start, end=start + len(source), stub="0" if head else "")
+        if declaration >= 0
+        else None
+    )
 
 
 def _plain(printed: str) -> str:
@@ -144,7 +155,8 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]], others: di
     mentions = {}
     base, rest, places, at = [], [], {}, 0
     length = 0
-    for local, (declaration, start, end, stub) in sorted(pieces.items(), key=lambda item: item[1].start):
+    for local, piece in sorted(pieces.items(), key=lambda item: item[1].start):
+        declaration, start, end, stub = piece.declaration, piece.start, piece.end, piece.stub
         mentions[local] = names.among(words[start:end], code[start:end])
         blank = stub + "\n" * code.count("\n", start, end)
         base += [code[at:start], blank]
@@ -159,8 +171,8 @@ def _cut(code: str, tests: list[tuple[int, str, str, _Piece | None]], others: di
     for position, name, local, _ in tests:
         needed = _closure([*([local] if local in pieces else ()), *always], mentions)
         put_back = ",".join([text for _, text in sorted([places[name] for name in needed])])
-        planned.append(Test(name, local, put_back, position))
-    return Slices("".join(base) + code[at:], tuple(planned))
+        planned.append(Test(name=name, entry=local, pieces=put_back, offset=position))
+    return Slices(base="".join(base) + code[at:], tests=tuple(planned))
 
 
 class _Names:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.compile.esbuild import Service
 from scripttest.errors import CompileError, HostError, ScriptError, StackFrame
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 from scripttest.workers.module_run import boot
 from scripttest.workers.protocol import encode
 from scripttest.workers.supervisor import Worker
@@ -43,7 +43,7 @@ class FunctionServices(Protocol):
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
 
 
-class FunctionCall(NamedTuple):
+class FunctionCall(Value):
     """What is to be called."""
 
     script: Path
@@ -62,7 +62,7 @@ class FunctionCall(NamedTuple):
     """Index of the argument that the context stands in for."""
 
 
-class Returned(NamedTuple):
+class Returned(Value):
     """What a function returned."""
 
     value: Any
@@ -148,7 +148,7 @@ class FunctionPool:
         if future is None:
             compiler = self._compile()
             future = self._compiled[key] = asyncio.get_running_loop().create_future()
-            compiler.add([Source(key, script, module)])
+            compiler.add([Source(key=key, test=script, script=module)])
         return await asyncio.shield(future)
 
     async def declared(self, script: Path, module: Path | None = None) -> frozenset[str]:
@@ -232,7 +232,7 @@ class _Loaded:
         """What a worker's answer means."""
         record = json.loads(answer)
         if "ok" in record:
-            return Returned(record["ok"], tuple(record.get("sent") or ()), logs)
+            return Returned(value=record["ok"], sent=tuple(record.get("sent") or ()), logs=logs)
         if record.get("missing"):
             missing = MissingFunctionError(f"there is no function {function} in {self.compiled.source.test}")
             missing.known = tuple(sorted(self.declared))
@@ -343,5 +343,5 @@ class _Session:
 def _compile_failure(error: CompileError) -> FunctionError:
     failure = FunctionError(error.message, error.location, error.hint)
     if error.location and error.location.line:
-        failure.frames = (StackFrame("", error.location),)
+        failure.frames = (StackFrame(function="", location=error.location),)
     return failure

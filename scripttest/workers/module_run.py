@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scripttest.compile.compiler import Compiled, Source
 from scripttest.errors import Location, StackFrame
 from scripttest.results import Cause, Failure, Outcome, ResultWarning
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 from scripttest.workers.protocol import encode
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ BIG = 50_000
 """Characters of code."""
 
 
-class Module(NamedTuple):
+class Module(Value):
     """A test module to run."""
 
     source: Source
@@ -85,19 +85,20 @@ class ModuleRun:
 
     def place(self, index: int | None) -> StackFrame:
         """Where a test is declared, or where the module begins: the position of failures that have none."""
-        file = Location(str(self.compiled.source.test), 1, 1)
+        file = Location(file=str(self.compiled.source.test), line=1, column=1)
         if index is None:
-            return StackFrame("", file)
+            return StackFrame(function="", location=file)
         test = self.tests[index]
         return StackFrame(
-            test.name, (self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file
+            function=test.name,
+            location=(self.mapper.declaration(test.offset, test.entry) if test.offset >= 0 else None) or file,
         )
 
     def placed(self, failure: Failure, index: int | None) -> Failure:
         """A failure without a position, put where the test is declared; None: where the module begins."""
         frame = self.place(index)
         code = _code_frame(frame.location) if index is not None else ""
-        return failure._replace(frames=(frame,), code_frame=code)
+        return failure.replace(frames=(frame,), code_frame=code)
 
     @property
     def is_big(self) -> bool:
@@ -137,15 +138,15 @@ class ModuleRun:
         if not isinstance(not_judged, int):
             raise ValueError("an outcome of another kind")
         return Outcome(
-            name,
-            status,
-            milliseconds,
-            failures,
-            record.get("assertions", 0),
-            record.get("skip_reason"),
-            steps,
-            tuple(self._warning(warning, index) for warning in record.get("warnings", ())),
-            not_judged + sum(step.not_judged for step in steps),
+            name=name,
+            status=status,
+            milliseconds=milliseconds,
+            failures=failures,
+            assertions=record.get("assertions", 0),
+            skip_reason=record.get("skip_reason"),
+            steps=steps,
+            warnings=tuple(self._warning(warning, index) for warning in record.get("warnings", ())),
+            not_judged=not_judged + sum(step.not_judged for step in steps),
         )
 
     def _warning(self, record: dict[str, Any], index: int | None) -> ResultWarning:
@@ -155,13 +156,15 @@ class ModuleRun:
             message = (f"{name}()" if name else "An async function") + message
             frames = frames[1:] or frames
         frames = frames or (self.place(index),)
-        return ResultWarning(record["kind"], message, frames, _code_frame(frames[0].location))
+        return ResultWarning(
+            kind=record["kind"], message=message, frames=frames, code_frame=_code_frame(frames[0].location)
+        )
 
     def _returns(self, index: int) -> tuple[StackFrame, ...]:
         """Where a test function returns."""
         test = self.tests[index]
         place = self.mapper.last_return(test.offset) if test.offset >= 0 else None
-        return (StackFrame(test.name, place),) if place else ()
+        return (StackFrame(function=test.name, location=place),) if place else ()
 
     def cut_short(self, failed: list[tuple[str, str]], index: int, failure: Failure, milliseconds: float) -> Outcome:
         """The outcome of a test that did not come to its end because of a failure, after those that it had told:
@@ -171,8 +174,11 @@ class ModuleRun:
         for step, record in failed:
             of_steps.setdefault(step, []).append(self._failure(json.loads(record), index))
         own = of_steps.pop(name, [])
-        steps = tuple(Outcome(step, "failed", 0, tuple(failures)) for step, failures in of_steps.items())
-        return Outcome(name, "failed", milliseconds, (*own, failure), steps=steps)
+        steps = tuple(
+            Outcome(name=step, status="failed", milliseconds=0, failures=tuple(failures))
+            for step, failures in of_steps.items()
+        )
+        return Outcome(name=name, status="failed", milliseconds=milliseconds, failures=(*own, failure), steps=steps)
 
     def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
@@ -193,19 +199,19 @@ class ModuleRun:
         elif phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = "setup"
         return Failure(
-            cause,
-            message,
-            record.get("type"),
-            record.get("reason"),
-            record.get("expected"),
-            record.get("actual"),
-            record.get("expected_text"),
-            record.get("actual_text"),
-            record.get("diff"),
-            phase,
-            frames,
-            _code_frame(frames[0].location) if known else "",
-            self._details(record["details"]) if record.get("details") else "",
+            cause=cause,
+            message=message,
+            type=record.get("type"),
+            reason=record.get("reason"),
+            expected=record.get("expected"),
+            actual=record.get("actual"),
+            expected_text=record.get("expected_text"),
+            actual_text=record.get("actual_text"),
+            diff=record.get("diff"),
+            phase=phase,
+            frames=frames,
+            code_frame=_code_frame(frames[0].location) if known else "",
+            details=self._details(record["details"]) if record.get("details") else "",
         )
 
     def _details(self, details: list[dict[str, Any]]) -> str:
@@ -216,8 +222,8 @@ class ModuleRun:
             message, frames = self.mapper.error(detail["text"], detail.get("stack") or "")
             lines += [f"{indent}{line}" for line in message.split("\n")]
             if frames:
-                file, line, column, _ = frames[0].location
-                lines.append(f"{indent}  at {file.removeprefix(f'{self._root}/')}:{line}:{column}")
+                at = frames[0].location
+                lines.append(f"{indent}  at {at.file.removeprefix(f'{self._root}/')}:{at.line}:{at.column}")
         return "\n".join(lines)
 
 
@@ -243,7 +249,7 @@ def _quoted(identifier: str) -> str:
 def _at_assertion(frame: StackFrame, type: str) -> StackFrame:
     from scripttest.diagnostics.stack import at_call
 
-    return StackFrame(frame.function, at_call(frame.location, type))
+    return StackFrame(function=frame.function, location=at_call(frame.location, type))
 
 
 def _code_frame(location: Location) -> str:

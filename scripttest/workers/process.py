@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 
-class Child(NamedTuple):
+class Child(Value):
     """A running child process. The descriptors are the parent's ends, to be closed with `close`."""
 
     pid: int
@@ -19,7 +19,7 @@ class Child(NamedTuple):
 
     def close(self) -> None:
         """Closes the parent's ends."""
-        for descriptor in self[1:]:
+        for descriptor in (self.stdin, self.stdout, self.stderr, self.lifeline):
             os.close(descriptor)
 
     def kill(self) -> None:
@@ -69,7 +69,7 @@ def spawn(argv: list[str], environment: dict[str, str]) -> Child:
     finally:
         for descriptor in {*theirs, *high}:
             os.close(descriptor)
-    return Child(pid, stdin, stdout, stderr, lifeline)
+    return Child(pid=pid, stdin=stdin, stdout=stdout, stderr=stderr, lifeline=lifeline)
 
 
 def _above(descriptor: int, least: int) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from scripttest.compile.esbuild import Service
 from scripttest.errors import HostError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 from scripttest.workers.process import LIFELINE, SIGKILL, Child, spawn
 from scripttest.workers.protocol import Frame, FrameReader, encode
 
@@ -45,7 +45,7 @@ def worker_command(parts: Path) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, str(parts), "0", "1", str(LIFELINE), *paths]
 
 
-class Processes(NamedTuple):
+class Processes(Value):
     """The processes that every run needs, started before anything else so that they load meanwhile. They end by
     themselves when this process does."""
 
@@ -59,7 +59,7 @@ def start_processes(parts: Path) -> Processes:
     """Starts the compiler and one worker, which takes the script half of the bindings from `parts`. Raises
     HostError."""
     command = worker_command(parts)
-    return Processes(Service(), Worker(command), command)
+    return Processes(compiler=Service(), worker=Worker(command), command=command)
 
 
 class Worker:

@@ -102,7 +102,7 @@ def measure(command: list[str], directory: Path) -> Usage:
         assert process.stderr is not None
         raise SystemExit(f"{' '.join(command)} ended with {status}: {process.stderr.read().decode()}")
     process.returncode = 0
-    return Usage(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    return Usage(wall=wall, cpu=usage.ru_utime + usage.ru_stime, peak=usage.ru_maxrss / 1024)
 
 
 class Run(NamedTuple):
@@ -139,7 +139,9 @@ def run(count: int, milliseconds: float, parallel: int) -> Run:
         server = Server(milliseconds)
         floor = measure([sys.executable, "-c", FLOOR, f"{server.url}/v1", str(count), str(parallel)], folder)
         server.close()
-        return Run(usage, floor, first - begin, (seen[0] if seen else float("nan")) - begin)
+        return Run(
+            usage=usage, floor=floor, first_call=first - begin, first_result=(seen[0] if seen else float("nan")) - begin
+        )
 
 
 def _watch(report: Path, seen: list[float]) -> None:

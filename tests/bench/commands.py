@@ -65,7 +65,7 @@ def prepare(tool: Tool, workload: Workload, root: Path, broken: bool = False) ->
     """Writes the files of a workload below `root`."""
     folder = root / f"{workload.name}{'-broken' if broken else ''}" / tool.name
     tool.write(folder, workload, broken)
-    return Job(tool, workload, folder, tool.command(workload))
+    return Job(tool=tool, workload=workload, folder=folder, command=tool.command(workload))
 
 
 def check_that_it_can_fail(job: Job) -> None:
@@ -121,4 +121,6 @@ def run(command: list[str], folder: Path, watch: Callable[[int], None] | None = 
         timer.cancel()
         _wait_for_orphans(command)
         log.seek(0)
-        return Ended(code, seconds, re.sub(r"\x1b\[[\d;]*m", "", log.read().decode(errors="replace")))
+        return Ended(
+            code=code, seconds=seconds, output=re.sub(r"\x1b\[[\d;]*m", "", log.read().decode(errors="replace"))
+        )

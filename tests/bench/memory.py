@@ -74,7 +74,7 @@ class Watch:
             todo += [(int(child), pid) for children in tasks for child in children.split()]
             sizes = dict(line.split(":", 1) for line in status.splitlines() if line.startswith(("VmHWM", "VmRSS")))
             if "VmHWM" in sizes:
-                self._seen[pid] = Seen(command_line, parent, _bytes(sizes["VmHWM"]))
+                self._seen[pid] = Seen(command_line=command_line, parent=parent, peak=_bytes(sizes["VmHWM"]))
                 total += _bytes(sizes["VmRSS"])
             elif pid == root:
                 return False

@@ -29,9 +29,9 @@ from workloads import Workload
 if TYPE_CHECKING:
     from scripttest.compile.compiler import Compiler, Source
 
-ONE = Workload(1, 3)
-BIG = Workload(1, 1000)
-MANY = Workload(200, 10)
+ONE = Workload(modules=1, tests=3)
+BIG = Workload(modules=1, tests=1000)
+MANY = Workload(modules=200, tests=10)
 SMALL_RUNS = 15
 """How often the three tests are run for the steps of a realm."""
 SLOWEST = 4
@@ -75,7 +75,7 @@ def main() -> int:
 def _python(job: Job) -> Job:
     """The job with this interpreter in the place of the installed command."""
     flags = job.tool.inputs(job.workload)
-    return job._replace(command=[sys.executable, "-c", MAIN, *flags])
+    return job.replace(command=[sys.executable, "-c", MAIN, *flags])
 
 
 def _paths() -> list[str]:
@@ -203,7 +203,7 @@ def _lists(steps: Steps) -> bool:
 def _realms_of(job: Job, runs: int) -> list[Steps]:
     path = job.folder / "realms.txt"
     flags = [*job.tool.inputs(job.workload), "--parallel", "1"]
-    timed = job._replace(command=[sys.executable, str(HERE / "realm_timer.py"), str(path), *flags])
+    timed = job.replace(command=[sys.executable, str(HERE / "realm_timer.py"), str(path), *flags])
     for _ in range(runs):
         timed.run()
     lines = path.read_text().splitlines() if path.exists() else []
@@ -259,12 +259,12 @@ def _compile(job: Job, started: bool) -> list[float]:
 
     folder, test_file = job.folder / job.tool.sources, job.tool.dialect.test_file.format
     names = job.workload.module_names()
-    sources = [Source(name, folder / test_file(name), folder / f"{name}.ts") for name in names]
+    sources = [Source(key=name, test=folder / test_file(name), script=folder / f"{name}.ts") for name in names]
     began = time.perf_counter()
     compiler = Compiler(job.folder, Service())
     try:
         if started:
-            _wait_for(compiler, [sources[0]._replace(key="first")], time.perf_counter)
+            _wait_for(compiler, [sources[0].replace(key="first")], time.perf_counter)
             began = time.perf_counter()
         return _wait_for(compiler, sources, lambda: time.perf_counter() - began)
     finally:

@@ -73,7 +73,7 @@ def of_scripts(results: int, rounds: int) -> str:
         write_modules(root, results)
         seconds = run(root)
         whole = load(root / "report.jsonl")
-        part = whole._replace(results=whole.results[: results // 10])
+        part = whole.replace(results=whole.results[: results // 10])
         rows = []
         for each in FORMATS:
             share = 100 * min(feed(whole, root / f"copy.{each}") for _ in range(rounds)) / seconds

@@ -45,12 +45,12 @@ class Goal(NamedTuple):
 
 
 GOALS = (
-    Goal("1x3", "node", 0.66),
-    Goal("1x3", "jest", 0.33),
-    Goal("50x10", "jest", 0.3),
-    Goal("200x10", "jest", 0.3),
-    Goal("200x10", "jest", 1.0 / 3.2, "1.0 s where jest takes 3.2 s"),
-    Goal("1x1000", "jest", 0.6),
+    Goal(workload="1x3", peer="node", factor=0.66),
+    Goal(workload="1x3", peer="jest", factor=0.33),
+    Goal(workload="50x10", peer="jest", factor=0.3),
+    Goal(workload="200x10", peer="jest", factor=0.3),
+    Goal(workload="200x10", peer="jest", factor=1.0 / 3.2, text="1.0 s where jest takes 3.2 s"),
+    Goal(workload="1x1000", peer="jest", factor=0.6),
 )
 
 

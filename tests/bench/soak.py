@@ -115,7 +115,15 @@ def soak(name: str, wanted: int, command: list[str], folder: Path, every: float)
                 if command_size := _resident(process.pid):
                     sizes = [_resident(pid) for pid in _workers(process.pid)]
                     seconds = time.monotonic() - begin
-                    samples.append(Sample(seconds, counter.count(), command_size, max(sizes, default=0), len(sizes)))
+                    samples.append(
+                        Sample(
+                            seconds=seconds,
+                            results=counter.count(),
+                            command=command_size,
+                            worker=max(sizes, default=0),
+                            workers=len(sizes),
+                        )
+                    )
                 try:
                     process.wait(every)
                 except subprocess.TimeoutExpired:
@@ -127,7 +135,7 @@ def soak(name: str, wanted: int, command: list[str], folder: Path, every: float)
             problems.append(f"exit code {process.returncode}: {output.read()[-1000:].decode(errors='replace')}")
     if not samples:
         raise SystemExit(f"{name}: ended before it was looked at: {'; '.join(problems)}")
-    return Soak(name, wanted, samples, wall, _children_cpu() - used, problems)
+    return Soak(name=name, wanted=wanted, samples=samples, wall=wall, cpu=_children_cpu() - used, problems=problems)
 
 
 def soak_cases(count: int, every: float) -> Soak:
@@ -150,7 +158,7 @@ def soak_tests(count: int, every: float) -> Soak:
     from tools import all_tools
     from workloads import Workload
 
-    workload = Workload(max(1, count // TESTS), min(count, TESTS))
+    workload = Workload(modules=max(1, count // TESTS), tests=min(count, TESTS))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tool = all_tools(YAO_TEST[0])["yao-test"]

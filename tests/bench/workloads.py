@@ -33,7 +33,12 @@ class Workload(NamedTuple):
         return ["calc"] if self.modules == 1 else [f"calc_{number:03}" for number in range(1, self.modules + 1)]
 
 
-WORKLOADS = (Workload(1, 3), Workload(50, 10), Workload(200, 10), Workload(1, 1000))
+WORKLOADS = (
+    Workload(modules=1, tests=3),
+    Workload(modules=50, tests=10),
+    Workload(modules=200, tests=10),
+    Workload(modules=1, tests=1000),
+)
 
 _MODULE = """\
 export interface Line {

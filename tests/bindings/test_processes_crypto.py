@@ -13,7 +13,7 @@ from bindings.policy import Policy
 from bindings.processes import call
 from bindings.services import HostCall, ProcessError
 
-CALL = HostCall(Path("/nowhere"), Policy(), "en-us", {}, {})
+CALL = HostCall(app_root=Path("/nowhere"), policy=Policy(), locale="en-us", authorized={}, session={})
 
 
 def run(name: str, *args: Any) -> Any:

@@ -47,7 +47,7 @@ def app(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def run(app: Path) -> Run:
-    surroundings = HostCall(app, Policy(), "en-us", {}, {})
+    surroundings = HostCall(app_root=app, policy=Policy(), locale="en-us", authorized={}, session={})
     return lambda name, *args: call(f"fs.{name}", args, surroundings)
 
 
@@ -365,7 +365,7 @@ def test_failures_name_the_path_as_the_script_knows_it(
 
 
 def test_a_volume_that_does_not_exist_yet_is_made_by_writing(tmp_path: Path) -> None:
-    surroundings = HostCall(tmp_path / "fresh", Policy(), "en-us", {}, {})
+    surroundings = HostCall(app_root=tmp_path / "fresh", policy=Policy(), locale="en-us", authorized={}, session={})
     assert call("fs.data.Exists", ["/"], surroundings) is False
     assert call("fs.data.WriteFile", ["a.txt", "x"], surroundings) == 1
     assert (tmp_path / "fresh/data/a.txt").read_text() == "x"

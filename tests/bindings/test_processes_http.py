@@ -100,7 +100,9 @@ def url(server: ThreadingHTTPServer) -> str:
 def run(tmp_path: Path) -> Run:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/up.txt").write_text("uploaded")
-    surroundings = HostCall(tmp_path, Policy(allow_net=("127.0.0.1",)), "en-us", {}, {})
+    surroundings = HostCall(
+        app_root=tmp_path, policy=Policy(allow_net=("127.0.0.1",)), locale="en-us", authorized={}, session={}
+    )
     return lambda name, *args: call(f"http.{name}", args, surroundings)
 
 
@@ -328,7 +330,7 @@ def test_a_host_that_is_not_allowed_is_refused_with_the_ways_out(run: Run, name:
 
 
 def test_without_permission_nothing_is_sent(url: str, server: Any, tmp_path: Path) -> None:
-    closed = HostCall(tmp_path, Policy(), "en-us", {}, {})
+    closed = HostCall(app_root=tmp_path, policy=Policy(), locale="en-us", authorized={}, session={})
     with pytest.raises(ProcessError, match=r'Cannot reach "127\.0\.0\.1": scripts have no network') as caught:
         call("http.Get", [f"{url}/a"], closed)
     assert caught.value.code == 403
@@ -338,7 +340,9 @@ def test_without_permission_nothing_is_sent(url: str, server: Any, tmp_path: Pat
 def test_the_port_can_be_part_of_the_permission(url: str, tmp_path: Path) -> None:
     port = urlsplit(url).port
     for allowed, fits in ((f"127.0.0.1:{port}", True), (f"127.0.0.1:{closed_port()}", False)):
-        surroundings = HostCall(tmp_path, Policy(allow_net=(allowed,)), "en-us", {}, {})
+        surroundings = HostCall(
+            app_root=tmp_path, policy=Policy(allow_net=(allowed,)), locale="en-us", authorized={}, session={}
+        )
         if fits:
             assert call("http.Get", [f"{url}/a"], surroundings)["status"] == 200
         else:

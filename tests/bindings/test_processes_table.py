@@ -14,7 +14,7 @@ from bindings.processes import NAMESPACES, call, find, knows
 from bindings.processes.arguments import Arguments, host_functions, kind
 from bindings.services import HostCall, ProcessError
 
-CALL = HostCall(Path("/nowhere"), Policy(), "en-us", {}, {})
+CALL = HostCall(app_root=Path("/nowhere"), policy=Policy(), locale="en-us", authorized={}, session={})
 
 OFFERED = {
     "text": "Extract ExtractFirst ExtractJSON ExtractByType MarkdownToHTML HTMLToMarkdown",

@@ -13,7 +13,7 @@ from bindings.processes import call
 from bindings.processes.text import guess
 from bindings.services import HostCall
 
-CALL = HostCall(Path("/nowhere"), Policy(), "en-us", {}, {})
+CALL = HostCall(app_root=Path("/nowhere"), policy=Policy(), locale="en-us", authorized={}, session={})
 
 
 def run(name: str, *args: Any) -> Any:

@@ -24,7 +24,13 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def surroundings() -> HostCall:
-    return HostCall(Path("/nowhere"), Policy(environment={"SHOWN": "yes"}), "en-us", {"session_id": "s1"}, {})
+    return HostCall(
+        app_root=Path("/nowhere"),
+        policy=Policy(environment={"SHOWN": "yes"}),
+        locale="en-us",
+        authorized={"session_id": "s1"},
+        session={},
+    )
 
 
 @pytest.fixture
@@ -279,7 +285,7 @@ def test_the_environment_can_be_set_for_the_test_only(
     assert run("utils.env.SetMany", {"SHOWN": "no", "N": 5}) is None
     assert run("utils.env.GetMany", "HIDDEN", "SHOWN", "N") == {"HIDDEN": "mine", "SHOWN": "no", "N": "5"}
     assert __import__("os").environ["HIDDEN"] == "secret"
-    assert call("utils.env.Get", ["SHOWN"], surroundings._replace(session={})) == "yes"
+    assert call("utils.env.Get", ["SHOWN"], surroundings.replace(session={})) == "yes"
     assert run("session.Dump") == {}
 
 
@@ -351,7 +357,7 @@ OPENSSL_SIGNATURE = "nJpx05SWO7Ew5F0dt52ELdJquEAMwk8HuoeH1M2o6U4"
 def test_bad_tokens_are_refused(run: Run, surroundings: HostCall) -> None:
     good = run("utils.jwt.Make", 1, {})["token"]
     head, body, signature = good.split(".")
-    other = surroundings._replace(policy=Policy(environment={"YAO_JWT_SECRET": "other"}))
+    other = surroundings.replace(policy=Policy(environment={"YAO_JWT_SECRET": "other"}))
     bad = [
         "",
         "a.b",
@@ -448,7 +454,7 @@ def test_sessions_of_other_ids_are_apart(run: Run) -> None:
 
 def test_the_session_id(run: Run, surroundings: HostCall) -> None:
     assert run("session.ID") == "s1"
-    assert call("session.ID", [], surroundings._replace(authorized={})) == "test-session"
+    assert call("session.ID", [], surroundings.replace(authorized={})) == "test-session"
 
 
 @pytest.mark.parametrize(

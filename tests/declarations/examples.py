@@ -49,4 +49,4 @@ def examples(files: Iterable[File]) -> Iterator[Example]:
         for name, doc in [(file.name, file.header), *((part.path, part.doc) for part in file.walk())]:
             blocks = doc.blocks if doc else []
             for number, block in enumerate(blocks, 1):
-                yield Example(f"{name} {number}" if len(blocks) > 1 else name, block)
+                yield Example(id=f"{name} {number}" if len(blocks) > 1 else name, code=block)

@@ -69,7 +69,7 @@ def blocks_of(page: Path) -> list[Block]:
     """The fenced blocks of a page."""
     text = page.read_text("utf-8")
     found = re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)
-    return [Block(match[1], match[2], text.count("\n", 0, match.start(2)) + 1) for match in found]
+    return [Block(language=match[1], text=match[2], line=text.count("\n", 0, match.start(2)) + 1) for match in found]
 
 
 def module_of(path: str) -> str:

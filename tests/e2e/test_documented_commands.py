@@ -96,10 +96,10 @@ def _of_blocks(page: Path) -> Iterator[Line]:
     for block in blocks_of(page):
         if block.language == "bash":
             for number, line in enumerate(block.text.replace("\\\n", " ").splitlines(), block.line):
-                yield Line(line.partition("  #")[0].strip(), number)
+                yield Line(text=line.partition("  #")[0].strip(), line=number)
         elif block.language == "yaml" and block.text.startswith("jobs:") and page.name not in PAGES_OF_OTHER_TESTS:
             for job in yaml.safe_load(block.text)["jobs"].values():
-                yield from (Line(step["run"], block.line) for step in job["steps"] if "run" in step)
+                yield from (Line(text=step["run"], line=block.line) for step in job["steps"] if "run" in step)
 
 
 def _of_text(text: str) -> Iterator[Line]:
@@ -109,11 +109,11 @@ def _of_text(text: str) -> Iterator[Line]:
         if line.startswith("```"):
             inside = not inside
         elif not inside and line.startswith("    ") and COMMAND.match(line.strip()):
-            yield Line(line.strip(), number)
+            yield Line(text=line.strip(), line=number)
         elif not inside:
             for span in re.findall(r"(?<!`)`([^`]+)`(?!`)", line):
                 if COMMAND.match(span):
-                    yield Line(span.replace("\\|", "|"), number)
+                    yield Line(text=span.replace("\\|", "|"), line=number)
 
 
 def is_name(line: str) -> bool:

@@ -273,7 +273,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
         {},
         ("-i", "scripts:tests.none", "-n", "demo"),
         'Error: Cannot use -i scripts:tests.none: Cannot find the script of "scripts:tests.none": '
-        "looked in <app>/scripts, the agents' src/ folders, <app>/assistants/demo/src, <app>/assistants/demo/tests\n",
+        "looked in scripts, the agents' src/ folders, assistants/demo/src, assistants/demo/tests\n",
     ),
     "a script without the function": (
         {"/scripts/tests.ts": "function Other() {}"},

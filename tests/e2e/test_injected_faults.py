@@ -55,7 +55,7 @@ def run_under_fire(here: Application, killer: Killer, path: Path) -> Run:
         os.close(reading)
         killer.run(process, PATIENCE)
         process.kill()
-    return Run(process.returncode, console.read_text(), "")
+    return Run(code=process.returncode, stdout=console.read_text(), stderr="")
 
 
 def results_of(path: Path) -> dict[str, Record]:

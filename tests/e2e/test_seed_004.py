@@ -82,7 +82,7 @@ def blocks(text: str) -> Iterator[Block]:
     """The fenced blocks of a text, without the indent of lists."""
     for match in re.finditer(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.M | re.S):
         indent, language, body = match.groups()
-        yield Block(language, re.sub(f"^{indent}", "", body, flags=re.M))
+        yield Block(language=language, text=re.sub(f"^{indent}", "", body, flags=re.M))
 
 
 def cells(line: str) -> list[str]:

@@ -88,24 +88,24 @@ def design_agent(id: str, replies: str, **package: Any) -> dict[str, str | bytes
 
 
 STANDARD = [
-    Document(APP / "standard.md", ("", ""), "desk", {}),
+    Document(path=APP / "standard.md", section=("", ""), agent="desk", files={}),
     Document(
-        SEEDS / "004_4cbeb602588a8fab.txt",
-        ("\n## Input Format (JSONL)\n", "\n## Output Format\n"),
-        "keyword",
-        {
+        path=SEEDS / "004_4cbeb602588a8fab.txt",
+        section=("\n## Input Format (JSONL)\n", "\n## Output Format\n"),
+        agent="keyword",
+        files={
             **design_agent("keyword", KEYWORD_REPLIES),
             "/scripts/test.ts": "function ValidateOutput(output, input) { return { pass: output.includes(input), message: '' }; }",
         },
     ),
 ]
 HISTORY = [
-    Document(APP / "history.md", ("", ""), "desk", {}),
+    Document(path=APP / "history.md", section=("", ""), agent="desk", files={}),
     Document(
-        SEEDS / "001_93113f194e8893ce.txt",
-        ("\n## Test Case Format\n", "\n## Standard Agent Interface\n"),
-        "expense",
-        {
+        path=SEEDS / "001_93113f194e8893ce.txt",
+        section=("\n## Test Case Format\n", "\n## Standard Agent Interface\n"),
+        agent="expense",
+        files={
             **design_agent("expense", EXPENSE_REPLIES, mcp={"servers": ["expenses"]}),
             **server("expenses", {"create_expense": "scripts.tickets.Open"}),
             "/assistants/expense/tests/fixtures/receipt.jpg": JPEG,

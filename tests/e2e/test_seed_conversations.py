@@ -45,10 +45,10 @@ function Create(expense, ctx) {
 }
 SECTION = ("\n## Test Case Format\n", "\n## Open Questions\n")
 MULTI_TURN = [
-    Document(SEEDS / name, SECTION, "expense", FILES)
+    Document(path=SEEDS / name, section=SECTION, agent="expense", files=FILES)
     for name in ("000_3e155c025ec93ea2.txt", "002_4fdfdd5b9a51b2ad.txt")
 ]
-DYNAMIC = Document(SEEDS / "001_93113f194e8893ce.txt", SECTION, "expense", FILES)
+DYNAMIC = Document(path=SEEDS / "001_93113f194e8893ce.txt", section=SECTION, agent="expense", files=FILES)
 
 
 def at_hand(documents: list[Document]) -> list[Any]:

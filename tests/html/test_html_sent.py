@@ -61,7 +61,7 @@ def test_the_summary_says_what_did_not_run_and_what_it_took(open_report: Any) ->
     usage = {"input_tokens": 1200, "output_tokens": 34, "cost": 0.5}
     summary = {**ended.summary, "usage": usage, "stopped": "--fail-fast", "not_run": 41}
 
-    page = open_report(ended._replace(summary=summary))
+    page = open_report(ended.replace(summary=summary))
 
     expect(page.locator(".left")).to_have_text("41 tests did not run: the run ended early (--fail-fast)")
     expect(page.locator(".surroundings")).to_contain_text("1,234 ($0.50)")

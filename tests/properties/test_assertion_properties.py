@@ -19,6 +19,7 @@ from runner.assertions import TYPES, check, check_all, problem
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
 from runner.assertions.values import KINDS, equal
 from runner.cases.model import Assertion
+from scripttest.values import names_of
 
 Fields = dict[str, Any]
 
@@ -58,7 +59,7 @@ def judge(fields: Fields, evidence: Evidence, judges: Judges | None = None) -> A
 
 def passes(fields: Fields, output: Any) -> bool:
     """Whether an assertion that can be evaluated holds."""
-    result = judge(fields, Evidence(output))
+    result = judge(fields, Evidence(output=output))
     assert not result.error, result.message
     return result.passed
 
@@ -67,7 +68,7 @@ def passes(fields: Fields, output: Any) -> bool:
 
 names = st.one_of(st.sampled_from(["search", "a.b", "web__search", "search.x"]), texts)
 tools = st.tuples(names, st.sampled_from(["", "web.tools", "web"]), values, values, st.one_of(st.none(), texts)).map(
-    lambda fields: ToolUse(*fields)
+    lambda fields: ToolUse(**dict(zip(names_of(ToolUse), fields, strict=True)))
 )
 outputs = st.one_of(values, values.map(json.dumps), texts.map("Here it is: ```json\n{}\n```".format))
 evidence = st.fixed_dictionaries(
@@ -150,9 +151,9 @@ assertions = st.one_of(
 
 
 @given(assertions, evidence, answers_of_judges)
-@example({"type": "json_schema", "value": {"$ref": "#"}}, Evidence("a"), True)
-@example({"type": "equals", "value": None}, Evidence("```yaml\na: !!bool maybe\n```"), True)
-@example({"type": "type", "value": "array"}, Evidence("[" * 100_000), True)
+@example({"type": "json_schema", "value": {"$ref": "#"}}, Evidence(output="a"), True)
+@example({"type": "equals", "value": None}, Evidence(output="```yaml\na: !!bool maybe\n```"), True)
+@example({"type": "type", "value": "array"}, Evidence(output="[" * 100_000), True)
 def test_every_assertion_has_a_verdict_on_every_answer(fields: Fields, evidence: Evidence, answer: Any) -> None:
     result = judge(fields, evidence, Judges(answer))
 
@@ -186,7 +187,9 @@ def test_an_assertion_without_a_problem_can_be_evaluated(fields: Fields) -> None
     wrong = problem(assertion, has_expected=False)
     assert wrong is None or isinstance(wrong, str)
     if wrong is None and "cost" not in json.dumps(fields):
-        evidence = Evidence({"a": 1}, tools=(ToolUse("search", "web", {}, "found"),), cost=1.0)
+        evidence = Evidence(
+            output={"a": 1}, tools=(ToolUse(name="search", server="web", arguments={}, result="found"),), cost=1.0
+        )
         result = asyncio.run(check(assertion, evidence, Judges({"passed": True})))
         assert not result.error or "tool_result" in json.dumps(fields) or "invalid JSON Schema" in result.message, (
             result
@@ -356,7 +359,10 @@ def test_every_value_has_one_type(value: Any) -> None:
 # tools and measures
 
 arguments = st.sampled_from([{}, {"n": 1}, {"n": 1, "m": 2}])
-called = st.lists(st.tuples(st.sampled_from("abc"), arguments).map(lambda use: ToolUse(use[0], "", use[1])), max_size=4)
+called = st.lists(
+    st.tuples(st.sampled_from("abc"), arguments).map(lambda use: ToolUse(name=use[0], server="", arguments=use[1])),
+    max_size=4,
+)
 sequences = st.lists(
     st.one_of(
         st.sampled_from("abc"),
@@ -368,7 +374,10 @@ sequences = st.lists(
 
 
 @given(sequences, called)
-@example(["a", {"name": "a", "arguments": {"n": 1}}], [ToolUse("a", "", {"n": 1}), ToolUse("a", "", {})])
+@example(
+    ["a", {"name": "a", "arguments": {"n": 1}}],
+    [ToolUse(name="a", server="", arguments={"n": 1}), ToolUse(name="a", server="", arguments={})],
+)
 def test_sequences_of_tools_are_what_trying_all_orders_finds(wanted: list[Any], calls: list[ToolUse]) -> None:
     def fits(item: Any, use: ToolUse) -> bool:
         if isinstance(item, str):
@@ -385,7 +394,9 @@ def test_sequences_of_tools_are_what_trying_all_orders_finds(wanted: list[Any], 
         "any_order": any(holds(tuple(calls[at] for at in places)) for places in some),
     }
     found = {
-        mode: judge({"type": "tool_sequence", "value": wanted, "mode": mode}, Evidence("", tools=tuple(calls))).passed
+        mode: judge(
+            {"type": "tool_sequence", "value": wanted, "mode": mode}, Evidence(output="", tools=tuple(calls))
+        ).passed
         for mode in expected
     }
     assert found == expected
@@ -393,7 +404,7 @@ def test_sequences_of_tools_are_what_trying_all_orders_finds(wanted: list[Any], 
 
 @given(st.floats(0, 100), st.floats(0, 100), st.floats(0, 100))
 def test_measures_hold_between_their_bounds(actual: float, low: float, high: float) -> None:
-    taken = Evidence("", milliseconds=actual, cost=actual)
+    taken = Evidence(output="", milliseconds=actual, cost=actual)
     for kind in ("latency_ms", "cost"):
         assert judge({"type": kind, "value": high}, taken).passed is (actual <= high)
         assert judge({"type": kind, "value": {"min": low, "max": high}}, taken).passed is (low <= actual <= high)

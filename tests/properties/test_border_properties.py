@@ -29,7 +29,7 @@ export function Bytes(text) {
   return [bytes instanceof Uint8Array, Array.from(bytes), Process("test.Text", bytes, { $bytes: text })];
 }
 """
-CONTEXT = json.dumps(build_context(RunOptions(()), Path()))
+CONTEXT = json.dumps(build_context(RunOptions(inputs=()), Path()))
 
 
 class Services:
@@ -60,7 +60,7 @@ class Border:
         self.pool = FunctionPool(folder, worker_command(PARTS), Services(folder), SCRIPT_GLOBALS, 1)
 
     def call(self, function: str, *values: Any) -> Any:
-        call = FunctionCall(self.script, function, json.dumps(values), CONTEXT)
+        call = FunctionCall(script=self.script, function=function, arguments=json.dumps(values), context=CONTEXT)
         return self.loop.run_until_complete(self.pool.call(call, None)).value
 
     def close(self) -> None:

@@ -51,15 +51,17 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
     app.run("-i", case_file(), "-i", "scripts.demo.some", "--runs", str(request.param), "-o", str(path))
     content = path.read_bytes()
     start, *lines = map(json.loads, content.splitlines())
-    suites = tuple(Suite(s["id"], s["kind"], s["label"], s["file"], s["agent"]) for s in start["suites"])
+    suites = tuple(
+        Suite(id=s["id"], kind=s["kind"], label=s["label"], file=s["file"], agent=s["agent"]) for s in start["suites"]
+    )
     done = [key(line) for line in lines if line["type"] == "result"]
     assert len(done) == len(set(done)) >= 6, content
     sources = tuple(
-        CaseSource(suite, None, app.root, len(cases), len(cases), list)
+        CaseSource(suite=suite, assistant=None, folder=app.root, selected=len(cases), total=len(cases), cases=list)
         for suite in suites
         if suite.kind == "agent_test"
     )
-    return Report(content, suites, sources, request.param, frozenset(done))
+    return Report(content=content, suites=suites, sources=sources, runs=request.param, all=frozenset(done))
 
 
 def key(record: Record) -> tuple[str, str, int]:
@@ -121,7 +123,7 @@ def test_a_report_that_is_cut_off_at_any_byte_can_be_resumed(tmp_path: Path, rep
             assert {test for _, test, _ in again - (report.all - done)} <= {"TestA", "TestB"}, (
                 "whole modules' tests only"
             )
-            assert with_saved_options(RunOptions((), resume=str(path)), tmp_path).inputs == tuple(
+            assert with_saved_options(RunOptions(inputs=(), resume=str(path)), tmp_path).inputs == tuple(
                 found.start["resume"]["options"]["inputs"]
             )
 

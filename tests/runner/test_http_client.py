@@ -226,7 +226,7 @@ async def proxy(answer: bytes = b"HTTP/1.1 200 Connected\r\n\r\n") -> AsyncItera
 def test_a_proxy_forwards_plain_calls(server: ModelServer) -> None:
     async def session() -> Any:
         async with proxy() as (url, heads):
-            client = HttpClient(Proxies({"http": url}))
+            client = HttpClient(Proxies(urls={"http": url}))
             answer = await post(client, f"{server.url}/v1")
             await client.close()
             return answer, heads[0].splitlines()
@@ -291,7 +291,7 @@ def make_certificate(folder: Path) -> Path:
 def test_https_is_verified_and_read(tmp_path: Path, tunnel: bool) -> None:
     async def session() -> Any:
         async with tls_server(tmp_path) as (url, context), proxy() as (proxy_url, heads):
-            client = HttpClient(Proxies({"https": proxy_url} if tunnel else {}), ssl_context=context)
+            client = HttpClient(Proxies(urls={"https": proxy_url} if tunnel else {}), ssl_context=context)
             status, content = await post(client, url)
             await client.close()
             return status, len(content), [head.split(" ")[0] for head in heads]
@@ -317,7 +317,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> Non
 def test_a_proxy_that_refuses_is_said_without_its_password() -> None:
     async def session() -> None:
         async with proxy(b"HTTP/1.1 407 Who are you\r\n\r\n") as (url, _):
-            client = HttpClient(Proxies({"https": url}))
+            client = HttpClient(Proxies(urls={"https": url}))
             try:
                 await post(client, "https://api.example.com")
             finally:
@@ -363,5 +363,5 @@ def test_variables_say_which_proxy_to_use(
 )
 def test_a_proxy_that_cannot_be_used_is_a_configuration_error(url: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        HttpClient(Proxies({"all": url})).check("https://a.com/v1")
+        HttpClient(Proxies(urls={"all": url})).check("https://a.com/v1")
     assert caught.value.message == message

@@ -41,7 +41,7 @@ class Agent:
             "on_chunk": self.pieces.append,
             **more,
         }
-        return asyncio.run(self.connector.complete(ModelRequest(spoken, **fields)))
+        return asyncio.run(self.connector.complete(ModelRequest(messages=spoken, **fields)))
 
     def error(self, *messages: str | dict[str, Any], **more: Any) -> ConnectorError:
         """The error that the answer to messages is."""
@@ -229,12 +229,12 @@ def test_a_reply_has_everything_that_a_model_may_say(agent: Any) -> None:
     assert talk.ask("tea", tools=TOOLS) == Completion(
         content="Filing tea",
         tool_calls=(
-            ToolCall("call_1_1", "list", "{}"),
-            ToolCall("call_1_2", "shop__find", '{"q":"tea","deep":[1]}'),
-            ToolCall("call_1_3", "x__find", "{}"),
+            ToolCall(id="call_1_1", name="list", arguments="{}"),
+            ToolCall(id="call_1_2", name="shop__find", arguments='{"q":"tea","deep":[1]}'),
+            ToolCall(id="call_1_3", name="x__find", arguments="{}"),
         ),
         finish_reason="length",
-        usage=Usage(10, 20, 5, 0.25),
+        usage=Usage(input_tokens=10, output_tokens=20, cached_tokens=5, cost=0.25),
         model="scripted",
         id="scripted_1",
         reasoning="tea is meant",
@@ -247,11 +247,13 @@ def test_a_reply_has_everything_that_a_model_may_say(agent: Any) -> None:
 def test_usage_is_the_number_of_words(agent: Any) -> None:
     talk = agent("- reply: {text: two words, tool_calls: [{name: find, arguments: {q: some tea}}]}\n")
     answer = talk.ask(PROMPTS[0], RECEIPT)
-    assert (answer.usage, answer.finish_reason) == (Usage(6, 4), "tool_calls")
+    assert (answer.usage, answer.finish_reason) == (Usage(input_tokens=6, output_tokens=4), "tool_calls")
 
 
 def test_what_usage_does_not_say_is_counted(agent: Any) -> None:
-    assert agent("- reply: {text: two words, usage: {output_tokens: 9}}\n").ask("one").usage == Usage(1, 9)
+    assert agent("- reply: {text: two words, usage: {output_tokens: 9}}\n").ask("one").usage == Usage(
+        input_tokens=1, output_tokens=9
+    )
 
 
 def test_a_text_arrives_in_pieces(agent: Any) -> None:
@@ -335,7 +337,7 @@ def test_a_delay_can_be_cancelled(agent: Any) -> None:
     talk = agent("- reply: {text: late, delay: 1h}\n")
 
     async def give_up() -> str:
-        request = ModelRequest([{"role": "user", "content": "Hi"}], folder=talk.folder, agent="demo")
+        request = ModelRequest(messages=[{"role": "user", "content": "Hi"}], folder=talk.folder, agent="demo")
         try:
             async with asyncio.timeout(0.01):
                 return (await talk.connector.complete(request)).content
@@ -555,7 +557,7 @@ def test_the_example_for_a_missing_file_works(agent: Any, tmp_path: Path) -> Non
 
 def test_a_script_is_answered_beside_the_global_prompts(tmp_path: Path) -> None:
     connector = ScriptedConnector(tmp_path)
-    request = ModelRequest([{"role": "user", "content": "Hi"}])
+    request = ModelRequest(messages=[{"role": "user", "content": "Hi"}])
     with pytest.raises(ConnectorError, match=r"^Cannot answer a script .* there is no agent/replies\.yml$"):
         asyncio.run(connector.complete(request))
 

@@ -25,7 +25,7 @@ def folder_of(id: str) -> Path:
 def answer(id: str, payload: dict[str, Any]) -> Any:
     """What a shipped agent answers to a payload, parsed."""
     message = {"role": "user", "content": json.dumps(payload, ensure_ascii=False)}
-    request = ModelRequest([message], agent=id, folder=folder_of(id))
+    request = ModelRequest(messages=[message], agent=id, folder=folder_of(id))
     return json.loads(asyncio.run(ScriptedConnector(ASSISTANTS.parent).complete(request)).content)
 
 

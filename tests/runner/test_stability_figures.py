@@ -19,6 +19,7 @@ from runner.results.stability import (
     shown_of,
     stability_of,
 )
+from scripttest.values import fields_of
 
 P, F, S = "passed", "failed", "skipped"
 
@@ -26,7 +27,13 @@ P, F, S = "passed", "failed", "skipped"
 def attempts(*statuses: str, durations: tuple[int, ...] = (), broke: tuple[int, ...] = ()) -> list[Attempt]:
     """Attempts that say the same; `broke` are numbers of runs."""
     return [
-        Attempt(run, status, durations[run - 1] if durations else 0, "same", broke=run in broke)
+        Attempt(
+            run=run,
+            status=status,
+            duration_ms=durations[run - 1] if durations else 0,
+            answer="same",
+            broke=run in broke,
+        )
         for run, status in enumerate(statuses, 1)
     ]
 
@@ -36,7 +43,7 @@ def test_the_figures_of_a_test_that_always_passes() -> None:
     found = stability_of(attempts(P, P, P, durations=(234, 210, 256)))
 
     assert found is not None
-    assert found._asdict() == {
+    assert fields_of(found) == {
         "judged": 3,
         "passed": 3,
         "failed": 0,
@@ -59,16 +66,16 @@ def test_the_figures_of_a_test_that_always_passes() -> None:
 
 def test_the_figures_of_a_test_that_fails_once_of_four_times() -> None:
     runs = [
-        Attempt(1, P, 10, "a", tokens=100, cost=0.01),
-        Attempt(2, F, 20, "b", tokens=200, cost=0.02),
-        Attempt(3, P, 30, "a", tokens=300),
-        Attempt(4, P, 40, "c", tokens=401, cost=0.03),
+        Attempt(run=1, status=P, duration_ms=10, answer="a", tokens=100, cost=0.01),
+        Attempt(run=2, status=F, duration_ms=20, answer="b", tokens=200, cost=0.02),
+        Attempt(run=3, status=P, duration_ms=30, answer="a", tokens=300),
+        Attempt(run=4, status=P, duration_ms=40, answer="c", tokens=401, cost=0.03),
     ]
 
     found = stability_of(runs)
 
     assert found is not None
-    assert found._asdict() == {
+    assert fields_of(found) == {
         "judged": 4,
         "passed": 3,
         "failed": 1,

@@ -160,13 +160,21 @@ def test_definitions_of_the_application_hold_secrets(tmp_path: Path) -> None:
 
 
 def result(**more: Any) -> events.TestResult:
-    failure = Failure("error", f"threw {KEY}", actual={KEY: [KEY, 1, None, {"deep": KEY}]}, code_frame=f"> 1 | {KEY}")
-    return events.TestResult("scripts.a", f"Test{KEY}", 0, Outcome("Test", "failed", 1, (failure,)), **more)
+    failure = Failure(
+        cause="error", message=f"threw {KEY}", actual={KEY: [KEY, 1, None, {"deep": KEY}]}, code_frame=f"> 1 | {KEY}"
+    )
+    return events.TestResult(
+        suite="scripts.a",
+        name=f"Test{KEY}",
+        position=0,
+        outcome=Outcome(name="Test", status="failed", milliseconds=1, failures=(failure,)),
+        **more,
+    )
 
 
 def test_events_are_cleaned_in_every_field() -> None:
     secrets = Secrets({"MY_KEY": KEY})
-    clean = secrets.value(events.TestEnd(result(logs=(("info", f"says {KEY}"),))))
+    clean = secrets.value(events.TestEnd(result=result(logs=(("info", f"says {KEY}"),))))
     assert KEY not in repr(clean)
     assert clean.result.outcome.failures[0].actual == {
         "***MY_KEY***": ["***MY_KEY***", 1, None, {"deep": "***MY_KEY***"}]
@@ -176,17 +184,19 @@ def test_events_are_cleaned_in_every_field() -> None:
 
 
 def test_events_without_secrets_stay_the_same_object() -> None:
-    event = RunError("nothing to see")
+    event = RunError(message="nothing to see")
     assert Secrets({"MY_KEY": KEY}).value(event) is event
     assert Secrets({}).value(event) is event
 
 
 def test_a_secret_does_not_change_what_reporters_know_results_by() -> None:
     secrets = Secrets({"A_KEY": "scripts.expense", "B_KEY": "infrastructure"})
-    suite = Suite("scripts.expense", "script_test", "scripts.expense", "", "expense")
-    assert secrets.value(suite) == suite._replace(label="***A_KEY***")
-    outcome = Outcome("T", "failed", 1, (Failure("infrastructure", "infrastructure"),))
-    assert secrets.value(outcome).failures[0] == Failure("infrastructure", "***B_KEY***")
+    suite = Suite(id="scripts.expense", kind="script_test", label="scripts.expense", file="", agent="expense")
+    assert secrets.value(suite) == suite.replace(label="***A_KEY***")
+    outcome = Outcome(
+        name="T", status="failed", milliseconds=1, failures=(Failure(cause="infrastructure", message="infrastructure"),)
+    )
+    assert secrets.value(outcome).failures[0] == Failure(cause="infrastructure", message="***B_KEY***")
 
 
 SPLIT = {

@@ -10,7 +10,7 @@ import json
 from typing import Any, Protocol
 
 from runner.errors import RunnerError
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 Item = dict[str, Any]
 
@@ -32,7 +32,7 @@ class ToolError(RunnerError):
         return self.code < 500
 
 
-class Tool(NamedTuple):
+class Tool(Value):
     """A tool, as its server describes it."""
 
     name: str
@@ -43,7 +43,7 @@ class Tool(NamedTuple):
     """JSON Schema of the result, where there is one."""
 
 
-class ToolAnswer(NamedTuple):
+class ToolAnswer(Value):
     """What a tool answered."""
 
     content: list[Item]

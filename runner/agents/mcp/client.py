@@ -59,7 +59,10 @@ class RemoteServer:
             listed = await self._list("tools", "list_tools")
             self._tools = [
                 Tool(
-                    tool["name"], tool.get("description") or "", tool.get("inputSchema") or {}, tool.get("outputSchema")
+                    name=tool["name"],
+                    description=tool.get("description") or "",
+                    schema=tool.get("inputSchema") or {},
+                    output=tool.get("outputSchema"),
                 )
                 for tool in listed
             ]
@@ -70,7 +73,11 @@ class RemoteServer:
         tool = await self._tool(name)
         validate(arguments, tool.schema, f'Cannot call tool "{name}" of MCP server {self.id}', lenient=True)
         answer = await self._ask("call_tool", name, arguments)
-        return ToolAnswer(answer.get("content", []), bool(answer.get("isError")), answer.get("structuredContent"))
+        return ToolAnswer(
+            content=answer.get("content", []),
+            is_error=bool(answer.get("isError")),
+            structured=answer.get("structuredContent"),
+        )
 
     async def list_resources(self) -> list[Item]:
         """See `Server`."""

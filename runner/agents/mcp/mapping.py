@@ -58,9 +58,9 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
             raise ConfigurationError(f"Cannot read samples {path}:{number}:{error.colno}: {error.msg}") from error
         if not isinstance(value, dict):
             raise ConfigurationError(f"Cannot read samples {path}:{number}: it is not an object")
-        for key, first, again in repeated_keys(line):
-            twice = given_twice(key, f"{path}:{number}:{first + 1}")
-            raise ConfigurationError(f"Cannot read samples {path}:{number}:{again + 1}: {twice}", KEEP_ONE)
+        for found in repeated_keys(line):
+            twice = given_twice(found.key, f"{path}:{number}:{found.first + 1}")
+            raise ConfigurationError(f"Cannot read samples {path}:{number}:{found.again + 1}: {twice}", KEEP_ONE)
         samples.append({"name": "", "input": None, **value, "index": len(samples)})
     return samples
 

@@ -72,8 +72,8 @@ class ProcessServer:
         try:
             value = await self._call_process(process, [arguments] if mapped is None else mapped, context)
         except ProcessError as error:
-            return ToolAnswer([text_content(f"Error executing tool {name}: {error.message}")], True)
-        return ToolAnswer([text_content(_text(value))])
+            return ToolAnswer(content=[text_content(f"Error executing tool {name}: {error.message}")], is_error=True)
+        return ToolAnswer(content=[text_content(_text(value))])
 
     async def list_resources(self) -> list[Item]:
         """See `Server`."""
@@ -166,7 +166,10 @@ class ProcessServer:
         schema = self._inputs.get(name, {})
         output = self._outputs.get(name)
         return Tool(
-            name, str(schema.get("description") or ""), _plain(schema), None if output is None else _plain(output)
+            name=name,
+            description=str(schema.get("description") or ""),
+            schema=_plain(schema),
+            output=None if output is None else _plain(output),
         )
 
 

@@ -20,13 +20,13 @@ from runner.agents.mcp.process import CallProcess, ProcessServer
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 SUFFIXES = (".mcp.yao", ".mcp.json", ".mcp.jsonc")
 TRANSPORTS = ("process", "stdio", "sse", "http")
 
 
-class ServerFile(NamedTuple):
+class ServerFile(Value):
     """Where a server is defined."""
 
     path: Path
@@ -113,7 +113,10 @@ def _files(folder: Path, prefix: str) -> Iterator[tuple[str, ServerFile]]:
         suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), None)
         if suffix is not None:
             name = path.relative_to(folder).as_posix().removesuffix(suffix)
-            yield prefix + name.replace(".", "_").replace("/", "."), ServerFile(path, folder / "mapping" / name)
+            yield (
+                prefix + name.replace(".", "_").replace("/", "."),
+                ServerFile(path=path, mapping=folder / "mapping" / name),
+            )
 
 
 def _shown(definition: dict[str, Any]) -> str:

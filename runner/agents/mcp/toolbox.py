@@ -10,7 +10,7 @@ from runner.agents.mcp.base import Server, Tool, ToolError
 from runner.agents.mcp.servers import Servers
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 MAX_TOOLS = 20
 """Most tools that a model is offered, as in Yao."""
@@ -20,7 +20,7 @@ SHOWN_SAMPLES = 3
 """Most examples of a tool that a model is shown."""
 
 
-class Choice(NamedTuple):
+class Choice(Value):
     """An item of `mcp.servers`."""
 
     server: str
@@ -29,7 +29,7 @@ class Choice(NamedTuple):
     """The tools to offer; empty: all."""
 
 
-class ToolRun(NamedTuple):
+class ToolRun(Value):
     """A call by the model, and what it is told of it."""
 
     use: ToolUse
@@ -96,9 +96,9 @@ class ToolBox:
         found = self._tools.get(name)
         if found is None:
             hint = did_you_mean(name, self._tools) or f"There are: {', '.join(self._tools) or 'none'}"
-            return _failed(ToolUse(name, "", parsed), f'there is no tool "{name}". {hint}', True)
+            return _failed(ToolUse(name=name, server="", arguments=parsed), f'there is no tool "{name}". {hint}', True)
         server, tool = found
-        use = ToolUse(tool.name, server.id, parsed)
+        use = ToolUse(name=tool.name, server=server.id, arguments=parsed)
         if problem is not None:
             return _failed(use, f'Cannot read the arguments of tool "{name}": {problem}', True)
         try:
@@ -111,7 +111,7 @@ class ToolBox:
         from bindings.processes.formats import encode_json
 
         value = answer.value
-        return ToolRun(use._replace(result=value), encode_json(value, escape_html=False))
+        return ToolRun(use=use.replace(result=value), content=encode_json(value, escape_html=False))
 
 
 async def open_toolbox(servers: Servers, items: Any, where: str) -> ToolBox:
@@ -157,13 +157,15 @@ def read_choices(items: Any, where: str) -> list[Choice]:
 
 def _choice(item: Any, what: str) -> Choice:
     if isinstance(item, str) and item:
-        return Choice(item)
+        return Choice(server=item)
     if isinstance(item, dict):
         if isinstance(item.get("server_id"), str):
-            return Choice(item["server_id"], _names(item.get("tools"), what))
+            return Choice(server=item["server_id"], tools=_names(item.get("tools"), what))
         if len(item) == 1:
             ((server, chosen),) = item.items()
-            return Choice(server, _names(chosen.get("tools") if isinstance(chosen, dict) else chosen, what))
+            return Choice(
+                server=server, tools=_names(chosen.get("tools") if isinstance(chosen, dict) else chosen, what)
+            )
     raise ConfigurationError(
         f"Cannot read {what}: it names no server",
         'Write it as "id", or as {"server_id": "id", "tools": ["name"]}',
@@ -206,4 +208,4 @@ def _parsed(text: str) -> tuple[Any, str | None]:
 
 
 def _failed(use: ToolUse, error: str, retryable: bool) -> ToolRun:
-    return ToolRun(use._replace(error=error), f"Error: {error}", retryable)
+    return ToolRun(use=use.replace(error=error), content=f"Error: {error}", retryable=retryable)

@@ -16,6 +16,7 @@ from runner.reporters.console.text import Style, count, in_milliseconds
 from runner.reporters.files.document import Record, Report
 from runner.reporters.files.markdown_parts import block, details, inline, table
 from runner.results.comparison import Change, Comparison, compare
+from scripttest.values import fields_of
 
 TITLES = {
     "new_failures": ("New failures", "red"),
@@ -112,7 +113,7 @@ def _verdict(found: Comparison) -> str:
     regressions = found.regressions
     if regressions:
         return count(len(regressions), "regression")
-    return "No regressions" if any(found) else "No changes"
+    return "No regressions" if any(fields_of(found).values()) else "No changes"
 
 
 def _text_of(kind: str, change: Change) -> str:

@@ -90,7 +90,14 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         summary["snapshots"] = snapshots
     start = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
-    return Report({**start, "suites": list(suites.values())}, ordered, errors, warnings, summary, reports[0].root), said
+    return Report(
+        start={**start, "suites": list(suites.values())},
+        results=ordered,
+        errors=errors,
+        warnings=warnings,
+        summary=summary,
+        root=reports[0].root,
+    ), said
 
 
 def _left(reports: list[Report]) -> Record:

@@ -16,7 +16,7 @@ from runner.reporters.files.document import Report, load, write_whole
 
 def read_report(environment: Environment, path: str) -> Report:
     """A saved report; its warnings go to standard error. Raises ConfigurationError."""
-    report = load(absolute(path, environment.directory))._replace(root=_root(environment.directory))
+    report = load(absolute(path, environment.directory)).replace(root=_root(environment.directory))
     for warning in report.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     return report

@@ -58,9 +58,9 @@ def _on_console(environment: Environment, report: Report, verbose: int, quiet: b
     from runner.results.replay import events_of
 
     runs = report.start.get("runs_per_case", 1)
-    options = RunOptions((), runs=runs, verbose=verbose, quiet=quiet, no_color=no_color)
+    options = RunOptions(inputs=(), runs=runs, verbose=verbose, quiet=quiet, no_color=no_color)
     run = Execution()
     console = ConsoleReporter(options, environment, lambda text: print(text, end="", file=environment.stdout))
-    for event in events_of(report._replace(warnings=[])):
+    for event in events_of(report.replace(warnings=[])):
         run.add(event)
         console.on_event(event, run)

@@ -15,7 +15,7 @@ from runner.results.events import (
     TrialResult,
     TurnResult,
 )
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult
@@ -37,7 +37,7 @@ def status_of(check: AssertionResult | CriterionResult) -> str:
     return "failed" if not check.passed else "passed" if check.judged else "skipped"
 
 
-class _Branch(NamedTuple):
+class _Branch(Value):
     head: str
     details: list[str]
     """Each perhaps of several lines."""
@@ -114,7 +114,7 @@ class TurnLines:
             details.append(f"Hint: {MORE_TURNS}")
         if turn.note:
             details.append(turn.note)
-        return _Branch(head, details, 10)
+        return _Branch(head=head, details=details, indent=10)
 
     def _answer(self, turn: TurnResult) -> list[str]:
         lines = [f"Agent: [tool: {called(tool)}]" for tool in turn.tools]
@@ -155,11 +155,11 @@ class TurnLines:
             mark = self._style.mark("failed" if checkpoint.required else "skipped")
             why = f"\n{checkpoint.message}" if checkpoint.message else ""
             lines.append(f"{mark} {checkpoint.id}: missing{optional}{about}{why}")
-        return _Branch(f"Checkpoints: {reached} of {len(checkpoints)} reached", lines)
+        return _Branch(head=f"Checkpoints: {reached} of {len(checkpoints)} reached", details=lines)
 
     def _score(self, score: ScoreResult) -> _Branch:
         head = f"Turn {score.name[5:]}" if score.name.startswith("turn-") else "Conversation"
-        return _Branch(f"{head}: {self._graded(score)}", [*map(self._criterion, score.assertions)])
+        return _Branch(head=f"{head}: {self._graded(score)}", details=[*map(self._criterion, score.assertions)])
 
     def _graded(self, score: ScoreResult) -> str:
         number = "not judged" if score.score is None else f"{score.score:.2f}"
@@ -183,11 +183,11 @@ class TurnLines:
             time = in_milliseconds(trial.milliseconds)
             lines.append(f"{self._style.mark(trial.status)} Trial {trial.trial}: {score}({time})")
         passed = sum(trial.status == "passed" for trial in trials)
-        return _Branch(f"Trials: {passed} of {len(trials)} passed", lines)
+        return _Branch(head=f"Trials: {passed} of {len(trials)} passed", details=lines)
 
     def _final(self, results: tuple[AssertionResult, ...], shows_all: bool) -> _Branch:
         status = "passed" if all(result.passed for result in results) else "failed"
-        return _Branch(f"Final Assertions: {self._status(status)}", self._checked(results, shows_all))
+        return _Branch(head=f"Final Assertions: {self._status(status)}", details=self._checked(results, shows_all))
 
     def _end(self, result: TestResult, case: CaseResult, rest: list[Failure]) -> _Branch:
         outcome = result.outcome
@@ -200,7 +200,7 @@ class TurnLines:
         told = {turn.skip_reason for turn in case.turns}
         if outcome.status == "skipped" and outcome.skip_reason and outcome.skip_reason not in told:
             details.append(f"Reason: {outcome.skip_reason}")
-        return _Branch(head, details)
+        return _Branch(head=head, details=details)
 
     def _status(self, status: str) -> str:
         return self._style.paint(status.upper(), _COLORS[status])

@@ -16,7 +16,7 @@ from runner.results.places import path_below, without_root
 from runner.results.plain import utf8
 from runner.results.result_lines import result_line, suite_id
 from runner.results.script_records import summary_record, usage_record
-from scripttest.values import NamedTuple
+from scripttest.values import Value
 
 Record = dict[str, Any]
 
@@ -28,7 +28,7 @@ LONGEST_NAME = 200
 """Bytes of the name of a file while it is written; file systems take 255."""
 
 
-class Report(NamedTuple):
+class Report(Value):
     """A run and its results, as JSON values.
 
     | field | shape |
@@ -94,7 +94,14 @@ class Collector:
         self._take()
         errors = [without_root(problem.message, run.root) for problem in run.errors]
         results = in_order(self._start["suites"], self._results)
-        return Report(self._start, results, errors, self._warnings, end_record(run), run.root)
+        return Report(
+            start=self._start,
+            results=results,
+            errors=errors,
+            warnings=self._warnings,
+            summary=end_record(run),
+            root=run.root,
+        )
 
     def _take(self) -> None:
         records = (self._take_one(result, suite) for result, suite in self._ended)

@@ -92,7 +92,9 @@ def commands(report: Report, workspace: str) -> str:
     told = warned[: ANNOTATIONS - len(shown)]
     for record, message, place in told:
         suite = suites[record["suite"]]
-        place = place if place.file else Place(str(suite["file"] or suite["label"]), record.get("line") or None)
+        place = (
+            place if place.file else Place(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
+        )
         lines.append(_annotation("warning", suite, record, place, message, (workspace, report.root)))
     if len(told) < len(warned):
         lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")

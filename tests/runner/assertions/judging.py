@@ -45,13 +45,22 @@ def judge(fields: dict[str, Any], evidence: Evidence, judges: Judges | None = No
 
 def outcome(fields: dict[str, Any], output: Any) -> tuple[bool, str]:
     """Whether an assertion passes on an output, and what it says; errors are failures that begin with `Cannot`."""
-    result = judge(fields, Evidence(output))
+    result = judge(fields, Evidence(output=output))
     assert result.error is result.message.startswith("Cannot evaluate")
     return result.passed, result.message
 
 
-SEARCH = ToolUse("search", "web.tools", {"query": "rates", "limit": 5}, {"hits": [{"title": "A", "n": 1}], "code": 200})
-CREATE = ToolUse("create_expense", "expense", {"amount": 3500}, '{"id": "EXP-1", "status": "draft"}')
-BROKEN = ToolUse("create_expense", "expense", {"amount": -1}, None, "amount must be positive")
+SEARCH = ToolUse(
+    name="search",
+    server="web.tools",
+    arguments={"query": "rates", "limit": 5},
+    result={"hits": [{"title": "A", "n": 1}], "code": 200},
+)
+CREATE = ToolUse(
+    name="create_expense", server="expense", arguments={"amount": 3500}, result='{"id": "EXP-1", "status": "draft"}'
+)
+BROKEN = ToolUse(
+    name="create_expense", server="expense", arguments={"amount": -1}, result=None, error="amount must be positive"
+)
 
 __all__ = ["BROKEN", "CREATE", "SEARCH", "Judges", "NotEvaluated", "judge", "outcome"]

@@ -52,7 +52,7 @@ def test_no_output_makes_an_assertion_raise_and_a_failure_says_something(kind: s
     fields = {"type": kind, "negate": negate, **CHECKS[kind]}
     judges = Judges({"passed": True})
     for output in OUTPUTS:
-        result = judge(fields, Evidence(output), judges)
+        result = judge(fields, Evidence(output=output), judges)
         assert result.type == kind
         assert result.passed or result.message, output
         assert not (result.passed and result.error), output
@@ -61,7 +61,7 @@ def test_no_output_makes_an_assertion_raise_and_a_failure_says_something(kind: s
 @pytest.mark.parametrize("kind", [kind for kind in CHECKS if kind not in ("script", "snapshot", "tool_result")])
 def test_negate_turns_a_verdict_around(kind: str) -> None:
     judges = Judges({"passed": True})
-    evidence = Evidence('{"a": 1}', cost=0.5)
+    evidence = Evidence(output='{"a": 1}', cost=0.5)
     plain = judge({"type": kind, **CHECKS[kind]}, evidence, judges)
     negated = judge({"type": kind, **CHECKS[kind], "negate": True}, evidence, judges)
 
@@ -71,12 +71,16 @@ def test_negate_turns_a_verdict_around(kind: str) -> None:
 def test_a_message_takes_the_place_of_the_failure_text() -> None:
     fields = {"type": "contains", "value": "b", "message": "Say b"}
 
-    assert judge(fields, Evidence("a")) == AssertionResult("contains", False, "b", "a", "Say b")
-    assert judge(fields, Evidence("b")) == AssertionResult("contains", True, "b", "b", "")
+    assert judge(fields, Evidence(output="a")) == AssertionResult(
+        type="contains", passed=False, expected="b", actual="a", message="Say b"
+    )
+    assert judge(fields, Evidence(output="b")) == AssertionResult(
+        type="contains", passed=True, expected="b", actual="b", message=""
+    )
 
 
 def test_a_message_does_not_hide_why_an_assertion_could_not_be_evaluated() -> None:
-    result = judge({"type": "cost", "value": 1, "message": "Too dear"}, Evidence("a"))
+    result = judge({"type": "cost", "value": 1, "message": "Too dear"}, Evidence(output="a"))
 
     assert result.message == (
         'Too dear (Cannot evaluate "cost": the cost is not known: '
@@ -91,8 +95,13 @@ def test_a_broken_judge_fails_the_assertion_and_nothing_else() -> None:
 
     fields = {"type": "agent", "use": "agents:a", "negate": True}
 
-    assert judge(fields, Evidence("a"), Broken()) == AssertionResult(
-        "agent", False, None, "a", 'Cannot evaluate "agent": RecursionError: maximum recursion depth exceeded', True
+    assert judge(fields, Evidence(output="a"), Broken()) == AssertionResult(
+        type="agent",
+        passed=False,
+        expected=None,
+        actual="a",
+        message='Cannot evaluate "agent": RecursionError: maximum recursion depth exceeded',
+        error=True,
     )
 
 
@@ -102,7 +111,7 @@ def test_a_cancelled_judge_ends_the_check() -> None:
             raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(check(Assertion(type="agent", use="agents:a"), Evidence("a"), Cancelled()))
+        asyncio.run(check(Assertion(type="agent", use="agents:a"), Evidence(output="a"), Cancelled()))
 
 
 class Meeting(Judges):
@@ -133,7 +142,7 @@ def test_judges_wait_together_and_results_keep_the_order() -> None:
 
     async def run() -> tuple[AssertionResult, ...]:
         async with asyncio.timeout(20):
-            return await check_all(assertions, Evidence("a"), Meeting(3))
+            return await check_all(assertions, Evidence(output="a"), Meeting(3))
 
     results = asyncio.run(run())
 
@@ -151,7 +160,7 @@ def test_judges_in_compositions_wait_together() -> None:
 
     async def run() -> tuple[AssertionResult, ...]:
         async with asyncio.timeout(20):
-            return await check_all([Assertion(type="any_of", value=deep)] * 2, Evidence("a"), Meeting(2))
+            return await check_all([Assertion(type="any_of", value=deep)] * 2, Evidence(output="a"), Meeting(2))
 
     assert [result.passed for result in asyncio.run(run())] == [True, True]
 
@@ -276,7 +285,7 @@ def test_compositions_are_nested_to_a_bound() -> None:
         value = [{"type": "all_of", "value": value}]
 
     assert problem(Assertion(type="any_of", value=value)) is None
-    assert judge({"type": "any_of", "value": value}, Evidence("a")).passed
+    assert judge({"type": "any_of", "value": value}, Evidence(output="a")).passed
     assert problem(Assertion(type="any_of", value=[{"type": "all_of", "value": value}])) == (
         '"any_of" has more than 20 levels of assertions in it'
     )
@@ -295,7 +304,7 @@ def test_a_plain_assertion_loads_no_library() -> None:
         "for fields in ({'type': 'contains', 'value': 'a'}, {'value': 1}, {'type': 'json_path', 'path': '$.a', 'value': 1}):\n"
         "    assertion = Assertion(**fields)\n"
         "    assert problem(assertion) is None\n"
-        "    asyncio.run(check(assertion, Evidence('{\"a\": 1}'), None))\n"
+        "    asyncio.run(check(assertion, Evidence(output='{\"a\": 1}'), None))\n"
         "print(sorted({'jsonpath_ng', 'regex', 'jsonschema', 'json_repair', 'yaml'} & sys.modules.keys()))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -61,19 +61,39 @@ def test_what_is_no_assertion_is_an_error(value: Any, why: str) -> None:
 def test_the_parts_are_kept_with_their_own_parts() -> None:
     value = [NO, {"type": "all_of", "value": [YES]}, {"type": "script", "script": "s"}]
     result = judge(
-        {"type": "any_of", "value": value}, Evidence("a"), Judges({"pass": False, "message": "m", "score": 0})
+        {"type": "any_of", "value": value}, Evidence(output="a"), Judges({"pass": False, "message": "m", "score": 0})
     )
     parts = (
-        AssertionResult("contains", False, "z", "a", 'Expected the output to contain "z", found "a"'),
-        AssertionResult("all_of", True, [YES], "a", details=(AssertionResult("contains", True, "a", "a"),)),
-        AssertionResult("script", False, None, "a", "Expected s to accept the output, but it says: m", False, 0),
+        AssertionResult(
+            type="contains",
+            passed=False,
+            expected="z",
+            actual="a",
+            message='Expected the output to contain "z", found "a"',
+        ),
+        AssertionResult(
+            type="all_of",
+            passed=True,
+            expected=[YES],
+            actual="a",
+            details=(AssertionResult(type="contains", passed=True, expected="a", actual="a"),),
+        ),
+        AssertionResult(
+            type="script",
+            passed=False,
+            expected=None,
+            actual="a",
+            message="Expected s to accept the output, but it says: m",
+            error=False,
+            score=0,
+        ),
     )
 
-    assert result == AssertionResult("any_of", True, value, "a", details=parts)
+    assert result == AssertionResult(type="any_of", passed=True, expected=value, actual="a", details=parts)
 
 
 def test_the_parts_are_kept_when_they_cannot_decide() -> None:
-    result = judge({"type": "all_of", "value": [YES, BROKEN]}, Evidence("a"))
+    result = judge({"type": "all_of", "value": [YES, BROKEN]}, Evidence(output="a"))
 
     assert (result.error, [(part.type, part.error) for part in result.details]) == (
         True,

@@ -62,6 +62,6 @@ def test_another_value_is_not_equal_and_the_message_says_where(value: Any, outpu
 
 @pytest.mark.parametrize(("output", "passed"), [("OK", True), ("no", False)])
 def test_without_a_value_the_output_is_compared_with_what_the_case_expects(output: str, passed: bool) -> None:
-    result = judge({"type": "equals"}, Evidence(output, expected="OK"))
+    result = judge({"type": "equals"}, Evidence(output=output, expected="OK"))
 
     assert (result.passed, result.expected) == (passed, "OK")

@@ -9,7 +9,7 @@ from judging import Judges, NotEvaluated, judge
 
 from runner.assertions.base import AssertionResult, Evidence
 
-EVIDENCE = Evidence({"total": 7}, input="How much?", expected="seven", case="T001")
+EVIDENCE = Evidence(output={"total": 7}, input="How much?", expected="seven", case="T001")
 VALIDATOR = {"type": "agent", "use": "agents:workers.test.validator"}
 SCRIPT = {"type": "script", "script": "scripts.test.Assert"}
 
@@ -59,7 +59,9 @@ SCRIPT_ERRORS: list[tuple[str, Any, str]] = [
 def test_a_script_judges(negate: bool, answer: Any, passed: bool, message: str, score: float | None) -> None:
     result = judge({**SCRIPT, "negate": negate}, EVIDENCE, Judges(answer))
 
-    assert result == AssertionResult("script", passed, "seven", {"total": 7}, message, False, score)
+    assert result == AssertionResult(
+        type="script", passed=passed, expected="seven", actual={"total": 7}, message=message, error=False, score=score
+    )
 
 
 @pytest.mark.parametrize("negate", [False, True])
@@ -67,7 +69,14 @@ def test_a_script_judges(negate: bool, answer: Any, passed: bool, message: str, 
 def test_a_script_that_gives_no_verdict_is_an_error(answer: Any, why: str, negate: bool) -> None:
     result = judge({**SCRIPT, "negate": negate}, EVIDENCE, Judges(answer))
 
-    assert result == AssertionResult("script", False, None, {"total": 7}, f'Cannot evaluate "script": {why}', True)
+    assert result == AssertionResult(
+        type="script",
+        passed=False,
+        expected=None,
+        actual={"total": 7},
+        message=f'Cannot evaluate "script": {why}',
+        error=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,7 +137,15 @@ def test_a_script_is_told_output_input_expected_metadata_and_transcript(
 def test_an_agent_judges(fields: dict[str, Any], answer: Any, passed: bool, message: str, score: float | None) -> None:
     result = judge({**VALIDATOR, **fields}, EVIDENCE, Judges(answer))
 
-    assert result == AssertionResult("agent", passed, fields.get("value"), {"total": 7}, message, False, score)
+    assert result == AssertionResult(
+        type="agent",
+        passed=passed,
+        expected=fields.get("value"),
+        actual={"total": 7},
+        message=message,
+        error=False,
+        score=score,
+    )
 
 
 @pytest.mark.parametrize("negate", [False, True])
@@ -191,6 +208,8 @@ def test_a_snapshot_is_that_of_the_case_and_the_name() -> None:
     ],
 )
 def test_a_snapshot_agrees_or_says_what_differs(stored: int, negate: bool, passed: bool, message: str) -> None:
-    result = judge({"type": "snapshot", "negate": negate}, Evidence(1, case="T"), Judges(snapshots={"T": stored}))
+    result = judge(
+        {"type": "snapshot", "negate": negate}, Evidence(output=1, case="T"), Judges(snapshots={"T": stored})
+    )
 
-    assert result == AssertionResult("snapshot", passed, "T", 1, message)
+    assert result == AssertionResult(type="snapshot", passed=passed, expected="T", actual=1, message=message)

@@ -9,7 +9,7 @@ from judging import judge
 
 from runner.assertions.base import AssertionResult, Evidence
 
-EVIDENCE = Evidence("x", milliseconds=812.5, tokens=1200, cost=0.03)
+EVIDENCE = Evidence(output="x", milliseconds=812.5, tokens=1200, cost=0.03)
 ROWS: list[tuple[str, Any, bool, float, str]] = [
     ("latency_ms", 1000, False, 812.5, ""),
     ("latency_ms", 812.5, False, 812.5, ""),
@@ -35,12 +35,12 @@ def test_what_the_answer_took_is_within_bounds(
 ) -> None:
     result = judge({"type": kind, "value": value, "negate": negate}, EVIDENCE)
 
-    assert result == AssertionResult(kind, not message, value, actual, message)
+    assert result == AssertionResult(type=kind, passed=not message, expected=value, actual=actual, message=message)
 
 
 @pytest.mark.parametrize("negate", [False, True])
 def test_a_cost_that_nobody_knows_is_an_error(negate: bool) -> None:
-    result = judge({"type": "cost", "value": 1, "negate": negate}, Evidence("x"))
+    result = judge({"type": "cost", "value": 1, "negate": negate}, Evidence(output="x"))
 
     assert (result.passed, result.error) == (False, True)
     assert result.message == (

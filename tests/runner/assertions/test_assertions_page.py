@@ -29,7 +29,7 @@ def evidence_of(case: Case, given: dict[str, str]) -> Evidence:
     tools = [{"server": "", "arguments": None, **tool} for tool in json.loads(given.get("tools", "[]"))]
     output: Any = given["answer"] if "answer" in given else json.loads(given["data"])
     return Evidence(
-        output,
+        output=output,
         input=case.input,
         expected=case.expected,
         tools=tuple(ToolUse(**tool) for tool in tools),

@@ -142,7 +142,7 @@ def test_the_output_or_a_part_of_it_has_a_type(fields: dict[str, Any], output: A
 
 
 def test_the_result_has_what_the_path_leads_to() -> None:
-    result = judge({"type": "json_path", "path": "$.a[*].b", "value": [1]}, Evidence(OUTPUT))
+    result = judge({"type": "json_path", "path": "$.a[*].b", "value": [1]}, Evidence(output=OUTPUT))
 
     assert (result.expected, result.actual) == ([1], [1, 2])
 

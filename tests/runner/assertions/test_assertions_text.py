@@ -74,7 +74,7 @@ def test_long_texts_are_shortened_in_the_middle_of_a_message_only() -> None:
     from runner.assertions.base import Evidence
 
     output = "a" * 600 + "b" * 600
-    result = judge({"type": "contains", "value": "c"}, Evidence(output))
+    result = judge({"type": "contains", "value": "c"}, Evidence(output=output))
 
     assert result.message == f'Expected the output to contain "c", found "{"a" * 250} …700 more… {"b" * 250}"'
     assert (result.expected, result.actual) == ("c", output)

@@ -20,8 +20,8 @@ CALLED: list[Row] = [
     ("dots of a server as underscores", {"value": "web_tools__search"}, TWO, ""),
     ("server.tool", {"value": "web.tools.search"}, TWO, ""),
     ("last part of the server", {"value": "tools.search"}, TWO, ""),
-    ("last part of a full name", {"value": "search"}, (ToolUse("web__search", "", {}),), ""),
-    ("last part after a dot", {"value": "search"}, (ToolUse("web.search", "", {}),), ""),
+    ("last part of a full name", {"value": "search"}, (ToolUse(name="web__search", server="", arguments={}),), ""),
+    ("last part after a dot", {"value": "search"}, (ToolUse(name="web.search", server="", arguments={}),), ""),
     ("any of a list", {"value": ["delete", {"name": "search"}]}, TWO, ""),
     ("arguments", {"value": {"name": "search", "arguments": {"query": "rates"}}}, TWO, ""),
     ("pattern", {"value": {"name": "search", "arguments": {"query": "regex:^r"}}}, TWO, ""),
@@ -66,7 +66,12 @@ RESULT: list[Row] = [
     ("JSON in a text result", {"value": {"tool": "create_expense", "result": {"status": "draft"}}}, TWO, ""),
     ("a later call", {"value": {"tool": "create_expense", "result": "regex:EXP"}}, (BROKEN, CREATE), ""),
     ("full name", {"value": {"name": "expense__create_expense"}}, TWO, ""),
-    ("null", {"value": {"tool": "ping", "result": None}}, (ToolUse("ping", "", {}, None),), ""),
+    (
+        "null",
+        {"value": {"tool": "ping", "result": None}},
+        (ToolUse(name="ping", server="", arguments={}, result=None),),
+        "",
+    ),
     ("negated holds", {"value": {"tool": "search", "result": {"code": 500}}, "negate": True}, TWO, ""),
     (
         "differs",
@@ -78,7 +83,7 @@ RESULT: list[Row] = [
     (
         "more items",
         {"value": {"tool": "list", "result": [1]}},
-        (ToolUse("list", "", {}, [1, 2]),),
+        (ToolUse(name="list", server="", arguments={}, result=[1, 2]),),
         "Expected the result of list to have [1], found [1, 2]",
     ),
     (
@@ -110,7 +115,7 @@ RESULT: list[Row] = [
     ),
 ]
 
-A, B, C = (ToolUse(name, "s", {"n": name}) for name in "abc")
+A, B, C = (ToolUse(name=name, server="s", arguments={"n": name}) for name in "abc")
 WITH_N = {"name": "a", "arguments": {"n": 1}}
 SEQUENCE: list[Row] = [
     ("in order, others between", {"value": ["a", "c"]}, (A, B, C), ""),
@@ -121,7 +126,7 @@ SEQUENCE: list[Row] = [
     (
         "any order, the narrow one last",
         {"value": ["a", {"name": "a", "arguments": {"n": "a"}}], "mode": "any_order"},
-        (A, ToolUse("a", "s", {"n": "z"})),
+        (A, ToolUse(name="a", server="s", arguments={"n": "z"})),
         "",
     ),
     ("negated holds", {"value": ["b", "a"], "negate": True}, (A, B), ""),
@@ -182,14 +187,14 @@ ALL = [
     ids=[f"{kind}: {row[0]}" for kind, row in ALL],
 )
 def test_what_the_agent_called(kind: str, fields: dict[str, Any], tools: tuple[ToolUse, ...], message: str) -> None:
-    result = judge({"type": kind, **fields}, Evidence("done", tools=tools))
+    result = judge({"type": kind, **fields}, Evidence(output="done", tools=tools))
 
     assert (result.passed, result.message) == (not message, message)
     assert result.error is message.startswith("Cannot")
 
 
 def test_the_result_of_the_assertion_has_the_calls() -> None:
-    result = judge({"type": "tool_called", "name": "x"}, Evidence("done", tools=TWO))
+    result = judge({"type": "tool_called", "name": "x"}, Evidence(output="done", tools=TWO))
 
     assert (result.expected, result.actual) == (
         "x",
@@ -201,7 +206,9 @@ def test_the_result_of_the_assertion_has_the_calls() -> None:
 
 
 def test_the_result_of_a_result_assertion_has_what_came_of_the_calls() -> None:
-    result = judge({"type": "tool_result", "value": {"tool": "create_expense"}}, Evidence("x", tools=(BROKEN, CREATE)))
+    result = judge(
+        {"type": "tool_result", "value": {"tool": "create_expense"}}, Evidence(output="x", tools=(BROKEN, CREATE))
+    )
 
     assert result.actual == [
         {"result": None, "error": "amount must be positive"},

@@ -59,9 +59,9 @@ FORMS = {
 def test_every_form_gives_the_same_cases(tmp_path: Path, name: str, text: str, lines: list[int] | None) -> None:
     file = read(tmp_path, text, name)
     if lines is None:
-        assert list(file) == [Located(1, 1, Case(id="A", input=Message(content="Hi")))]
+        assert list(file) == [Located(position=1, line=1, case=Case(id="A", input=Message(content="Hi")))]
     else:
-        assert list(file) == [Located(1, lines[0], A), Located(2, lines[1], B)]
+        assert list(file) == [Located(position=1, line=lines[0], case=A), Located(position=2, line=lines[1], case=B)]
         assert (file.total, file.count, file.warnings) == (2, 2, [])
 
 

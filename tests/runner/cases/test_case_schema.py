@@ -207,7 +207,7 @@ def test_editors_are_told_of_the_fields_that_decide_the_mode(field: str) -> None
 
 def test_the_command_prints_the_schema_or_writes_it(tmp_path: Path) -> None:
     output = io.StringIO()
-    environment = Environment(tmp_path, {}, output, io.StringIO(), 1)
+    environment = Environment(directory=tmp_path, variables={}, stdout=output, stderr=io.StringIO(), cpus=1)
     CliRunner().invoke(schema, [], obj=environment, standalone_mode=False, catch_exceptions=False)
     assert json.loads(output.getvalue()) == file_schema()
     arguments = ["case", "-o", "out/case.json"]

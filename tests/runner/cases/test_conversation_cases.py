@@ -164,7 +164,7 @@ GRADERS: dict[str, tuple[Any, list[Any]]] = {
 @pytest.mark.parametrize(("written", "read_as"), GRADERS.values(), ids=GRADERS.keys())
 def test_what_grades_a_conversation_is_a_list(tmp_path: Path, spelling: str, written: Any, read_as: list[Any]) -> None:
     record = {"id": "C", "mode": "conversation", "turns": [{"input": "a", spelling: written}], spelling: written}
-    ((_, _, case),) = read(tmp_path, json.dumps(record))
+    (case,) = (located.case for located in read(tmp_path, json.dumps(record)))
     assert isinstance(case, ConversationCase)
     assert case.turns[0].assertions == read_as
     assert case.assertions == read_as
@@ -173,7 +173,7 @@ def test_what_grades_a_conversation_is_a_list(tmp_path: Path, spelling: str, wri
 @pytest.mark.parametrize("spelling", ["assertion", "assert", "assertions"])
 def test_a_checkpoint_takes_its_assertions_by_any_name(tmp_path: Path, spelling: str) -> None:
     record = {"id": "D", "checkpoints": [{"id": "x", spelling: ["snapshot", {"value": 1}]}]}
-    ((_, _, case),) = read(tmp_path, json.dumps(record))
+    (case,) = (located.case for located in read(tmp_path, json.dumps(record)))
     assert isinstance(case, DynamicCase)
     assert case.checkpoints[0].assertions == [Assertion(type="snapshot"), Assertion(value=1)]
 
@@ -226,7 +226,7 @@ def test_what_the_user_says_in_a_turn(
     tmp_path: Path, turn: dict[str, Any], message: dict[str, Any], mode: dict[str, str]
 ) -> None:
     (tmp_path / "a.png").write_bytes(b"png")
-    ((_, _, case),) = read(tmp_path, json.dumps({"id": "M", "turns": [turn], **mode}))
+    (case,) = (located.case for located in read(tmp_path, json.dumps({"id": "M", "turns": [turn], **mode})))
     assert isinstance(case, MultiTurnCase | ConversationCase)
     assert message_of(case.turns[0], tmp_path) == message
 

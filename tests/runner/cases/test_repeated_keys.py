@@ -103,7 +103,6 @@ def test_other_problems_of_the_file_are_told_as_well(tmp_path: Path) -> None:
 
 
 def test_a_large_file_is_refused_too(tmp_path: Path) -> None:
-    """Its halves are checked by two processes."""
     rows = [f'{{"id": "case-{number}", "input": "{"Hello " * 20}"}}\n' for number in range(20_000)]
     rows[15_000] = '{"id": "twice", "input": "Hi", "input": "Ho"}\n'
     said = refusal(tmp_path, "".join(rows))

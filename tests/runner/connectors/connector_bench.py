@@ -32,7 +32,7 @@ class Clock:
         await asyncio.sleep(0)
 
     def timing(self) -> Timing:
-        return Timing(self.sleep, lambda: self.now, lambda: self.now, lambda: 0.5)
+        return Timing(sleep=self.sleep, monotonic=lambda: self.now, wall=lambda: self.now, random=lambda: 0.5)
 
 
 class Bench:
@@ -80,4 +80,4 @@ class Bench:
 
 
 def asks(text: str, **fields: Any) -> ModelRequest:
-    return ModelRequest([{"role": "user", "content": text}], **fields)
+    return ModelRequest(messages=[{"role": "user", "content": text}], **fields)

@@ -10,7 +10,7 @@ from model_server import body, says, sends
 
 from runner.connectors.base import Completion, ModelRequest, ToolCall, Usage
 
-USAGE = Usage(11, 7, 4)
+USAGE = Usage(input_tokens=11, output_tokens=7, cached_tokens=4)
 """Input tokens are those read, those written to the cache, and those read from it."""
 TOOL = {"name": "find", "description": "Finds", "parameters": {"type": "object", "properties": {"q": {}}}}
 CALLS = (("c1", "find", '{"q": "Ann"}'), ("c2", "list", "{}"))
@@ -24,7 +24,15 @@ def anthropic(bench: Bench) -> None:
 @pytest.mark.parametrize("streaming", [True, False], ids=["streamed", "whole"])
 def test_a_text_comes_with_usage_and_thinking(bench: Bench, streaming: bool) -> None:
     bench.server.plan(says("Grüße", reasoning="let me think"))
-    assert bench.ask(streaming=streaming) == Completion("Grüße", (), "stop", USAGE, "m", "msg_1", "let me think")
+    assert bench.ask(streaming=streaming) == Completion(
+        content="Grüße",
+        tool_calls=(),
+        finish_reason="stop",
+        usage=USAGE,
+        model="m",
+        id="msg_1",
+        reasoning="let me think",
+    )
 
 
 @pytest.mark.parametrize("streaming", [True, False], ids=["streamed", "whole"])
@@ -33,7 +41,7 @@ def test_tool_calls_are_put_together(bench: Bench, streaming: bool) -> None:
     answer = bench.ask(streaming=streaming)
     assert (answer.content, answer.tool_calls, answer.finish_reason) == (
         "Let me see",
-        tuple(ToolCall(*call) for call in CALLS),
+        tuple(ToolCall(id=id, name=name, arguments=arguments) for id, name, arguments in CALLS),
         "tool_calls",
     )
 
@@ -60,7 +68,11 @@ def test_the_request_is_what_the_api_wants(bench: Bench) -> None:
         {"role": "developer", "content": [{"type": "text", "text": "Be brief"}]},
         {"role": "user", "content": "hi"},
     ]
-    bench.ask(ModelRequest(messages, parameters, (TOOL,)), thinking={"type": "disabled"}, extra_body={"top_k": 3})
+    bench.ask(
+        ModelRequest(messages=messages, parameters=parameters, tools=(TOOL,)),
+        thinking={"type": "disabled"},
+        extra_body={"top_k": 3},
+    )
     sent = bench.server.requests[0]
     names = ("x-api-key", "anthropic-version", "authorization")
     assert (sent.path, [sent.headers.get(name) for name in names]) == ("/v1/messages", [KEY, "2023-06-01", None])
@@ -121,7 +133,7 @@ def test_a_conversation_with_tools_alternates(bench: Bench) -> None:
         {"role": "user", "content": ""},
         {"role": "user", "content": "go on"},
     ]
-    assert bench.sent(ModelRequest(messages))["messages"] == [
+    assert bench.sent(ModelRequest(messages=messages))["messages"] == [
         {"role": "user", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]},
         {
             "role": "assistant",
@@ -180,13 +192,13 @@ def test_a_conversation_with_tools_alternates(bench: Bench) -> None:
     ids=["image", "image by address", "pdf", "text", "file by address", "image file"],
 )
 def test_parts_take_the_form_of_the_api(bench: Bench, part: Any, block: Any) -> None:
-    sent = bench.sent(ModelRequest([{"role": "user", "content": [part]}]))
+    sent = bench.sent(ModelRequest(messages=[{"role": "user", "content": [part]}]))
     assert sent["messages"] == [{"role": "user", "content": [block]}]
 
 
 def test_audio_is_refused_before_anything_is_sent(bench: Bench) -> None:
     part = {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}
-    error = bench.fail(ModelRequest([{"role": "user", "content": [part]}]))
+    error = bench.fail(ModelRequest(messages=[{"role": "user", "content": [part]}]))
     assert "cannot send audio" in error.message
     assert bench.server.requests == []
 

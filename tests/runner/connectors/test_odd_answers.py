@@ -176,16 +176,22 @@ def test_a_model_that_came_to_its_limit_before_a_word_is_told_what_to_do(bench: 
 # Usage
 
 READ: dict[str, tuple[Any, Usage]] = {
-    "texts": ({"prompt_tokens": "12", "completion_tokens": " 4 "}, Usage(12, 4)),
+    "texts": ({"prompt_tokens": "12", "completion_tokens": " 4 "}, Usage(input_tokens=12, output_tokens=4)),
     "texts of cached tokens and cost": (
         {"prompt_tokens": 12, "prompt_tokens_details": {"cached_tokens": "2"}, "cost": "0.5"},
-        Usage(12, 0, 2, 0.5),
+        Usage(input_tokens=12, output_tokens=0, cached_tokens=2, cost=0.5),
     ),
-    "numbers with a point": ({"prompt_tokens": 12.0, "completion_tokens": "4.0"}, Usage(12, 4)),
-    "nothing of details": ({"prompt_tokens": 1, "completion_tokens": 2, "prompt_tokens_details": None}, Usage(1, 2)),
-    "one of two": ({"completion_tokens": 5}, Usage(0, 5)),
+    "numbers with a point": (
+        {"prompt_tokens": 12.0, "completion_tokens": "4.0"},
+        Usage(input_tokens=12, output_tokens=4),
+    ),
+    "nothing of details": (
+        {"prompt_tokens": 1, "completion_tokens": 2, "prompt_tokens_details": None},
+        Usage(input_tokens=1, output_tokens=2),
+    ),
+    "one of two": ({"completion_tokens": 5}, Usage(input_tokens=0, output_tokens=5)),
     "zeros": ({"prompt_tokens": 0, "completion_tokens": 0}, Usage()),
-    "a cost alone": ({"cost": 0.5}, Usage(0, 0, 0, 0.5, True)),
+    "a cost alone": ({"cost": 0.5}, Usage(input_tokens=0, output_tokens=0, cached_tokens=0, cost=0.5, unknown=True)),
     "an empty object": ({}, UNKNOWN),
     "nothing": (None, UNKNOWN),
 }
@@ -242,7 +248,12 @@ def test_usage_of_anthropic_is_read_alike(bench: Bench) -> None:
 
     found = [bench.ask() for _ in range(4)]
 
-    assert [one.usage for one in found] == [Usage(9, 7, 4), UNKNOWN, UNKNOWN, UNKNOWN]
+    assert [one.usage for one in found] == [
+        Usage(input_tokens=9, output_tokens=7, cached_tokens=4),
+        UNKNOWN,
+        UNKNOWN,
+        UNKNOWN,
+    ]
     assert [one.warnings for one in found] == [
         (),
         ("test says a usage that cannot be: output_tokens is -7; what the call took is unknown",),

@@ -20,8 +20,8 @@ from runner.connectors.recording import Mode, Recording, open_place
 from runner.errors import ConfigurationError
 
 T = TypeVar("T")
-CASE = Origin("suite", "case")
-OTHER = Origin("suite", "other")
+CASE = Origin(suite="suite", case="case")
+OTHER = Origin(suite="suite", case="other")
 FILE = "suite/case.json"
 
 
@@ -61,7 +61,7 @@ class Recorded:
         async def work(session: Session) -> str:
             with pytest.raises(ConnectorError) as caught:
                 await session.ask(text)
-            assert session.recording.misses(*CASE) == [caught.value.message]
+            assert session.recording.misses(CASE.suite, CASE.case, CASE.run) == [caught.value.message]
             return caught.value.message
 
         return self.run("replay", work, **more)
@@ -186,7 +186,7 @@ def test_requests_that_differ_in_a_date_keep_their_answers(recorded: Recorded) -
 def test_cases_at_the_same_time_do_not_disturb_each_other(recorded: Recorded) -> None:
     async def work(session: Session) -> list[list[str]]:
         async def case(number: int) -> list[str]:
-            origin = Origin("suite", f"case-{number}")
+            origin = Origin(suite="suite", case=f"case-{number}")
             answers = [(await session.ask(f"{step} of {number % 3}", origin)).content for step in range(3)]
             session.end(origin)
             return answers
@@ -295,7 +295,7 @@ def test_a_case_that_was_given_up_keeps_its_recording(recorded: Recorded) -> Non
 
 
 def test_what_belongs_to_a_whole_suite_is_recorded_at_the_end(recorded: Recorded) -> None:
-    hooks = Origin("suite", "@hooks")
+    hooks = Origin(suite="suite", case="@hooks")
 
     async def work(session: Session) -> str | None:
         await session.ask("before", hooks)
@@ -416,14 +416,14 @@ def test_a_broken_recording_is_not_written_over_by_what_is_missing(recorded: Rec
 def test_recordings_that_nobody_asked_for_are_listed(recorded: Recorded) -> None:
     recorded.record("one", "two", "three")
     recorded.record("else", origin=OTHER)
-    recorded.record("gone", origin=Origin("suite", "gone"))
-    recorded.record("far", origin=Origin("another", "case"))
+    recorded.record("gone", origin=Origin(suite="suite", case="gone"))
+    recorded.record("far", origin=Origin(suite="another", case="case"))
 
     async def work(session: Session, whole: bool) -> str | None:
         await session.ask("two")
         session.end()
         session.end(OTHER, "failed")
-        session.end(Origin("suite", "new"))
+        session.end(Origin(suite="suite", case="new"))
         return session.recording.finish(whole)
 
     said = 'Recordings in rec that were not used: "case" in suite (2 of 3), "other" in suite (all 1)'
@@ -435,7 +435,7 @@ def test_recordings_that_nobody_asked_for_are_listed(recorded: Recorded) -> None
 
 def test_the_list_of_unused_recordings_is_bounded(recorded: Recorded) -> None:
     for number in range(25):
-        recorded.record("x", origin=Origin("suite", f"gone-{number:02}"))
+        recorded.record("x", origin=Origin(suite="suite", case=f"gone-{number:02}"))
 
     async def work(session: Session) -> str | None:
         session.end(CASE)
@@ -487,7 +487,7 @@ def test_the_place_of_the_application_does_not_count(recorded: Recorded, tmp_pat
 def test_an_image_is_recorded_by_its_digest(recorded: Recorded) -> None:
     def image(data: str) -> ModelRequest:
         url = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
-        return ModelRequest([{"role": "user", "content": [{"type": "text", "text": "what is it?"}, url]}])
+        return ModelRequest(messages=[{"role": "user", "content": [{"type": "text", "text": "what is it?"}, url]}])
 
     recorded.record(image("A" * 5000))
 
@@ -515,7 +515,7 @@ def test_runs_of_one_case_are_apart(recorded: Recorded) -> None:
     recorded.bench.server.plan(says("first"), says("second"))
 
     async def work(session: Session) -> list[str]:
-        answers = [(await session.ask("hi", CASE._replace(run=run))).content for run in (1, 2)]
+        answers = [(await session.ask("hi", CASE.replace(run=run))).content for run in (1, 2)]
         session.end()
         return answers
 

@@ -41,12 +41,12 @@ TEXTS = {
 def call(text: str = "hello", chunks: tuple[str, ...] | None = None, **more: Any) -> RecordedCall:
     request = {"connector": "gpt", "model": "m", "agent": "demo", "messages": [{"role": "user", "content": text}]}
     pieces = ((text,) if text else ()) if chunks is None else chunks
-    return RecordedCall(request, Completion(**{"content": text, **more}), pieces)
+    return RecordedCall(request=request, completion=Completion(**{"content": text, **more}), chunks=pieces)
 
 
 def stored(folder: Path, *calls: RecordedCall) -> Path:
     path = folder / "suite" / "case.json"
-    write_recording(path, CaseRecording("suite", "case", NOON, list(calls)))
+    write_recording(path, CaseRecording(suite="suite", case="case", time=NOON, calls=list(calls)))
     return path
 
 
@@ -60,10 +60,10 @@ def read(path: Path) -> CaseRecording:
 def test_every_text_comes_back_as_it_was(tmp_path: Path, text: str) -> None:
     calls = [
         call(text, reasoning=text, refusal=text or None, input_hint=text or None),
-        call(text, tool_calls=(ToolCall("1", "book", text),), finish_reason="tool_calls"),
+        call(text, tool_calls=(ToolCall(id="1", name="book", arguments=text),), finish_reason="tool_calls"),
     ]
 
-    assert read(stored(tmp_path, *calls)) == CaseRecording("suite", "case", NOON, calls)
+    assert read(stored(tmp_path, *calls)) == CaseRecording(suite="suite", case="case", time=NOON, calls=calls)
 
 
 PIECES = {
@@ -84,10 +84,12 @@ def test_pieces_come_back_as_they_were_heard(tmp_path: Path, chunks: tuple[str, 
 
 def test_everything_that_an_answer_has_comes_back(tmp_path: Path) -> None:
     completion = Completion(
-        "text", (ToolCall("a", "b", "{}"),), "length", Usage(1, 2, 3, 0.0), "m-1", "id-1", "because", "no", False, "when?"
+        content="text", tool_calls=(ToolCall(id="a", name="b", arguments="{}"),), finish_reason="length", usage=Usage(input_tokens=1, output_tokens=2, cached_tokens=3, cost=0.0), model="m-1", id="id-1", reasoning="because", refusal="no", awaiting_input=False, input_hint="when?"
     )  # fmt: skip
 
-    (found,) = read(stored(tmp_path, RecordedCall(call().request, completion, ("text",)))).calls
+    (found,) = read(
+        stored(tmp_path, RecordedCall(request=call().request, completion=completion, chunks=("text",)))
+    ).calls
 
     assert found.completion == completion
 
@@ -101,7 +103,9 @@ def test_parts_tools_and_parameters_come_back(tmp_path: Path) -> None:
         "messages": [{"role": "user", "content": parts}],
     }
 
-    (found,) = read(stored(tmp_path, RecordedCall(request, Completion("ok"), ("ok",)))).calls
+    (found,) = read(
+        stored(tmp_path, RecordedCall(request=request, completion=Completion(content="ok"), chunks=("ok",)))
+    ).calls
 
     assert found.request == request
 
@@ -193,7 +197,7 @@ BROKEN: dict[str, tuple[str | bytes, str]] = {
     "a call that is none": (GOOD % "[1]", ": call 1 does not have the form of a recording: 'int' object is not subscriptable"),
     "an unknown field": (
         GOOD % '[{"request": {"messages": []}, "completion": {"text": "hi"}}]',
-        ": call 1 does not have the form of a recording: Completion.__new__() got an unexpected keyword argument 'text'",
+        ": call 1 does not have the form of a recording: Completion: missing or unknown fields: text",
     ),
     "a content that is no text": (
         GOOD % '[{"request": {"messages": []}, "completion": {"content": 7}}]',
@@ -259,11 +263,17 @@ def test_suites_are_folders_below_that_of_the_recordings() -> None:
 
 
 def test_a_secret_is_cleaned_also_where_it_stood_across_pieces() -> None:
-    completion = Completion("the key sk-12345 is", (ToolCall("1", "t", '{"k":"sk-12345"}'),), reasoning="sk-12345")
+    completion = Completion(
+        content="the key sk-12345 is",
+        tool_calls=(ToolCall(id="1", name="t", arguments='{"k":"sk-12345"}'),),
+        reasoning="sk-12345",
+    )
 
     found, chunks = cleaned(completion, ("the key sk-", "12345", " is"), lambda text: text.replace("sk-12345", "***"))
 
-    assert found == Completion("the key *** is", (ToolCall("1", "t", '{"k":"***"}'),), reasoning="***")
+    assert found == Completion(
+        content="the key *** is", tool_calls=(ToolCall(id="1", name="t", arguments='{"k":"***"}'),), reasoning="***"
+    )
     assert chunks == ("the key *** is",)
 
 

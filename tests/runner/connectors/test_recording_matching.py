@@ -15,7 +15,9 @@ def request(*said: str | dict[str, Any], tools: tuple[str, ...] = (), agent: str
     messages = [{"role": "user", "content": item} if isinstance(item, str) else item for item in said]
     offered = tuple({"name": name, "description": f"Does {name}", "parameters": {}} for name in tools)
     connector = parameters.pop("connector", "gpt")
-    return describe(ModelRequest(messages, parameters, offered, agent=agent), connector, "m", str)
+    return describe(
+        ModelRequest(messages=messages, parameters=parameters, tools=offered, agent=agent), connector, "m", str
+    )
 
 
 def calls(id: str, arguments: str, name: str = "book") -> dict[str, Any]:

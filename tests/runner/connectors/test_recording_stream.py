@@ -19,7 +19,7 @@ from runner.results.fold import Execution
 from runner.security.secrets import Secrets
 from scripttest import Failure, Outcome
 
-SUITE = Suite("suite", "agent_test", "suite", "", "demo")
+SUITE = Suite(id="suite", kind="agent_test", label="suite", file="", agent="demo")
 
 
 class Heard:
@@ -45,12 +45,12 @@ class Run:
         self.recording = Recording(open_place("rec", self.folder, mode), mode, bench.root)
         self.heard = Heard()
         self.stream = RecordedStream([self.heard], Secrets(), self.recording, True)
-        self.stream.send(RunStart("", "", (SUITE,), {}))
-        self.stream.send(SuiteStart("suite", 1, 1))
+        self.stream.send(RunStart(started_at="", version="", suites=(SUITE,), environment={}))
+        self.stream.send(SuiteStart(suite="suite", selected=1, total=1))
 
     def ask(self, text: str) -> None:
         async def work(connectors: Connectors) -> None:
-            await self.recording.complete(Origin("suite", "case"), "test", asks(text), connectors)
+            await self.recording.complete(Origin(suite="suite", case="case"), "test", asks(text), connectors)
 
         self.bench.run(work)
 
@@ -58,15 +58,15 @@ class Run:
         self, status: str = "passed", begins: bool = True, failures: tuple[Failure, ...] = ()
     ) -> events.TestResult:
         if begins:
-            self.stream.send(events.TestStart("suite", "case", 0))
-        outcome = Outcome("case", status, 0, failures)  # type: ignore[arg-type]
-        result = self.stream.checked(events.TestResult("suite", "case", 0, outcome))
-        self.stream.send(events.TestEnd(result))
+            self.stream.send(events.TestStart(suite="suite", name="case", position=0))
+        outcome = Outcome(name="case", status=status, milliseconds=0, failures=failures)  # type: ignore[arg-type]
+        result = self.stream.checked(events.TestResult(suite="suite", name="case", position=0, outcome=outcome))
+        self.stream.send(events.TestEnd(result=result))
         return result
 
     def end(self) -> list[Event]:
         """The events at the end of the run."""
-        self.stream.send(RunEnd("passed", 0, ""))
+        self.stream.send(RunEnd(status="passed", seconds=0, completed_at=""))
         self.stream.close()
         return [event for event in self.heard.events if isinstance(event, Warned | RunError | RunEnd)]
 
@@ -83,7 +83,7 @@ def recorded(start: MakeRun) -> Path:
     run = start("record")
     run.ask("hi")
     run.case()
-    assert run.end() == [RunEnd("passed", 0, "")]
+    assert run.end() == [RunEnd(status="passed", seconds=0, completed_at="")]
     return run.folder / "suite/case.json"
 
 
@@ -94,7 +94,7 @@ def test_a_case_that_was_taken_over_from_an_earlier_run_keeps_its_recording(star
         run = start(mode)
         run.case(begins=False)
 
-        assert run.end() == [RunEnd("passed", 0, "")]
+        assert run.end() == [RunEnd(status="passed", seconds=0, completed_at="")]
         assert path.read_text() == content
 
 
@@ -116,7 +116,10 @@ def test_a_miss_that_nobody_spoke_of_breaks_the_case(start: MakeRun, status: str
 
     outcome = run.case(status).outcome
 
-    assert (outcome.status, outcome.failures) == ("failed", (Failure("infrastructure", caught.value.message),))
+    assert (outcome.status, outcome.failures) == (
+        "failed",
+        (Failure(cause="infrastructure", message=caught.value.message),),
+    )
 
 
 def test_a_miss_that_the_case_tells_is_told_once(start: MakeRun) -> None:
@@ -124,7 +127,7 @@ def test_a_miss_that_the_case_tells_is_told_once(start: MakeRun) -> None:
     run = start("replay")
     with pytest.raises(ConnectorError) as caught:
         run.ask("ho")
-    told = (Failure("error", f"agent error: {caught.value.message}"),)
+    told = (Failure(cause="error", message=f"agent error: {caught.value.message}"),)
 
     assert run.case("failed", failures=told).outcome.failures == told
 
@@ -135,7 +138,7 @@ def test_what_was_not_used_is_said_before_the_end(start: MakeRun) -> None:
     run.case()
 
     said = 'Recordings in rec that were not used: "case" in suite (all 1)'
-    assert run.end() == [Warned(said), RunEnd("passed", 0, "")]
+    assert run.end() == [Warned(message=said), RunEnd(status="passed", seconds=0, completed_at="")]
 
 
 def test_a_disk_that_takes_no_recordings_is_an_error_that_is_said_once(start: MakeRun) -> None:
@@ -149,4 +152,4 @@ def test_a_disk_that_takes_no_recordings_is_an_error_that_is_said_once(start: Ma
 
     assert isinstance(problem, RunError)
     assert problem.message.startswith("Cannot write recordings: ")
-    assert end == RunEnd("error", 0, "")
+    assert end == RunEnd(status="error", seconds=0, completed_at="")

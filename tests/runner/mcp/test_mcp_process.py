@@ -134,17 +134,17 @@ def shop(tmp_path: Path) -> Path:
 def test_tools_are_listed_with_their_schemas(shop: Path) -> None:
     assert use(shop, lambda servers: servers.server("shop").list_tools()) == [
         Tool(
-            "find",
-            "Finds orders",
-            {
+            name="find",
+            description="Finds orders",
+            schema={
                 "type": "object",
                 "properties": {"id": {"type": "integer", "minimum": 1}, "state": {"enum": ["open", "paid"]}},
                 "required": ["id"],
             },
-            {"type": "array"},
+            output={"type": "array"},
         ),
-        Tool("ping", "", {"type": "object", "properties": {}}),
-        Tool("pay", "", {"type": "object", "properties": {}}),
+        Tool(name="ping", description="", schema={"type": "object", "properties": {}}),
+        Tool(name="pay", description="", schema={"type": "object", "properties": {}}),
     ]
 
 
@@ -153,7 +153,7 @@ def test_a_tool_calls_its_process_with_mapped_arguments_and_the_context(shop: Pa
     context = object()
     answer = use(shop, lambda servers: servers.server("shop").call_tool("find", {"id": 3}, context), processes)
     assert processes.calls == [("scripts.shop.Find", [3, {"id": 3}, "shop"], context)]
-    assert answer == ToolAnswer([{"type": "text", "text": '[{"id":1}]'}])
+    assert answer == ToolAnswer(content=[{"type": "text", "text": '[{"id":1}]'}])
     assert answer.value == [{"id": 1}]
 
 
@@ -165,7 +165,7 @@ def test_a_tool_without_a_schema_is_given_all_its_arguments(shop: Path) -> None:
 
 def test_a_tool_that_throws_is_an_answer(shop: Path) -> None:
     answer = use(shop, lambda servers: servers.server("shop").call_tool("pay", {}, None), Processes(PROCESSES))
-    assert answer == ToolAnswer([{"type": "text", "text": "Error executing tool pay: no money"}], True)
+    assert answer == ToolAnswer(content=[{"type": "text", "text": "Error executing tool pay: no money"}], is_error=True)
 
 
 def test_arguments_that_break_the_schema_are_listed_and_the_process_is_not_called(shop: Path) -> None:

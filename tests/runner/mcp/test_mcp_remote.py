@@ -144,8 +144,16 @@ def test_a_tool_that_fails_is_told_to_the_model(app: Surroundings, transport: st
     app.start(transport)
     missing = "Cannot call tool \"refuse\" of MCP server s: validation failed: value: 'reason' is a required property"
     assert app.use(action) == [
-        ToolRun(ToolUse("refuse", "s", {"reason": "no stock"}, None, "no stock"), "Error: no stock", True),
-        ToolRun(ToolUse("refuse", "s", {}, None, missing), f"Error: {missing}", True),
+        ToolRun(
+            use=ToolUse(name="refuse", server="s", arguments={"reason": "no stock"}, result=None, error="no stock"),
+            content="Error: no stock",
+            retryable=True,
+        ),
+        ToolRun(
+            use=ToolUse(name="refuse", server="s", arguments={}, result=None, error=missing),
+            content=f"Error: {missing}",
+            retryable=True,
+        ),
     ]
 
 

@@ -61,12 +61,12 @@ def ran(root: Path, name: str, arguments: str, known: Processes | None = None) -
     ("items", "expected"),
     [
         pytest.param(None, [], id="none"),
-        pytest.param(["a.b", "c"], [Choice("a.b"), Choice("c")], id="ids"),
-        pytest.param([{"server_id": "a"}], [Choice("a")], id="object"),
-        pytest.param([{"server_id": "a", "tools": ["x"], "resources": ["r"]}], [Choice("a", ("x",))], id="object with tools"),
-        pytest.param([{"a": ["x", "y"]}], [Choice("a", ("x", "y"))], id="key and list"),
-        pytest.param([{"a": {"tools": ["x"], "resources": []}}], [Choice("a", ("x",))], id="key and object"),
-        pytest.param([{"a": None}, {"b": []}], [Choice("a"), Choice("b")], id="key and nothing"),
+        pytest.param(["a.b", "c"], [Choice(server="a.b"), Choice(server="c")], id="ids"),
+        pytest.param([{"server_id": "a"}], [Choice(server="a")], id="object"),
+        pytest.param([{"server_id": "a", "tools": ["x"], "resources": ["r"]}], [Choice(server="a", tools=("x",))], id="object with tools"),
+        pytest.param([{"a": ["x", "y"]}], [Choice(server="a", tools=("x", "y"))], id="key and list"),
+        pytest.param([{"a": {"tools": ["x"], "resources": []}}], [Choice(server="a", tools=("x",))], id="key and object"),
+        pytest.param([{"a": None}, {"b": []}], [Choice(server="a"), Choice(server="b")], id="key and nothing"),
     ],
 )  # fmt: skip
 def test_every_spelling_of_a_server_is_read(items: Any, expected: list[Choice]) -> None:
@@ -153,16 +153,16 @@ def test_three_samples_of_a_tool_are_shown(shop: Path) -> None:
     assert opened(shop, ["many"]).samples_message() is None
 
 
-USE = ToolUse("find", "shop", {"id": 7}, {"id": 7, "total": 1.5})
+USE = ToolUse(name="find", server="shop", arguments={"id": 7}, result={"id": 7, "total": 1.5})
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "expected"),
     [
-        pytest.param("shop__find", '{"id": 7}', ToolRun(USE, '{"id":7,"total":1.5}'), id="object"),
-        pytest.param("shop__find", "{'id': 7,", ToolRun(USE, '{"id":7,"total":1.5}'), id="broken JSON is repaired"),
-        pytest.param("shop__note", "", ToolRun(ToolUse("note", "shop", {}, "done ✓"), '"done ✓"'), id="no arguments, a text"),
-        pytest.param("sub_my_shop__list__all", "{}", ToolRun(ToolUse("list__all", "sub.my_shop", {}, {"id": 7, "total": 1.5}), '{"id":7,"total":1.5}'), id="underscores"),
+        pytest.param("shop__find", '{"id": 7}', ToolRun(use=USE, content='{"id":7,"total":1.5}'), id="object"),
+        pytest.param("shop__find", "{'id': 7,", ToolRun(use=USE, content='{"id":7,"total":1.5}'), id="broken JSON is repaired"),
+        pytest.param("shop__note", "", ToolRun(use=ToolUse(name="note", server="shop", arguments={}, result="done ✓"), content='"done ✓"'), id="no arguments, a text"),
+        pytest.param("sub_my_shop__list__all", "{}", ToolRun(use=ToolUse(name="list__all", server="sub.my_shop", arguments={}, result={"id": 7, "total": 1.5}), content='{"id":7,"total":1.5}'), id="underscores"),
     ],
 )  # fmt: skip
 def test_a_call_is_answered_with_the_json_of_its_result(
@@ -174,17 +174,19 @@ def test_a_call_is_answered_with_the_json_of_its_result(
 @pytest.mark.parametrize(
     ("name", "arguments", "use", "error"),
     [
-        pytest.param("shop__pay", "{}", ToolUse("pay", "shop", {}), "no money", id="the tool throws"),
-        pytest.param("shop__find", '{"id": "x"}', ToolUse("find", "shop", {"id": "x"}), "Cannot call tool \"find\" of MCP server shop: validation failed: id: 'x' is not of type 'integer'", id="against the schema"),
-        pytest.param("shop__find", "[1]", ToolUse("find", "shop", [1]), 'Cannot read the arguments of tool "shop__find": they are not an object', id="a list"),
-        pytest.param("shop__find", "id is 7", ToolUse("find", "shop", "id is 7"), 'Cannot read the arguments of tool "shop__find": they are not JSON: cannot be repaired to JSON', id="prose"),
-        pytest.param("shop_find", "{}", ToolUse("shop_find", "", {}), 'there is no tool "shop_find". Did you mean "shop__find"?', id="unknown tool"),
+        pytest.param("shop__pay", "{}", ToolUse(name="pay", server="shop", arguments={}), "no money", id="the tool throws"),
+        pytest.param("shop__find", '{"id": "x"}', ToolUse(name="find", server="shop", arguments={"id": "x"}), "Cannot call tool \"find\" of MCP server shop: validation failed: id: 'x' is not of type 'integer'", id="against the schema"),
+        pytest.param("shop__find", "[1]", ToolUse(name="find", server="shop", arguments=[1]), 'Cannot read the arguments of tool "shop__find": they are not an object', id="a list"),
+        pytest.param("shop__find", "id is 7", ToolUse(name="find", server="shop", arguments="id is 7"), 'Cannot read the arguments of tool "shop__find": they are not JSON: cannot be repaired to JSON', id="prose"),
+        pytest.param("shop_find", "{}", ToolUse(name="shop_find", server="", arguments={}), 'there is no tool "shop_find". Did you mean "shop__find"?', id="unknown tool"),
     ],
 )  # fmt: skip
 def test_a_call_that_the_model_could_mend_says_what_is_wrong(
     shop: Path, name: str, arguments: str, use: ToolUse, error: str
 ) -> None:
-    assert ran(shop, name, arguments) == ToolRun(use._replace(error=error), f"Error: {error}", True)
+    assert ran(shop, name, arguments) == ToolRun(
+        use=use.replace(error=error), content=f"Error: {error}", retryable=True
+    )
 
 
 def test_the_context_reaches_the_process(shop: Path) -> None:

@@ -13,11 +13,11 @@ from runner.modes.awaiting import Awaiting, detect, looks_like_question, questio
 
 
 def answer(content: str = "", *, next: Any = None, **fields: Any) -> Answer:
-    return Answer("demo", Completion(content, **fields), next=next)
+    return Answer(agent="demo", completion=Completion(content=content, **fields), next=next)
 
 
 def used(name: str, **arguments: Any) -> ToolUse:
-    return ToolUse(name, "desk", arguments)
+    return ToolUse(name=name, server="desk", arguments=arguments)
 
 
 QUESTIONS = {
@@ -119,8 +119,8 @@ DECIDED = {
     "a question in a JSON answer": (answer('{"message": "Which one?"}'), True, "content_is_question", None),
     "a question": (answer("Which one?"), True, "content_is_question", None),
     "a statement": (answer("Done."), False, "completed", None),
-    "no model": (Answer("demo", next={"message": "Which?"}), True, "content_is_question", None),
-    "nothing": (Answer("demo"), False, "completed", None),
+    "no model": (Answer(agent="demo", next={"message": "Which?"}), True, "content_is_question", None),
+    "nothing": (Answer(agent="demo"), False, "completed", None),
 }
 
 
@@ -128,7 +128,7 @@ DECIDED = {
 def test_the_first_strategy_that_has_something_to_say_decides(
     given: Answer, awaiting: bool, reason: str, hint: str | None
 ) -> None:
-    assert detect(given, ()) == Awaiting(awaiting, reason, hint)
+    assert detect(given, ()) == Awaiting(awaiting=awaiting, reason=reason, hint=hint)
 
 
 TOOLS: dict[str, tuple[Answer, ToolUse, list[str] | None, tuple[bool, str]]] = {
@@ -158,7 +158,8 @@ TOOLS: dict[str, tuple[Answer, ToolUse, list[str] | None, tuple[bool, str]]] = {
 def test_a_tool_that_asks_the_user_means_waiting(
     given: Answer, use: ToolUse, names: list[str] | None, expected: tuple[bool, str]
 ) -> None:
-    assert detect(given, [use], names)[:2] == expected
+    found = detect(given, [use], names)
+    assert (found.awaiting, found.reason) == expected
 
 
 ASKED = {

@@ -81,34 +81,34 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
 
     def judged(text: str, quoted: str, passed: bool = True) -> CriterionResult:
         reason = f'The answer {"contains" if passed else "does not contain"} "{quoted}"'
-        return CriterionResult(text, passed, float(passed), reason=reason)
+        return CriterionResult(text=text, passed=passed, score=float(passed), reason=reason)
 
     reference = CriterionResult(
-        "Means the same as expected_output",
-        True,
-        None,
+        text="Means the same as expected_output",
+        passed=True,
+        score=None,
         reason="There is an answer; what it says was not judged",
         judged=False,
         not_judged=1,
     )
     assert case.scores == (
         ScoreResult(
-            "turn-1",
-            "rubrics",
-            1.0,
-            "pass",
-            (
+            name="turn-1",
+            type="rubrics",
+            score=1.0,
+            verdict="pass",
+            assertions=(
                 judged('Names a place such as "Kyoto"', "Kyoto"),
                 judged('Mentions the season: "April"', "April"),
                 reference,
             ),
         ),
         ScoreResult(
-            "turn-2",
-            "rubrics",
-            pytest.approx(2 / 3),
-            "fail",
-            (
+            name="turn-2",
+            type="rubrics",
+            score=pytest.approx(2 / 3),
+            verdict="fail",
+            assertions=(
                 judged('Recommends "Koya"', "Koya"),
                 judged('Compares with "Tokyo"', "Tokyo", False),
                 judged('Refers to "Kyoto" again', "Kyoto"),
@@ -116,29 +116,32 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
             ),
         ),
         ScoreResult(
-            "turn-3",
-            "rubrics",
-            1.0,
-            "pass",
-            (judged('Stays within "3000"', "3000"), judged('Suggests "temples"', "temples")),
+            name="turn-3",
+            type="rubrics",
+            score=1.0,
+            verdict="pass",
+            assertions=(judged('Stays within "3000"', "3000"), judged('Suggests "temples"', "temples")),
         ),
         ScoreResult(
-            "turn-4",
-            "rubrics",
-            pytest.approx(2 / 3),
-            "fail",
-            (
+            name="turn-4",
+            type="rubrics",
+            score=pytest.approx(2 / 3),
+            verdict="fail",
+            assertions=(
                 judged('Covers "Days 1"', "Days 1"),
                 judged('Has "Koya" in it', "Koya"),
                 judged('Is feasible for "3000"', "3000", False),
             ),
         ),
         ScoreResult(
-            "assertions",
-            "rubrics",
-            0.5,
-            "fail",
-            (judged('Remembers "Kyoto" to the end', "Kyoto"), judged('Knows "the user" by name', "the user", False)),
+            name="assertions",
+            type="rubrics",
+            score=0.5,
+            verdict="fail",
+            assertions=(
+                judged('Remembers "Kyoto" to the end', "Kyoto"),
+                judged('Knows "the user" by name', "the user", False),
+            ),
         ),
     )
     assert case.score == pytest.approx((1 + 2 / 3 + 1 + 2 / 3 + 0.5) / 5)

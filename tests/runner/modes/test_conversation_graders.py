@@ -32,7 +32,7 @@ class Asked(NamedTuple):
 
 def asked(request: Request) -> Asked:
     model, text = request.body["model"], request.last_text
-    return Asked(model, json.loads(text) if model == "judge" else text)
+    return Asked(model=model, payload=json.loads(text) if model == "judge" else text)
 
 
 class Models:

@@ -24,58 +24,79 @@ def result(
     skip_reason: str | None = None,
     position: int = 0,
 ) -> TestResult:
-    outcome = Outcome(id, status, milliseconds, failures, 0, skip_reason)
-    return TestResult("trips", id, position, outcome, (), case)
+    outcome = Outcome(
+        name=id, status=status, milliseconds=milliseconds, failures=failures, assertions=0, skip_reason=skip_reason
+    )
+    return TestResult(suite="trips", name=id, position=position, outcome=outcome, logs=(), case=case)
 
 
 def failed(what: AssertionResult, phase: str) -> Failure:
-    return Failure("assertion", what.message, what.type, phase=phase)
+    return Failure(cause="assertion", message=what.message, type=what.type, phase=phase)
 
 
-BOOK = ToolUse("book_room", "hotel", {"nights": 2, "kind": "double", "guest-name": ["Ada"]}, {"id": "R-7"})
-HELD = AssertionResult("contains", True, "which town", "Which town shall it be?")
-CALLED = AssertionResult("tool_called", True, "book_room", ["book_room"], name="book_room")
-STATE = AssertionResult("json_path", True, "booked", "booked", path="$.room.status")
-MISSED = AssertionResult("contains", False, "R-8", "Booked as R-7", 'Expected the output to contain "R-8"')
+BOOK = ToolUse(
+    name="book_room",
+    server="hotel",
+    arguments={"nights": 2, "kind": "double", "guest-name": ["Ada"]},
+    result={"id": "R-7"},
+)
+HELD = AssertionResult(type="contains", passed=True, expected="which town", actual="Which town shall it be?")
+CALLED = AssertionResult(type="tool_called", passed=True, expected="book_room", actual=["book_room"], name="book_room")
+STATE = AssertionResult(type="json_path", passed=True, expected="booked", actual="booked", path="$.room.status")
+MISSED = AssertionResult(
+    type="contains",
+    passed=False,
+    expected="R-8",
+    actual="Booked as R-7",
+    message='Expected the output to contain "R-8"',
+)
 
 STATIC = result(
     "B01",
     "passed",
     CaseResult(
-        "Room in three turns",
-        None,
-        "Booked as R-7",
-        "Booked as R-7",
+        title="Room in three turns",
+        input=None,
+        output="Booked as R-7",
+        response="Booked as R-7",
         messages=6,
         mode="multi_turn",
         turns=(
             TurnResult(
-                1,
-                "I need a room",
-                "static",
-                "passed",
-                "Which town shall it be?",
-                "Which town shall it be?",
-                True,
-                "content_is_question",
+                turn=1,
+                input="I need a room",
+                source="static",
+                status="passed",
+                output="Which town shall it be?",
+                response="Which town shall it be?",
+                awaiting_input=True,
+                awaiting_reason="content_is_question",
                 assertions=(HELD,),
                 milliseconds=2100,
             ),
             TurnResult(
-                2,
-                "Basel, two nights",
-                "static",
-                "passed",
-                "",
-                "",
-                True,
-                "tool_requires_confirmation",
+                turn=2,
+                input="Basel, two nights",
+                source="static",
+                status="passed",
+                output="",
+                response="",
+                awaiting_input=True,
+                awaiting_reason="tool_requires_confirmation",
                 assertions=(CALLED,),
                 tools=(BOOK,),
                 milliseconds=3200,
             ),
             TurnResult(
-                3, "Yes", "static", "passed", "Booked as R-7", "Booked as R-7", False, "completed", milliseconds=1800
+                turn=3,
+                input="Yes",
+                source="static",
+                status="passed",
+                output="Booked as R-7",
+                response="Booked as R-7",
+                awaiting_input=False,
+                awaiting_reason="completed",
+                milliseconds=1800,
             ),
         ),
         final_assertions=(STATE,),
@@ -86,27 +107,27 @@ WITHOUT_ANSWER = result(
     "B02",
     "skipped",
     CaseResult(
-        "Too many guests",
-        None,
-        "ok",
+        title="Too many guests",
+        input=None,
+        output="ok",
         mode="multi_turn",
         turns=(
             TurnResult(
-                1,
-                "A room for forty",
-                "static",
-                "passed",
-                "ok",
-                "A manager has to agree. Please give me a reference number.",
-                True,
-                "content_is_question",
+                turn=1,
+                input="A room for forty",
+                source="static",
+                status="passed",
+                output="ok",
+                response="A manager has to agree. Please give me a reference number.",
+                awaiting_input=True,
+                awaiting_reason="content_is_question",
                 milliseconds=2000,
             ),
             TurnResult(
-                2,
-                None,
-                "",
-                "skipped",
+                turn=2,
+                input=None,
+                source="",
+                status="skipped",
                 skip_reason="Agent awaiting input, no next turn defined",
                 question="Please give me a reference number.",
             ),
@@ -120,17 +141,42 @@ SIMULATED = result(
     "B03",
     "passed",
     CaseResult(
-        "Whatever the guest says",
-        "Help me with a room",
-        "Done",
-        "Done",
+        title="Whatever the guest says",
+        input="Help me with a room",
+        output="Done",
+        response="Done",
         mode="multi_turn",
         simulator="agents:workers.test.guest",
         turns=(
-            TurnResult(1, "Help me with a room", "initial", "passed", "Where?", "Where?", True, milliseconds=2100),
-            TurnResult(2, "In Basel", "simulated", "passed", "When?", "When?", True, milliseconds=800),
             TurnResult(
-                3, "Now", "human", "passed", "Done", "Done", milliseconds=2200, note="Goal achieved: a room is booked"
+                turn=1,
+                input="Help me with a room",
+                source="initial",
+                status="passed",
+                output="Where?",
+                response="Where?",
+                awaiting_input=True,
+                milliseconds=2100,
+            ),
+            TurnResult(
+                turn=2,
+                input="In Basel",
+                source="simulated",
+                status="passed",
+                output="When?",
+                response="When?",
+                awaiting_input=True,
+                milliseconds=800,
+            ),
+            TurnResult(
+                turn=3,
+                input="Now",
+                source="human",
+                status="passed",
+                output="Done",
+                response="Done",
+                milliseconds=2200,
+                note="Goal achieved: a room is booked",
             ),
         ),
         final_assertions=(),
@@ -142,77 +188,140 @@ BROKEN = result(
     "B04",
     "failed",
     CaseResult(
-        None,
-        None,
-        "Booked as R-7",
-        "Booked as R-7",
+        title=None,
+        input=None,
+        output="Booked as R-7",
+        response="Booked as R-7",
         mode="multi_turn",
         turns=(
             TurnResult(
-                1,
-                {"role": "user", "content": [{"type": "text", "text": "This\none"}, {"type": "image", "source": "x"}]},
-                "static",
-                "failed",
-                {"id": "R-7"},
-                "",
+                turn=1,
+                input={
+                    "role": "user",
+                    "content": [{"type": "text", "text": "This\none"}, {"type": "image", "source": "x"}],
+                },
+                source="static",
+                status="failed",
+                output={"id": "R-7"},
+                response="",
                 assertions=(HELD, MISSED),
                 milliseconds=20,
             ),
-            TurnResult(2, "And now?", "static", "failed", error="agent error: no model", milliseconds=5),
+            TurnResult(
+                turn=2,
+                input="And now?",
+                source="static",
+                status="failed",
+                error="agent error: no model",
+                milliseconds=5,
+            ),
         ),
         final_assertions=(MISSED,),
     ),
     failed(MISSED, "turn 1"),
-    Failure("error", "agent error: no model"),
+    Failure(cause="error", message="agent error: no model"),
     failed(MISSED, "final assertions"),
-    Failure("assertion", "max turns (2) exceeded"),
+    Failure(cause="assertion", message="max turns (2) exceeded"),
 )
-REACHED = CheckpointResult("ask_town", "Asks for the town", True, 1)
+REACHED = CheckpointResult(id="ask_town", description="Asks for the town", required=True, reached_at_turn=1)
 DYNAMIC = result(
     "D01",
     "failed",
     CaseResult(
-        None,
-        None,
-        "Booked",
-        "Booked",
+        title=None,
+        input=None,
+        output="Booked",
+        response="Booked",
         mode="dynamic",
         simulator="workers.test.guest",
-        turns=(TurnResult(1, "A room, please", "simulated", "passed", "Booked", "Booked", milliseconds=100),),
+        turns=(
+            TurnResult(
+                turn=1,
+                input="A room, please",
+                source="simulated",
+                status="passed",
+                output="Booked",
+                response="Booked",
+                milliseconds=100,
+            ),
+        ),
         checkpoints=(
             REACHED,
-            CheckpointResult("confirm", None, True, None, 'Expected the output to contain "sure"'),
-            CheckpointResult("offer", "Offers breakfast", False, None),
+            CheckpointResult(
+                id="confirm",
+                description=None,
+                required=True,
+                reached_at_turn=None,
+                message='Expected the output to contain "sure"',
+            ),
+            CheckpointResult(id="offer", description="Offers breakfast", required=False, reached_at_turn=None),
         ),
     ),
-    Failure("assertion", "missing checkpoints: confirm"),
+    Failure(cause="assertion", message="missing checkpoints: confirm"),
 )
 GRADED = CaseResult(
-    None,
-    None,
-    "Sure",
-    "Sure",
+    title=None,
+    input=None,
+    output="Sure",
+    response="Sure",
     mode="conversation",
     turns=(
-        TurnResult(1, "Plan a trip", "static", "passed", "Where to?", "Where to?", milliseconds=100),
-        TurnResult(2, "Peru", "static", "failed", "Sure", "Sure", error="score 0.50 is below 0.8", milliseconds=100),
-        TurnResult(3, "When?", "static", "skipped", skip_reason="an earlier turn failed, and on_turn_failure is stop"),
+        TurnResult(
+            turn=1,
+            input="Plan a trip",
+            source="static",
+            status="passed",
+            output="Where to?",
+            response="Where to?",
+            milliseconds=100,
+        ),
+        TurnResult(
+            turn=2,
+            input="Peru",
+            source="static",
+            status="failed",
+            output="Sure",
+            response="Sure",
+            error="score 0.50 is below 0.8",
+            milliseconds=100,
+        ),
+        TurnResult(
+            turn=3,
+            input="When?",
+            source="static",
+            status="skipped",
+            skip_reason="an earlier turn failed, and on_turn_failure is stop",
+        ),
     ),
     score=0.5,
     scores=(
-        ScoreResult("turn-1", "rubrics", 1.0, "pass", (CriterionResult("Asks back", True, 1.0, reason="It does"),)),
         ScoreResult(
-            "turn-2",
-            "rubrics",
-            0.5,
-            "fail",
-            (
-                CriterionResult("Is polite", True, 0.9, weight=2),
-                CriterionResult("Names towns", False, 0.0, required=True, reason="There is none", id="towns"),
+            name="turn-1",
+            type="rubrics",
+            score=1.0,
+            verdict="pass",
+            assertions=(CriterionResult(text="Asks back", passed=True, score=1.0, reason="It does"),),
+        ),
+        ScoreResult(
+            name="turn-2",
+            type="rubrics",
+            score=0.5,
+            verdict="fail",
+            assertions=(
+                CriterionResult(text="Is polite", passed=True, score=0.9, weight=2),
+                CriterionResult(
+                    text="Names towns", passed=False, score=0.0, required=True, reason="There is none", id="towns"
+                ),
             ),
         ),
-        ScoreResult("turn-3", "rubrics", 0.0, "skip"),
-        ScoreResult("assertions", "rubrics", 0.5, "fail", (CriterionResult("Stays in Peru", False, 0.0, error=True),)),
+        ScoreResult(name="turn-3", type="rubrics", score=0.0, verdict="skip"),
+        ScoreResult(
+            name="assertions",
+            type="rubrics",
+            score=0.5,
+            verdict="fail",
+            assertions=(CriterionResult(text="Stays in Peru", passed=False, score=0.0, error=True),),
+        ),
     ),
     transcript=(
         {"role": "user", "content": "Plan a trip"},
@@ -221,6 +330,11 @@ GRADED = CaseResult(
         {"role": "assistant", "content": "Sure"},
     ),
     threshold=0.8,
-    trials=(TrialResult(1, 0.9, "passed", 100), TrialResult(2, 0.5, "failed", 200, "score 0.50 is below 0.8")),
+    trials=(
+        TrialResult(trial=1, score=0.9, status="passed", milliseconds=100),
+        TrialResult(trial=2, score=0.5, status="failed", milliseconds=200, error="score 0.50 is below 0.8"),
+    ),
 )
-CONVERSATION = result("C01", "failed", GRADED, Failure("assertion", "score 0.50 is below the threshold 0.8"))
+CONVERSATION = result(
+    "C01", "failed", GRADED, Failure(cause="assertion", message="score 0.50 is below the threshold 0.8")
+)

@@ -247,6 +247,6 @@ def test_a_conversation_has_the_keys_of_the_design() -> None:
 def test_a_conversation_that_broke_says_so() -> None:
     from scripttest import Failure
 
-    outcome = CONVERSATION.outcome._replace(failures=(Failure("error", "agent error: no model"),))
+    outcome = CONVERSATION.outcome.replace(failures=(Failure(cause="error", message="agent error: no model"),))
 
-    assert case_record(CONVERSATION._replace(outcome=outcome))["execution_status"] == "error"
+    assert case_record(CONVERSATION.replace(outcome=outcome))["execution_status"] == "error"

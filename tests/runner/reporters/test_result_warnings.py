@@ -26,25 +26,40 @@ from runner.results.replay import events_of
 from runner.results.saved import read
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
 
-SCRIPTS = Suite("scripts.shop.cart", "script_test", "shop/src/cart_test.ts", "/app/cart_test.ts", "shop")
-CASES = Suite("cases", "agent_test", "tests/shop.jsonl", "/app/shop.jsonl", "shop")
-TIMER = ResultWarning(
-    "pending", "an interval is still set", (StackFrame("TestCart", Location("/app/cart_test.ts", 7, 3)),), "> 7 | set"
+SCRIPTS = Suite(
+    id="scripts.shop.cart", kind="script_test", label="shop/src/cart_test.ts", file="/app/cart_test.ts", agent="shop"
 )
-USAGE = ResultWarning("usage", "the answer says no tokens")
+CASES = Suite(id="cases", kind="agent_test", label="tests/shop.jsonl", file="/app/shop.jsonl", agent="shop")
+TIMER = ResultWarning(
+    kind="pending",
+    message="an interval is still set",
+    frames=(StackFrame(function="TestCart", location=Location(file="/app/cart_test.ts", line=7, column=3)),),
+    code_frame="> 7 | set",
+)
+USAGE = ResultWarning(kind="usage", message="the answer says no tokens")
 WHERE = {"user_id": "u", "team_id": "t", "locale": "en"}
 
 
 def script(
     name: str = "TestCart", *warnings: ResultWarning, status: Status = "passed", **more: Any
 ) -> events.TestResult:
-    failures = (Failure("assertion", "no", "True"),) if status == "failed" else ()
-    return events.TestResult(SCRIPTS.id, name, 0, Outcome(name, status, 3, failures, warnings=warnings), **more)
+    failures = (Failure(cause="assertion", message="no", type="True"),) if status == "failed" else ()
+    return events.TestResult(
+        suite=SCRIPTS.id,
+        name=name,
+        position=0,
+        outcome=Outcome(name=name, status=status, milliseconds=3, failures=failures, warnings=warnings),
+        **more,
+    )
 
 
 def case(*warnings: ResultWarning) -> events.TestResult:
     return events.TestResult(
-        CASES.id, "C1", 0, Outcome("C1", "passed", 3, warnings=warnings), case=CaseResult(None, "hi")
+        suite=CASES.id,
+        name="C1",
+        position=0,
+        outcome=Outcome(name="C1", status="passed", milliseconds=3, warnings=warnings),
+        case=CaseResult(title=None, input="hi"),
     )
 
 
@@ -55,27 +70,29 @@ class Written:
         self, folder: Path, *results: events.TestResult, runs: int = 1, strict: bool = False, **flags: Any
     ) -> None:
         stdout, github = io.StringIO(), io.StringIO()
-        environment = Environment(Path("/app"), {}, stdout, stdout, 1)
+        environment = Environment(directory=Path("/app"), variables={}, stdout=stdout, stderr=stdout, cpus=1)
         self._folder = folder
         files = [folder / f"r.{end}" for end in ("jsonl", "json", "md", "html", "xml", "ctrf.json", "txt")]
         stream = Multiplexer(
             [
-                ConsoleReporter(RunOptions((), **flags), environment, stdout.write),
+                ConsoleReporter(RunOptions(inputs=(), **flags), environment, stdout.write),
                 GithubReporter(github.write, {"GITHUB_WORKSPACE": "/app"}),
                 *(maker_for_file(file)() for file in files),
             ]
         )
         suites = tuple(suite for suite in (SCRIPTS, CASES) if suite.id in {result.suite for result in results})
         repetition = Repetition(stream.send, runs, 100, strict=strict)
-        stream.send(RunStart("2026-01-01T00:00:00Z", "1", suites, WHERE, runs=runs))
+        stream.send(
+            RunStart(started_at="2026-01-01T00:00:00Z", version="1", suites=suites, environment=WHERE, runs=runs)
+        )
         for suite in suites:
             own = [result for result in results if result.suite == suite.id]
-            stream.send(SuiteStart(suite.id, len(own), len(own)))
+            stream.send(SuiteStart(suite=suite.id, selected=len(own), total=len(own)))
             for result in own:
                 repetition.end(result)
-            stream.send(SuiteEnd(suite.id))
+            stream.send(SuiteEnd(suite=suite.id))
         bad = stream.execution.counts.bad
-        stream.send(RunEnd("failed" if bad else "passed", 1.5, "2026-01-01T00:00:02Z"))
+        stream.send(RunEnd(status="failed" if bad else "passed", seconds=1.5, completed_at="2026-01-01T00:00:02Z"))
         stream.close()
         self.counts = stream.execution.counts
         self.console, self.github = stdout.getvalue(), github.getvalue()
@@ -166,12 +183,12 @@ def test_a_saved_report_gives_them_back(end: str, tmp_path: Path) -> None:
     assert report.summary["warnings"] == 2
     results = [event.result for event in events_of(report) if hasattr(event, "result")]
     found = {result.suite: result.outcome.warnings for result in results}
-    timer = TIMER._replace(frames=(StackFrame("", TIMER.frames[0].location),), code_frame="")
+    timer = TIMER.replace(frames=(StackFrame(function="", location=TIMER.frames[0].location),), code_frame="")
     assert list(found.values()) == [(timer,), (USAGE,)]
 
 
 def test_the_warnings_of_all_runs_are_those_of_the_test_each_once(tmp_path: Path) -> None:
-    other = USAGE._replace(message="another")
+    other = USAGE.replace(message="another")
     runs = [("TestCart", TIMER), ("TestCart",), ("TestCart", TIMER, other)]
     written = Written(tmp_path, *(script(*of, run=at) for at, of in enumerate(runs, 1)), runs=3)
     assert written.counts.warnings == 2

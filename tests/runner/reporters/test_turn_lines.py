@@ -173,10 +173,10 @@ def declared(result: events.TestResult) -> events.TestResult:
     """The same, with turns that say why the agent waits."""
     assert result.case is not None
     turns = (
-        turn._replace(awaiting_reason="agent_declared", input_hint="a town") if turn.awaiting_input else turn
+        turn.replace(awaiting_reason="agent_declared", input_hint="a town") if turn.awaiting_input else turn
         for turn in result.case.turns
     )
-    return result._replace(case=result.case._replace(turns=tuple(turns)))
+    return result.replace(case=result.case.replace(turns=tuple(turns)))
 
 
 @pytest.mark.parametrize(("result", "verbose", "lines"), TREES.values(), ids=TREES)
@@ -190,36 +190,56 @@ def test_a_case_is_a_tree(result: events.TestResult, verbose: int, lines: str) -
 def console(options: RunOptions, suites: tuple[events.Suite, ...], *results: events.TestResult) -> str:
     """What the console prints of a run with these results, all of the first suite."""
     stdout = io.StringIO()
-    reporter = ConsoleReporter(options, Environment(Path("/app"), {}, stdout, stdout, 1), stdout.write)
+    reporter = ConsoleReporter(
+        options, Environment(directory=Path("/app"), variables={}, stdout=stdout, stderr=stdout, cpus=1), stdout.write
+    )
     run = Execution()
     stream: list[events.Event] = [
-        events.RunStart("2026-01-01T00:00:00Z", "1", suites, {"user_id": "u", "team_id": "t"}, flags=flags_of(options))
+        events.RunStart(
+            started_at="2026-01-01T00:00:00Z",
+            version="1",
+            suites=suites,
+            environment={"user_id": "u", "team_id": "t"},
+            flags=flags_of(options),
+        )
     ]
     stream += [
-        events.SuiteStart(suites[0].id, len(results), len(results)),
+        events.SuiteStart(suite=suites[0].id, selected=len(results), total=len(results)),
         *map(events.TestEnd, results),
-        events.SuiteEnd(suites[0].id),
+        events.SuiteEnd(suite=suites[0].id),
     ]
     for suite in suites[1:]:
-        stream += [events.SuiteStart(suite.id, 1, 1), events.SuiteEnd(suite.id)]
+        stream += [events.SuiteStart(suite=suite.id, selected=1, total=1), events.SuiteEnd(suite=suite.id)]
     failed = any(result.outcome.status == "failed" for result in results)
-    stream.append(events.RunEnd("failed" if failed else "passed", 14.2, "2026-01-01T00:00:14Z"))
+    stream.append(
+        events.RunEnd(status="failed" if failed else "passed", seconds=14.2, completed_at="2026-01-01T00:00:14Z")
+    )
     for event in stream:
         run.add(event)
         reporter.on_event(event, run)
     return stdout.getvalue()
 
 
-TRIPS = events.Suite("trips", "agent_test", "tests/trips.jsonl", "/app/tests/trips.jsonl", "hotel", "", True)
-OTHERS = events.Suite("others", "agent_test", "tests/others.jsonl", "/app/tests/others.jsonl", "hotel")
+TRIPS = events.Suite(
+    id="trips",
+    kind="agent_test",
+    label="tests/trips.jsonl",
+    file="/app/tests/trips.jsonl",
+    agent="hotel",
+    connector="",
+    multi_turn=True,
+)
+OTHERS = events.Suite(
+    id="others", kind="agent_test", label="tests/others.jsonl", file="/app/tests/others.jsonl", agent="hotel"
+)
 
 
 def test_a_run_of_conversations_has_the_layout_of_the_design() -> None:
-    assert console(RunOptions(()), (TRIPS,), STATIC, WITHOUT_ANSWER, SIMULATED) == THREE
+    assert console(RunOptions(inputs=()), (TRIPS,), STATIC, WITHOUT_ANSWER, SIMULATED) == THREE
 
 
 def test_a_run_of_many_inputs_shows_the_turns_of_failing_cases_at_its_end() -> None:
-    shown = console(RunOptions((), name="hotel"), (TRIPS, OTHERS), STATIC, BROKEN)
+    shown = console(RunOptions(inputs=(), name="hotel"), (TRIPS, OTHERS), STATIC, BROKEN)
 
     tree = TREES["what failed"][2].partition("\n")[2]
     assert shown == (

@@ -51,7 +51,7 @@ def report(*results: Record, suites: tuple[Record, ...] = (SUITE,), **summary: A
     end = {**counts, "duration_ms": 12345, "status": status, "completed_at": "2024-12-17T10:00:12Z", **summary}
     start = {"timestamp": "2024-12-17T10:00:00Z", "version": "0.10.5", "environment": ENVIRONMENT}
     placed = [{**record, "position": position} for position, record in enumerate(results)]
-    return Report({**start, "suites": list(suites)}, placed, [], [], end)
+    return Report(start={**start, "suites": list(suites)}, results=placed, errors=[], warnings=[], summary=end)
 
 
 def odd(text: str) -> Report:
@@ -81,7 +81,7 @@ def odd(text: str) -> Report:
     suite = {**SUITE, "id": text, "label": text, "agent": text, "connector": text}
     skipped = result("other", "skipped", skip_reason=text, suite=text)
     whole = report({**failed, "suite": text}, skipped, suites=(suite,))
-    return whole._replace(errors=[text], warnings=[text])
+    return whole.replace(errors=[text], warnings=[text])
 
 
 def written(report: Report, folder: Path, extension: str) -> bytes:

@@ -58,7 +58,7 @@ def test_a_message_has_no_file() -> None:
 
 
 def test_errors_outside_the_tests_come_first_and_the_rest_is_counted() -> None:
-    many = report(*(result(f"T{number}", "failed", error="no") for number in range(100)))._replace(errors=["it broke"])
+    many = report(*(result(f"T{number}", "failed", error="no") for number in range(100))).replace(errors=["it broke"])
     lines = commands(many, "/w").splitlines()
 
     assert lines[0] == "::error title=yao-test::it broke"

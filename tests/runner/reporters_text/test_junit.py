@@ -53,7 +53,7 @@ def test_only_a_failed_assertion_is_a_failure(cause: str, tag: str, tmp_path: Pa
 
 
 def test_what_broke_outside_the_tests_is_an_error_of_its_own(tmp_path: Path) -> None:
-    root = assert_valid(written(report(result())._replace(errors=["The engine stopped", "twice"]), tmp_path, "xml"))
+    root = assert_valid(written(report(result()).replace(errors=["The engine stopped", "twice"]), tmp_path, "xml"))
 
     assert [suite.get("name") for suite in root] == ["tests/a.jsonl", "run"]
     assert [error.text for error in root.iter("error")] == ["The engine stopped\ntwice"]
