@@ -23,7 +23,7 @@ from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
 from runner.execution.repetition import Repetition
 from runner.execution.scheduler import CaseSource, Plan, run_cases
-from runner.modes.base import Setting
+from runner.modes.base import CaseEnvironment
 from runner.results.events import CaseResult, Event, Suite, TestEnd, TestResult
 from scripttest import FunctionPool
 
@@ -71,7 +71,7 @@ def run_here(
             datetime.now,
         )
         host.runtime, host.helpers = runtime, Helpers(runtime, "")
-        setting = Setting(
+        setting = CaseEnvironment(
             application=application,
             runtime=runtime,
             helpers=host.helpers,

@@ -33,7 +33,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.conversations import Simulator
-    from runner.modes.base import Trial
+    from runner.modes.base import CaseAttempt
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""
@@ -65,7 +65,7 @@ class SimulatorError(Exception):
 class SimulatedUser:
     """The simulator of one case."""
 
-    def __init__(self, trial: Trial, simulator: Simulator | None, reference: str) -> None:
+    def __init__(self, trial: CaseAttempt, simulator: Simulator | None, reference: str) -> None:
         """`reference` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
         self._trial = trial
         self.reference = reference
@@ -184,7 +184,7 @@ class SimulatedUser:
             raise SimulatorError(error.message, error.hint, getattr(error, "infrastructure", False)) from error
 
 
-def tool_results(trial: Trial) -> dict[str, Any]:
+def tool_results(trial: CaseAttempt) -> dict[str, Any]:
     """Tool → its last result in this case, JSON texts as values; `{error}` when it failed."""
     return {use.name: {"error": use.error} if use.error is not None else _value(use.result) for use in trial.chat.uses}
 

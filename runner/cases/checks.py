@@ -11,7 +11,7 @@ from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import Reference, absence_of, parts_of, problem_of
 from runner.cases.model import Assertion, Case
 from runner.cases.problems import Finding
-from runner.cli.options import duration
+from runner.durations import seconds_of
 from runner.errors import ConfigurationError
 
 
@@ -53,7 +53,7 @@ def findings_of_duration(text: str | None, place: Place) -> Iterator[Finding]:
     """What is wrong with a duration, if it is given."""
     if text is not None:
         try:
-            duration(text, str(place[-1]))
+            seconds_of(text, str(place[-1]))
         except ConfigurationError as error:
             yield Finding(path=place, text=error.message[0].lower() + error.message[1:], hint=error.hint)
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from runner.durations import seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
@@ -86,7 +87,7 @@ def options_from(values: dict[str, Any]) -> RunOptions:
     if not inputs and values["resume"] is None:
         raise ConfigurationError("Nothing to test: -i is missing", "Try: yao-test -i scripts.expense.setup -v")
     if values["timeout"] is not None:
-        values["timeout"] = duration(values["timeout"], "--timeout")
+        values["timeout"] = seconds_of(values["timeout"], "--timeout")
     if values["parallel"] is not None:
         values["parallel"] = _count(values["parallel"], "--parallel")
     _read_runs(values)
@@ -107,32 +108,6 @@ def options_from(values: dict[str, Any]) -> RunOptions:
     return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)
 
 
-_DURATION = r"(?:\d+(?:\.\d+)?(?:ms|h|m|s))+"
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def duration(text: str, where: str) -> float:
-    """Seconds of `30s`, `1m30s`, `500ms`, `2h`. Raises ConfigurationError naming `where`."""
-    if not re.fullmatch(_DURATION, text):
-        raise ConfigurationError(f'Cannot read {where} "{text}": not a duration', "Write it as 500ms, 30s, 1m30s or 2h")
-    seconds = sum(float(number) * _SECONDS[unit] for number, unit in re.findall(r"([\d.]+)(ms|h|m|s)", text))
-    if seconds <= 0:
-        raise ConfigurationError(f'Cannot use {where} "{text}": it must be longer than nothing')
-    return seconds
-
-
-def in_words(seconds: float) -> str:
-    """A duration as one writes it: 30s, 1m30s, 500ms, 2h."""
-    if seconds < 1:
-        return f"{seconds * 1000:g}ms"
-    words = ""
-    for unit, size in (("h", 3600), ("m", 60)):
-        if seconds >= size:
-            words += f"{seconds // size:g}{unit}"
-            seconds %= size
-    return f"{words}{seconds:g}s" if seconds or not words else words
-
-
 def _read_budgets(values: dict[str, Any]) -> None:
     cost = values["max_cost"]
     if cost is not None:
@@ -142,7 +117,7 @@ def _read_budgets(values: dict[str, Any]) -> None:
     if values["max_tokens"] is not None:
         values["max_tokens"] = _count(values["max_tokens"], "--max-tokens")
     if values["max_duration"] is not None:
-        values["max_duration"] = duration(values["max_duration"], "--max-duration")
+        values["max_duration"] = seconds_of(values["max_duration"], "--max-duration")
     if values["shard"] is not None:
         from runner.planning.shards import read_shard
 

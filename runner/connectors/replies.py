@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.documents import read_yaml
-from runner.cli.options import duration
 from runner.connectors.reply_conditions import Condition, read_conditions
 from runner.connectors.reply_situation import Path as ValuePath
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import Lookup, compile_templates, names_in
+from runner.durations import FORMS, seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
@@ -207,8 +207,8 @@ def _error(value: Any) -> ScriptedError:
 
 def _duration(value: Any, name: str) -> float:
     if not isinstance(value, str):
-        raise ConfigurationError(f'"{name}" must be a duration', "Write it as 500ms, 30s, 1m30s or 2h")
-    return duration(value, name)
+        raise ConfigurationError(f'"{name}" must be a duration', f"Write it as {FORMS}")
+    return seconds_of(value, name)
 
 
 def _object(value: Any, what: str, known: Iterable[str]) -> dict[str, Any]:

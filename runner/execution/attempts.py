@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.cli.options import duration, in_words
 from runner.connectors.timing import CaseTime
+from runner.durations import in_words, seconds_of
 from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, agent_failure, case_record
-from runner.modes.base import Trial, mode_of
+from runner.modes.base import CaseAttempt, mode_of
 from runner.results.events import TestResult
 from scripttest import Failure, HostError, Outcome, ScriptError
 
@@ -25,13 +25,13 @@ MODES = {
 """Mode of a case → the module whose `run` runs it."""
 
 
-async def attempt(trial: Trial) -> TestResult:
+async def attempt(trial: CaseAttempt) -> TestResult:
     """Runs a case to its end; whatever goes wrong is in the result. Only cancelling it raises."""
     case = trial.case
     if case.skip:
         trial.skip_reason = case.skip if isinstance(case.skip, str) else None
         return ended(trial, "skipped", 0)
-    seconds = duration(case.timeout, "timeout") if case.timeout else trial.setting.timeout
+    seconds = seconds_of(case.timeout, "timeout") if case.timeout else trial.setting.timeout
     time = CaseTime(seconds)
     trial.now = time.now
     started = time.now()
@@ -66,7 +66,7 @@ async def attempt(trial: Trial) -> TestResult:
     return ended(trial, status, milliseconds)
 
 
-async def _after(trial: Trial, data: Any, milliseconds: float, seconds: float) -> None:
+async def _after(trial: CaseAttempt, data: Any, milliseconds: float, seconds: float) -> None:
     """The hook after a case; one that fails is a warning."""
     assert trial.case.after is not None
     record = {
@@ -85,19 +85,19 @@ async def _after(trial: Trial, data: Any, milliseconds: float, seconds: float) -
         trial.chat.logs.append(("warn", f"after {trial.case.after}: timeout after {in_words(seconds)}"))
 
 
-async def _hook(trial: Trial, reference: str, kind: str, arguments: list[Any]) -> Any:
+async def _hook(trial: CaseAttempt, reference: str, kind: str, arguments: list[Any]) -> Any:
     return await Hook(setting=trial.setting, assistant=trial.assistant, chat=trial.chat).call(
         reference, kind, arguments
     )
 
 
-def _mode_of(trial: Trial) -> Any:
+def _mode_of(trial: CaseAttempt) -> Any:
     from importlib import import_module
 
     return import_module(MODES[mode_of(trial.case)]).run
 
 
-def ended(trial: Trial, status: Status, milliseconds: float) -> TestResult:
+def ended(trial: CaseAttempt, status: Status, milliseconds: float) -> TestResult:
     """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
     failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == "infrastructure"))
     outcome = Outcome(

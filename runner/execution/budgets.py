@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from runner.cli.options import in_words
+from runner.durations import in_words
 from runner.execution.stopping import BUDGET_GRACE
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.agents.chat import Chat
     from runner.cases.model import Case
-    from runner.modes.base import Setting
+    from runner.modes.base import CaseEnvironment
     from scripttest import Cause
 
 
@@ -31,7 +31,7 @@ class HookError(Exception):
 class Hook(Value):
     """On whose behalf hooks are called."""
 
-    setting: Setting
+    setting: CaseEnvironment
     assistant: Assistant
     chat: Chat
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from runner.cli.options import in_words
+from runner.durations import in_words
 from scripttest.values import Value
 
 TERMINAL = "/dev/tty"

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat, Origin
-from runner.cli.options import in_words
+from runner.durations import in_words
 from runner.execution.hooks import Hook, HookError, case_record
 from runner.execution.repetition import Repetition
 from runner.execution.trials import CaseRun
-from runner.modes.base import Setting, Trial
+from runner.modes.base import CaseAttempt, CaseEnvironment
 from runner.planning.dependencies import Progress
 from runner.results.events import Event, Suite, SuiteEnd, SuiteStart, TestResult, TestStart, TurnStart, Warned
 from scripttest import Failure
@@ -59,7 +59,7 @@ class CaseSource(Value):
 class Plan(Value):
     """How to run them."""
 
-    setting: Setting
+    setting: CaseEnvironment
     parallel: int
     fail_fast: bool
     before: str | None
@@ -256,10 +256,10 @@ class _Run:
         if not suite.left:
             await self._finish(suite)
 
-    def _trial(self, item: _Item) -> Trial:
+    def _trial(self, item: _Item) -> CaseAttempt:
         source = item.suite.source
         id, position, run = source.suite.id, item.position, item.run
-        trial = Trial(self._plan.setting, id, source.folder, source.assistant, item.case, position, item.line)
+        trial = CaseAttempt(self._plan.setting, id, source.folder, source.assistant, item.case, position, item.line)
         trial.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
             context = trial.chat.context

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from runner.execution.interactive import Person
     from runner.execution.scheduler import CaseSource
     from runner.execution.snapshots import SnapshotWatch
-    from runner.modes.base import Setting
+    from runner.modes.base import CaseEnvironment
     from runner.planning.resume import Taken
     from runner.planning.selection import Selection
     from runner.reporters import Maker
@@ -384,11 +384,11 @@ class _Run:
         with suppress(CancelledError):
             self._agents().run(run_cases(sources, plan, stream.send, repetition), self._stop)
 
-    def _setting(self, context: dict[str, Any]) -> Setting:
-        from runner.modes.base import Setting
+    def _setting(self, context: dict[str, Any]) -> CaseEnvironment:
+        from runner.modes.base import CaseEnvironment
 
         options, service = self._options, self._agents()
-        return Setting(
+        return CaseEnvironment(
             application=self._application,
             runtime=service.runtime,
             helpers=service.helpers,

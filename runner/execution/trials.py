@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runner.execution.attempts import attempt, ended
-from runner.modes.base import Trial
+from runner.modes.base import CaseAttempt
 from runner.results.events import TestResult, TrialResult
 from scripttest import Failure
 
@@ -17,7 +17,7 @@ from scripttest import Failure
 class CaseRun:
     """One case while it runs."""
 
-    def __init__(self, make: Callable[[], Trial]) -> None:
+    def __init__(self, make: Callable[[], CaseAttempt]) -> None:
         """`make` gives a new trial of the case, with a new chat."""
         self._make = make
         self._trial = make()

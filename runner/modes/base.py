@@ -33,7 +33,7 @@ VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
 
 
-class Setting(Value):
+class CaseEnvironment(Value):
     """What all cases of a run share."""
 
     application: Application
@@ -66,11 +66,18 @@ class Setting(Value):
     """Whether what its judge could not judge fails."""
 
 
-class Trial:
+class CaseAttempt:
     """One attempt of one case."""
 
     def __init__(
-        self, setting: Setting, suite: str, folder: Path, assistant: Assistant, case: Case, position: int, line: int
+        self,
+        setting: CaseEnvironment,
+        suite: str,
+        folder: Path,
+        assistant: Assistant,
+        case: Case,
+        position: int,
+        line: int,
     ) -> None:
         """`folder` is where the case's relative files are looked for."""
         self.setting = setting

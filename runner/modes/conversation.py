@@ -22,7 +22,7 @@ from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
 from runner.execution.hooks import agent_failure
-from runner.modes.base import Trial
+from runner.modes.base import CaseAttempt
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
@@ -39,7 +39,7 @@ AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
 STOPPED = "an earlier turn failed, and on_turn_failure is stop"
 
 
-async def run(trial: Trial) -> None:
+async def run(trial: CaseAttempt) -> None:
     """Holds the conversation and grades it. Raises AgentError."""
     assert isinstance(trial.case, ConversationCase)
     conversation = _Conversation(trial, trial.case)
@@ -56,7 +56,7 @@ async def run(trial: Trial) -> None:
 
 
 class _Conversation:
-    def __init__(self, trial: Trial, case: ConversationCase) -> None:
+    def __init__(self, trial: CaseAttempt, case: ConversationCase) -> None:
         self._trial = trial
         self._case = case
         self._turns = [criteria_of(turn.assertions, turn.expected_output) for turn in case.turns]

@@ -15,12 +15,12 @@ from runner.agents.simulators import SimulatedUser, SimulatorError
 from runner.cases.attachments import described, parts_of_last
 from runner.cases.conversations import DynamicCase
 from runner.cases.messages import input_of, messages_of
-from runner.modes.base import Trial
+from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, take_turn
 
 
-async def run(trial: Trial) -> None:
+async def run(trial: CaseAttempt) -> None:
     """Holds the conversation. Raises AgentError."""
     case = trial.case
     assert isinstance(case, DynamicCase)
@@ -47,7 +47,7 @@ async def run(trial: Trial) -> None:
         trial.fail("infrastructure" if error.infrastructure else "error", f"simulator error: {error}")
 
 
-async def _turn(trial: Trial, said: Spoken, checkpoints: Checkpoints) -> bool:
+async def _turn(trial: CaseAttempt, said: Spoken, checkpoints: Checkpoints) -> bool:
     """Says something and looks at what is reached by the answer; whether the case is decided."""
     exchange = (await take_turn(trial, said)).exchange
     evidence = exchange.evidence.replace(output=combined(exchange.answer, exchange.tools), input=None)
@@ -58,7 +58,7 @@ async def _turn(trial: Trial, said: Spoken, checkpoints: Checkpoints) -> bool:
     return bool(checkpoints.broken) or (checkpoints.any_required and not checkpoints.missing)
 
 
-async def _simulated(trial: Trial, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> Spoken | None:
+async def _simulated(trial: CaseAttempt, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> Spoken | None:
     """What the simulator says; None when its goal is achieved. Raises SimulatorError."""
     said = await user.speak(limit, checkpoints.reached, checkpoints.pending)
     if not said.achieved:
@@ -75,7 +75,7 @@ async def _simulated(trial: Trial, user: SimulatedUser, limit: int, checkpoints:
     return None
 
 
-def _opening(trial: Trial) -> Spoken | None:
+def _opening(trial: CaseAttempt) -> Spoken | None:
     """The case's own input, if it has one. What comes before it is in the transcript then."""
     messages = messages_of(trial.case, trial.folder)
     if not messages or messages[-1]["role"] != "user":
@@ -88,7 +88,7 @@ def _opening(trial: Trial) -> Spoken | None:
     return Spoken(message=messages[-1], input=last, source="initial", options=trial.options, attachments=files)
 
 
-def _exceeded(trial: Trial, user: SimulatedUser, limit: int) -> None:
+def _exceeded(trial: CaseAttempt, user: SimulatedUser, limit: int) -> None:
     trial.fail("assertion", f"max turns ({limit}) exceeded")
     if user.remark:
         trial.turns[-1] = trial.turns[-1].replace(note=user.remark)

@@ -12,7 +12,7 @@ from runner.assertions import check, unjudged
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
 from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import score_of, shorten
-from runner.modes.base import Trial
+from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
 from runner.results.events import CriterionResult, ScoreResult
 from scripttest.values import Value
@@ -35,7 +35,7 @@ class Grade(Value):
 class Grading:
     """Grades one conversation. What graders ask models counts for the case, and for no turn of it."""
 
-    def __init__(self, trial: Trial, grader: str | None, threshold: float) -> None:
+    def __init__(self, trial: CaseAttempt, grader: str | None, threshold: float) -> None:
         self._trial = trial
         self._grader = grader or VALIDATOR
         self._threshold = threshold

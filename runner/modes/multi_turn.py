@@ -27,11 +27,11 @@ from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversations import MultiTurnCase, Turn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Assertion, Message
-from runner.cli.options import duration
 from runner.connectors.timing import uncounted
+from runner.durations import seconds_of
 from runner.execution.interactive import NoAnswerError, Question
 from runner.modes.awaiting import question_in
-from runner.modes.base import Trial
+from runner.modes.base import CaseAttempt
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
 from runner.results.events import TurnResult
 
@@ -40,14 +40,14 @@ NOT_REACHED = "agent completed, goal not reached"
 UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 
 
-async def run(trial: Trial) -> None:
+async def run(trial: CaseAttempt) -> None:
     """Holds the conversation and judges it. Raises AgentError."""
     assert isinstance(trial.case, MultiTurnCase)
     await _Conversation(trial, trial.case).hold()
 
 
 class _Conversation:
-    def __init__(self, trial: Trial, case: MultiTurnCase) -> None:
+    def __init__(self, trial: CaseAttempt, case: MultiTurnCase) -> None:
         self._trial = trial
         self._case = case
         self._last: TakenTurn | None = None
@@ -207,7 +207,7 @@ class _Conversation:
             text=exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
             hint=awaiting.hint,
         )
-        seconds = duration(self._case.interactive.timeout, "interactive.timeout")
+        seconds = seconds_of(self._case.interactive.timeout, "interactive.timeout")
         with uncounted():
             return await self._person.ask(question, seconds)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from runner.assertions import check_all
 from runner.cases.messages import messages_of
 from runner.cases.model import Assertion
-from runner.modes.base import Trial
+from runner.modes.base import CaseAttempt
 
 
-async def run(trial: Trial) -> None:
+async def run(trial: CaseAttempt) -> None:
     """Calls the agent and judges its answer. Raises AgentError."""
     case = trial.case
     messages = messages_of(case, trial.folder)

@@ -11,7 +11,7 @@ from runner.assertions import check_all
 from runner.assertions.base import Evidence, Said, ToolUse
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
-from runner.modes.base import Trial
+from runner.modes.base import CaseAttempt
 from runner.results.events import TurnResult
 from scripttest import ScriptError
 from scripttest.values import Value
@@ -36,7 +36,7 @@ class Exchange(Value):
     """Those of models for this answer."""
 
 
-async def exchange(trial: Trial, message: Mapping[str, Any], options: Mapping[str, Any]) -> Exchange:
+async def exchange(trial: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any]) -> Exchange:
     """Says something to the agent, with everything that was said before, and adds both to the transcript.
 
     Args:
@@ -104,7 +104,7 @@ class TakenTurn(Value):
     awaiting: Awaiting
 
 
-async def take_turn(trial: Trial, said: Spoken, input_tools: Sequence[str] | None = None) -> TakenTurn:
+async def take_turn(trial: CaseAttempt, said: Spoken, input_tools: Sequence[str] | None = None) -> TakenTurn:
     """Says something to the agent and judges the answer; the turn is in `trial.turns` when it has ended.
 
     Args:

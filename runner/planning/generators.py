@@ -19,7 +19,7 @@ from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.cases.model import Case
 from runner.cases.values import cases_from_values
-from runner.cli.options import in_words
+from runner.durations import in_words
 from runner.errors import ConfigurationError
 from runner.reporters import report_path
 from scripttest import FunctionCall, HostError
@@ -27,7 +27,7 @@ from scripttest import FunctionCall, HostError
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.execution.scheduler import CaseSource
-    from runner.modes.base import Setting
+    from runner.modes.base import CaseEnvironment
     from runner.planning.inputs import GeneratorInput
 
 DEFAULT_COUNT = 5
@@ -71,7 +71,7 @@ def _typed(text: str) -> Any:
 
 
 async def generate(
-    input: GeneratorInput, setting: Setting, folder: Path, lenient: bool
+    input: GeneratorInput, setting: CaseEnvironment, folder: Path, lenient: bool
 ) -> tuple[list[Case], list[str]]:
     """Has cases made, and answers them with warnings about them. Every case has an id of its own.
 
@@ -149,7 +149,7 @@ def write_cases(
 
 
 class _Generation:
-    def __init__(self, input: GeneratorInput, setting: Setting) -> None:
+    def __init__(self, input: GeneratorInput, setting: CaseEnvironment) -> None:
         self._input = input
         self._setting = setting
         self._target = setting.runtime.assistants.get(input.agent)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from runner.cli.options import RunOptions, in_words
+from runner.cli.options import RunOptions
+from runner.durations import in_words
 from runner.reporters.console.text import escaped, quoted
 
 TEXTS = (

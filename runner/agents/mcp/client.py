@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, validate
 from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentError, RefusedError, opener
-from runner.cli.options import duration
+from runner.durations import seconds_of
 from runner.errors import did_you_mean
 
 START_SECONDS = 30.0
@@ -169,4 +169,4 @@ def _seconds(value: Any, file: Path) -> float | None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
-    return duration(str(value), f'"timeout" in MCP server {file}')
+    return seconds_of(str(value), f'"timeout" in MCP server {file}')

@@ -9,7 +9,7 @@ import click
 from runner import exit_codes
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import check_outputs, read_report, understanding, write_text
-from runner.cli.options import duration
+from runner.durations import seconds_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.text import Style, count, in_milliseconds
@@ -57,7 +57,7 @@ def diff(
     no_color: bool,
 ) -> int:
     """Prints the changes; the exit code."""
-    least = duration(slower_by, "--slower-by") * 1000
+    least = seconds_of(slower_by, "--slower-by") * 1000
     paths = check_outputs(environment, output, (*FORMATS, ".html"))
     before, after = read_report(environment, a), read_report(environment, b)
     if before.results and after.results and not _keys(before) & _keys(after):

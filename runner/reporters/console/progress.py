@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from runner.cli.options import in_words
+from runner.durations import in_words
 from runner.reporters.console.text import WIDTH, Style
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
