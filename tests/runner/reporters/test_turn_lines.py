@@ -205,7 +205,7 @@ def console(options: RunOptions, suites: tuple[events.Suite, ...], *results: eve
     ]
     stream += [
         events.SuiteStart(suite=suites[0].id, selected=len(results), total=len(results)),
-        *map(events.TestEnd, results),
+        *(events.TestEnd(result=result) for result in results),
         events.SuiteEnd(suite=suites[0].id),
     ]
     for suite in suites[1:]:
