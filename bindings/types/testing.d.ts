@@ -744,7 +744,7 @@ declare namespace testing {
 
   /**
    * The answer of a mocked agent: text, a judgement of a validator, parts of an answer, or any other value, which
-   * becomes its data.
+   * becomes its data, and as JSON its text.
    */
   type AgentReply =
     | string
@@ -759,6 +759,8 @@ declare namespace testing {
         tools?: agent.ToolResult[];
         /** The answer of its model, in place of `content`. */
         completion?: agent.Completion;
+        /** A whole answer, as calls of agents give it in `response`. */
+        response?: agent.Response;
         /** Makes the call fail with this text. */
         error?: string;
       }
@@ -780,7 +782,7 @@ declare namespace testing {
     files?: any;
   }
 
-  /** The answer of a mocked address: text, which is its body, or its parts. */
+  /** The answer of a mocked address: text, which is its body, or its parts. Any other key is an error. */
   type HttpReply =
     | string
     | {

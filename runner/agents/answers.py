@@ -12,6 +12,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
+from runner.agents.answer import AgentError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -69,6 +71,19 @@ def read_verdict(value: Any) -> dict[str, Any] | None:
         verdict["score"] = score
     if answer.get("suggestions"):
         verdict["suggestions"] = answer["suggestions"]
+    return verdict
+
+
+def verdict_of(agent: str, output: Any) -> dict[str, Any]:
+    """The verdict in what a validator answered; see `read_verdict`. Raises AgentError when there is none."""
+    verdict = read_verdict(output)
+    if verdict is None:
+        said = json.dumps(output, ensure_ascii=False)[:300]
+        raise AgentError(
+            f"validator {agent} did not answer with a verdict: {said}",
+            hint='It must answer {"passed": true or false, "reason": "..."}',
+            infrastructure=True,
+        )
     return verdict
 
 

@@ -137,6 +137,7 @@ class Call:
             raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
         mock = mocked_agent(self._scope.chat.mocks, order["agent_id"])
         if mock is not None:
+            self._scope.chat.uses += [tool.use for tool in mock.tools]
             return mock
         try:
             return await self._runtime.call(

@@ -7,10 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.answer import AgentError, Answer
 from runner.agents.chat import Chat
+from runner.agents.mocked import mocked_agent
 
 if TYPE_CHECKING:
+    from runner.agents.answer import Answer
     from runner.agents.runtime import Runtime
 
 
@@ -38,18 +39,9 @@ class Helpers:
             AgentError: it failed, or its answer is no verdict.
             ConfigurationError: there is no such agent.
         """
-        from runner.agents.answers import read_verdict
+        from runner.agents.answers import verdict_of
 
-        answer = await self.ask(agent, "validator", payload, options, chat)
-        verdict = read_verdict(answer.output)
-        if verdict is None:
-            said = json.dumps(answer.output, ensure_ascii=False)[:300]
-            raise AgentError(
-                f"validator {agent} did not answer with a verdict: {said}",
-                hint='It must answer {"passed": true or false, "reason": "..."}',
-                infrastructure=True,
-            )
-        return verdict
+        return verdict_of(agent, (await self.ask(agent, "validator", payload, options, chat)).output)
 
     async def ask(
         self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
@@ -57,6 +49,9 @@ class Helpers:
         """One call of a helper; the payload is its message and its metadata. `options` may also have `mode`, `search`
         and `disable_global_prompts`. Raises AgentError, ConfigurationError."""
         agent = agent.removeprefix("agents:")
+        mock = mocked_agent(chat.mocks, agent)
+        if mock is not None:
+            return mock
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
         assistant = self._runtime.assistants.get(agent)
         connector = options.get("connector")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import HostCalls, ProcessError, envelope, revived
 from runner.agents.answer import AgentError, completion_record
+from runner.agents.answers import verdict_of
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.mcp.answers import processes as mcp_processes
-from runner.agents.mocked import mocked_process
+from runner.agents.mocked import mocked_agent, mocked_process
 from runner.agents.runtime import Runtime, Scope
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError
@@ -38,6 +39,7 @@ class AgentHost:
             "store.save": self._save_store,
             "agent.call": self._call_agent,
             "agent.validate": self._validate,
+            "agent.verdict": self._read_verdict,
             "llm.stream": self._stream,
             "llm.chatcompletions": self._complete,
         }
@@ -125,8 +127,11 @@ class AgentHost:
         return await self._ask_agent(scope, id, args[0] if args else None, options)
 
     async def _ask_agent(self, scope: Scope, id: str, messages: Any, options: Mapping[str, Any]) -> Any:
-        chunks: list[str] = []
         chat = scope.chat
+        mock = mocked_agent(chat.mocks, id)
+        if mock is not None:
+            return mock.result()
+        chunks: list[str] = []
         own = {key: options[key] for key in ("connector", "mode", "search", "skip", "metadata") if options.get(key)}
         if options.get("model") and "connector" not in own:
             own["connector"] = options["model"]
@@ -148,6 +153,9 @@ class AgentHost:
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}
         return await self.helpers.validate(agent, payload, options, scope.chat)
+
+    async def _read_verdict(self, scope: Scope, args: Args) -> Any:
+        return verdict_of(*args)
 
     async def _stream(self, scope: Scope, args: Args) -> Any:
         chunks: list[str] = []

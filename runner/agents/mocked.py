@@ -1,17 +1,25 @@
-"""Mocks of a case where the runtime itself makes the call: processes behind tools, agents that hooks delegate to.
+"""Mocks of a case where the runtime itself makes the call: processes behind tools, agents that hooks delegate to,
+agents that judge.
 
-What scripts call is mocked in their realm (`bindings/src/parts/mocked.ts`); patterns and replies mean the same here.
+What scripts call is mocked in their realm (`bindings/src/parts/mocked.ts`). Patterns and replies mean the same on both
+sides: those of agents are told in docs/script-tests.md, "Replies of mocked agents", and `tests/e2e/test_agent_mocks.py`
+puts one table of them through both.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.agents.answer import AgentError, Answer
-from runner.connectors.base import Completion
+from runner.agents.answer import AgentError, Answer, UsedTool
+from runner.assertions.base import ToolUse
+from runner.connectors.base import Completion, ToolCall
 from scripttest.values import Value
+
+PARTS = {"content", "data", "next", "tools", "completion", "response", "error"}
+"""Keys of which an object that is an answer has one; any other object is the data of an answer."""
 
 
 class Reply(Value):
@@ -26,24 +34,67 @@ def mocked_process(mocks: Mapping[str, Any], name: str) -> Reply | None:
 
 
 def mocked_agent(mocks: Mapping[str, Any], id: str) -> Answer | None:
-    """What an agent answers by its mock: a text, a response with `content`, `next` or `data`, or what it concludes.
-    Raises AgentError for one that has an error."""
+    """What an agent answers by its mock; None when none fits. Raises AgentError for a mock that has an error, and for
+    one that is no answer."""
     id = id.removeprefix("agents:")
-    reply = _find(mocks.get("agent"), id)
-    if reply is None:
-        return None
-    value = reply.value
-    if not isinstance(value, dict):
-        return Answer(agent=id, completion=Completion(content="" if value is None else str(value)))
-    if isinstance(value.get("error"), str) and "content" not in value:
-        raise AgentError(value["error"])
-    if not {"content", "next", "data"} & value.keys():
-        return Answer(agent=id, next=value)
+    reply = _find({key.removeprefix("agents:"): value for key, value in (mocks.get("agent") or {}).items()}, id)
+    return None if reply is None else _answer(id, reply.value)
+
+
+def _answer(id: str, reply: Any) -> Answer:
+    if reply is None or isinstance(reply, str):
+        return Answer(agent=id, completion=Completion(content=reply or ""))
+    parts = reply if isinstance(reply, dict) and PARTS & reply.keys() else {"data": reply}
+    if isinstance(parts.get("error"), str):
+        raise AgentError(parts["error"])
+    parts = {**_part(id, parts, "response", dict, {}), **parts}
+    completion = _part(id, parts, "completion", dict, {})
+    data = parts.get("next") if parts.get("data") is None else parts["data"]
+    said = (parts.get("content"), completion.get("content"), completion.get("refusal"), data)
+    content = next((_text(value) for value in said if value not in (None, "", {}, [])), "")
+    finish = completion.get("finish_reason") or "stop"
+    calls = tuple(_call(call) for call in _part(id, completion, "tool_calls", list, []))
     return Answer(
         agent=id,
-        completion=Completion(content=str(value.get("content") or "")),
-        next=value.get("next", value.get("data")),
+        completion=Completion(content=content, tool_calls=calls, finish_reason=finish),
+        tools=tuple(_tool(tool) for tool in _part(id, parts, "tools", list, [])),
+        next=data,
     )
+
+
+def _part(id: str, parts: Mapping[str, Any], name: str, kind: type[dict[str, Any]] | type[list[Any]], none: Any) -> Any:
+    """A part of a reply, or `none` where it is not given."""
+    value = parts.get(name)
+    if value is None:
+        return none
+    if not isinstance(value, kind) or (kind is list and not all(isinstance(item, dict) for item in value)):
+        needed = "an object" if kind is dict else "a list of objects"
+        raise AgentError(f'The mock of agent "{id}" cannot answer: its {name} is not {needed}')
+    return value
+
+
+def _call(record: Mapping[str, Any]) -> ToolCall:
+    function = record.get("function") or {}
+    return ToolCall(
+        id=str(record.get("id") or ""), name=function.get("name") or "", arguments=function.get("arguments") or ""
+    )
+
+
+def _tool(record: Mapping[str, Any]) -> UsedTool:
+    name, arguments = str(record.get("tool") or record.get("name") or ""), record.get("arguments")
+    use = ToolUse(
+        name=name,
+        server=str(record.get("server") or ""),
+        arguments=arguments,
+        result=record.get("result"),
+        error=record.get("error"),
+    )
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    return UsedTool(call=ToolCall(id=str(record.get("toolcall_id") or ""), name=name, arguments=written), use=use)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _find(given: Mapping[str, Any] | None, name: str, flags: int = 0) -> Reply | None:

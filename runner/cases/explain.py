@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from runner.application.json_parts import Path
 from runner.cases.fields import model_at, parts_of, same_fields
+from runner.cases.http_replies import UNKNOWN_PART, known_parts
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
 from runner.cases.model import Assertion, Case
 from runner.cases.numbers import TOO_LARGE
@@ -103,6 +104,8 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
         return _no_choice(path, str(actual), model_at(path, case), model)
     if kind in ("string_pattern_mismatch", "too_short"):
         return Finding(path=path, text=f"{written(path)} must not be empty")
+    if kind == UNKNOWN_PART:
+        return Finding(path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(name))
     if kind in (TOO_LARGE, "finite_number"):
         return Finding(path=path, text=f"{written(path)} is too large for a number", hint=_LARGEST)
     if kind in _BOUNDS:

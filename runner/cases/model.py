@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from pydantic_core import core_schema
 
+from runner.cases.http_replies import HttpReplies
 from runner.cases.numbers import FreeObject, FreeValue
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Mocks(Model):
     """Process name or pattern with `*` → its answer."""
     agent: FreeObject = Field(default_factory=dict)
     """Agent id or pattern → its answer."""
-    http: FreeObject = Field(default_factory=dict)
+    http: HttpReplies = Field(default_factory=dict)
     """`GET https://host/path` or pattern → the response."""
     now: str | None = None
     """RFC 3339: the time that scripts see."""

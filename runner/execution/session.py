@@ -51,6 +51,8 @@ AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
 """First words of the processes that agents answer."""
 JUDGE_REQUIRED = "agent.JudgeRequired"
 """What `t.assert.Agent` asks when a validator could not judge."""
+READ_VERDICT = "agent.Verdict"
+"""What reads the answer of a mocked validator."""
 
 
 def run(options: RunOptions, environment: Environment, parts: Path, processes: Processes | None) -> int:
@@ -127,6 +129,8 @@ class _Run:
         context = calls.context = build_context(options, environment.directory)
         for group in AGENT_GROUPS:
             calls.groups[group] = self._answer
+        calls.providers[JUDGE_REQUIRED] = lambda module, test, args: options.require_judge
+        calls.providers[READ_VERDICT] = _read_verdict
         sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
         matched = any(source.selected for source in sources)
         ids = (id for source in sources for id in source.ids())
@@ -457,8 +461,6 @@ class _Run:
         return RecordedStream(reporters, secrets, self._recording, whole)
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
-        if name == JUDGE_REQUIRED:
-            return self._options.require_judge
         return self._agents().answer(module, test, name, args)
 
     def _reporter(self, context: dict[str, Any], id: str, target: Path | TextIO) -> Maker:
@@ -484,6 +486,18 @@ class _Run:
                 allow_net=self._options.allow_net or None, environment=named, keep_secret=environment.secrets.add
             )
         return self._permitted
+
+
+def _read_verdict(module: str, test: str, args: list[Any]) -> dict[str, Any]:
+    """The verdict in what the mock of a validator answered: `[validator, output]`."""
+    from bindings import ProcessError
+    from runner.agents.answer import AgentError
+    from runner.agents.answers import verdict_of
+
+    try:
+        return verdict_of(*args)
+    except AgentError as error:
+        raise ProcessError(f"{error.message}. {error.hint}") from error
 
 
 def _collect_garbage() -> None:

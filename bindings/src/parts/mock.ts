@@ -7,6 +7,7 @@
 import { copy } from "../copy";
 import type { Kernel, Mock } from "../kernel";
 import type { Dates } from "./date";
+import type { HttpFinder } from "./mocked-http";
 
 interface Call {
   /** What was called: a process name, an agent id, `METHOD url`. */
@@ -56,6 +57,7 @@ export default function (kernel: Kernel) {
     if (typeof pattern !== "string" || !pattern.trim()) {
       throw new TypeError(`t.mock.${kind} takes a name or a pattern as its first argument, not ${typeof pattern}`);
     }
+    if (kind === "http" && typeof given !== "function") kernel.part<HttpFinder>("mocked-http").check(pattern, given);
     const reply = typeof given === "function" ? (given as Reply) : () => copy(given);
     const list = kernel.mocks[kind];
     const mock: Mock = {
@@ -109,10 +111,10 @@ export default function (kernel: Kernel) {
     /** Answers processes whose name matches, in any case; `*` stands for any run of characters. */
     process: (pattern: unknown, reply?: unknown) => add("process", pattern, reply),
 
-    /** Answers calls of an agent: with a text, a response, or `(messages, options) => either`. */
+    /** Answers calls of an agent: with a text, parts of an answer, its data, or `(messages, options) => either`. */
     agent: (id: unknown, reply?: unknown) => add("agent", id, reply),
 
-    /** Answers requests whose `url` or `METHOD url` matches: with a text, `{status, data, headers}`, or `(request) => either`. */
+    /** Answers requests whose `url` or `METHOD url` matches: with a text, `{status, data, headers, lines, message}`, or `(request) => either`. */
     http: (pattern: unknown, response?: unknown) => add("http", pattern, response),
 
     /** Fixes the time that `Date` tells; `advance(ms)` moves it. Timers, `performance.now` and limits keep the real time. */

@@ -1,4 +1,9 @@
-/** Finds the agent mock that answers a call, and gives its reply the form that callers of an agent see. */
+/**
+ * Finds the agent mock that answers a call, and gives its reply the form that callers of an agent see.
+ *
+ * What a reply means is told in docs/script-tests.md ("Replies of mocked agents"); `runner/agents/mocked.py` reads the
+ * mocks of cases in the same way, where no script makes the call.
+ */
 
 import { globMatches } from "../glob";
 import type { Kernel } from "../kernel";
@@ -8,38 +13,66 @@ type Fields = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isObject);
+
+/** Keys of which an object that is an answer has one; any other object is the data of an answer. */
+const parts = ["content", "data", "next", "tools", "completion", "response", "error"];
 
 export default function (kernel: Kernel): Finder {
-  /** A response as callers of an agent see it. */
-  function agentResponse(id: string, reply: unknown): unknown {
-    if (isObject(reply) && (typeof reply.passed === "boolean" || reply.judged === false)) return reply;
-    if (isObject(reply) && typeof reply.error === "string" && !("content" in reply))
-      return { agent_id: id, error: reply.error };
-    const known =
-      isObject(reply) && ["content", "response", "completion", "next", "data", "tools"].some((key) => key in reply);
-    // an object of no known form is what the agent concludes: its data, and as JSON its text
-    const fields: Fields = known
-      ? (reply as Fields)
-      : isObject(reply)
-        ? { next: reply, content: JSON.stringify(reply) }
-        : { content: reply ?? "" };
-    const given = isObject(fields.response) ? fields.response : undefined;
-    const completion = (given?.completion ??
-      fields.completion ?? { role: "assistant", content: fields.content ?? "", finish_reason: "stop" }) as Fields;
-    const next = fields.next ?? fields.data;
-    const response = given ?? {
+  const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  const given = (value: unknown): boolean => value !== undefined && value !== null;
+  const empty = (value: unknown): boolean =>
+    !given(value) || value === "" || (typeof value === "object" && Object.keys(value!).length === 0);
+
+  /** The parts of an answer, from the reply of a mock. Throws what makes the call fail. */
+  function partsOf(id: string, reply: unknown): Fields {
+    if (!given(reply) || typeof reply === "string") return { content: reply ?? "" };
+    const fields = isObject(reply) && parts.some((key) => Object.hasOwn(reply, key)) ? reply : { data: reply };
+    if (typeof fields.error === "string") throw new kernel.Exception(fields.error);
+    const known = { ...need(id, fields, "response", isObject, "an object"), ...fields };
+    need(id, known, "tools", isList, "a list of objects");
+    const completion = need(id, known, "completion", isObject, "an object");
+    if (completion) need(id, completion, "tool_calls", isList, "a list of objects");
+    return known;
+  }
+
+  function need(id: string, fields: Fields, name: string, fits: (value: unknown) => boolean, kind: string) {
+    const value = fields[name];
+    if (given(value) && !fits(value))
+      throw new kernel.Exception(`The mock of agent ${JSON.stringify(id)} cannot answer: its ${name} is not ${kind}`);
+    return value as Fields | undefined;
+  }
+
+  /** An answer as callers of an agent see it. */
+  function resultOf(id: string, known: Fields): Fields {
+    const { response, tools } = known as { response?: Fields; tools?: unknown };
+    const completion = (known.completion ?? {}) as Fields;
+    const next = known.data ?? known.next;
+    const said = [known.content, completion.content, completion.refusal, next].find((value) => !empty(value));
+    const content = said === undefined ? "" : textOf(said);
+    const ids = {
       request_id: "mock",
       context_id: "mock",
       trace_id: "mock",
       chat_id: kernel.context.chat_id,
       assistant_id: id,
-      completion,
-      ...(next === undefined ? {} : { next }),
-      ...(fields.tools === undefined ? {} : { tools: fields.tools }),
     };
-    const result: Fields = { agent_id: id, response, content: fields.content ?? completion.content ?? "" };
-    if (fields.error !== undefined) result.error = fields.error;
-    return result;
+    return {
+      agent_id: id,
+      response: {
+        ...(response ?? ids),
+        completion: { role: "assistant", finish_reason: "stop", ...completion, content },
+        ...(given(next) ? { next } : {}),
+        ...(given(tools) ? { tools } : {}),
+      },
+      content,
+    };
+  }
+
+  /** What a validator of such an answer judges: the host reads it as it reads those of agents that ran. */
+  function verdictOf(id: string, known: Fields): unknown {
+    const { response, content } = resultOf(id, known) as { response: Fields; content: string };
+    return kernel.host("agent.Verdict", [id, response.next ?? content]);
   }
 
   /**
@@ -67,7 +100,8 @@ export default function (kernel: Kernel): Finder {
       const call = agentCall(name, args);
       const mock =
         call && kernel.mocks.agent.findLast(({ pattern }) => globMatches(pattern.replace(/^agents:/, ""), call.id));
-      return mock && (() => agentResponse(call.id, mock.reply.apply({ name: call.id }, call.args)));
+      const read = /\.validate$/i.test(name) ? verdictOf : resultOf;
+      return mock && (() => read(call.id, partsOf(call.id, mock.reply.apply({ name: call.id }, call.args))));
     },
   };
 }

@@ -24,7 +24,41 @@ const layouts: Record<
   stream: { method: 0, url: 1, data: 2, query: 3, headers: 4 },
 };
 
-export default function (kernel: Kernel): Finder {
+/** The parts of a reply. */
+const parts = ["status", "data", "headers", "lines", "message", "code"];
+/** Names that other libraries have for them. `runner/cases/http_replies.py` has the same table for cases. */
+const meant: Record<string, string> = {
+  __proto__: null as never,
+  body: "data",
+  json: "data",
+  text: "data",
+  content: "data",
+  payload: "data",
+  statusCode: "status",
+  status_code: "status",
+  statusText: "message",
+  error: "message",
+  header: "headers",
+};
+
+/** Finds mocks of requests, and checks what they reply. */
+export interface HttpFinder extends Finder {
+  /** Throws when a reply of the mock of a pattern has a part that there is not. */
+  check(pattern: string, reply: unknown): void;
+}
+
+export default function (kernel: Kernel): HttpFinder {
+  function check(pattern: string, reply: unknown): void {
+    if (!isObject(reply)) return;
+    const unknown = Object.keys(reply).find((key) => !parts.includes(key));
+    if (unknown === undefined) return;
+    const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";
+    throw new TypeError(
+      `t.mock.http(${JSON.stringify(pattern)}): a reply has no ${JSON.stringify(unknown)}. ${hint}` +
+        `It may have ${parts.slice(0, -1).join(", ")}; an object that is the body is written {data: ...}`,
+    );
+  }
+
   function httpRequest(name: string, args: readonly unknown[]): Fields | undefined {
     const method = /^http\.(\w+)$/i.exec(name)?.[1].toLowerCase() ?? "";
     if (!Object.hasOwn(layouts, method)) return undefined;
@@ -87,9 +121,7 @@ export default function (kernel: Kernel): Finder {
   /** `{status, code, data, headers, message}` as `http.*` gives it. */
   function httpResponse(reply: unknown): Fields {
     const fields: Fields =
-      isObject(reply) && ["status", "data", "headers", "lines", "message"].some((key) => key in reply)
-        ? reply
-        : { data: reply };
+      isObject(reply) ? reply : { data: reply };
     const status = Number(fields.status ?? 200);
     const headers: Fields = {};
     for (const [name, value] of Object.entries(fieldsOf(fields.headers))) {
@@ -115,6 +147,7 @@ export default function (kernel: Kernel): Finder {
       if (!(error instanceof Error)) throw error;
       reply = { status: 0, message: error.message };
     }
+    check(mock.pattern, reply);
     const response = httpResponse(reply);
     if (!stream || !response.status) return response;
     const lines =
@@ -127,6 +160,7 @@ export default function (kernel: Kernel): Finder {
   }
 
   return {
+    check,
     find(name, args) {
       const request = httpRequest(name, args);
       const mock = request && kernel.mocks.http.findLast(({ pattern }) => httpMatches(pattern, request));
