@@ -177,7 +177,8 @@ class Runtime:
 
 
 def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:
-    message = f"{what}: {error.message}" if what else error.message
     if isinstance(error, MissingFunctionError):
-        return AgentError(message, hint=error.hint)
-    return AgentError(message, error.frames, error.hint, error.infrastructure)
+        return AgentError(f"{what}: {error.message}" if what else error.message, hint=error.hint)
+    told = [what, "the script cannot be loaded"] if error.loading else [what]
+    message = ": ".join([*filter(None, told), error.message])
+    return AgentError(message, error.frames, error.hint, error.infrastructure or error.loading)

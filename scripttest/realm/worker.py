@@ -211,13 +211,14 @@ class Worker:
         return broken_outcome("", "timeout", self._stopped + trace, self._noted)
 
     def _invoke(self, boot: str, nested_boot: str, context: str, function: str, arguments: str) -> str:
-        """Calls a function of the scripts for the host; JSON of what came of it, see `invoke.ts` in the bindings."""
+        """Calls a function of the scripts for the host; JSON of what came of it, see `invoke.ts` in the bindings, or
+        `{unloaded}` with the outcome of a script that throws while it loads."""
         self._boot, self._nested_boot, self._context = boot, nested_boot, context
         realm = self._enter()
         try:
             for script in self._scripts:
                 if failure := realm.drive("load", script):
-                    return str(failure)
+                    return f'{{"unloaded":{failure}}}'
             return realm.invoke(function, arguments)
         except EngineError as error:
             return self._broken(realm, str(error))

@@ -83,6 +83,8 @@ class FunctionError(ScriptError):
     logs: tuple[tuple[str, str], ...] = ()
     infrastructure: bool = False
     """Whether its worker was killed by somebody else."""
+    loading: bool = False
+    """Whether its script threw while it was loaded, so that the function never ran."""
 
 
 class MissingFunctionError(ScriptError):
@@ -237,12 +239,14 @@ class _Loaded:
             missing = MissingFunctionError(f"there is no function {function} in {self.compiled.source.test}")
             missing.known = tuple(sorted(self.declared))
             raise missing
-        failure = record.get("error") or record["failures"][0]
+        unloaded = record.get("unloaded")
+        failure = record.get("error") or (unloaded or record)["failures"][0]
         message, frames = self.mapper.error(failure["message"], failure.get("stack") or "")
         error = FunctionError(message, frames[0].location if frames else None)
         error.frames = frames
         error.code = failure.get("code")
         error.logs = logs
+        error.loading = unloaded is not None
         raise error
 
     @property

@@ -238,6 +238,10 @@ OWN: dict[str, tuple[dict[str, str], str]] = {
     "prompts that are no list": ({"prompts.yml": "content: x\n"}, "bad/prompts.yml: it must be a list of {role, content}"),
     "a prompt without content": ({"prompts.yml": "- content: x\n- role: user\n"}, "bad/prompts.yml: entry 2 must have"),
     "a handler that does not compile": ({"src/index.ts": "export function Create( {"}, "the script of bad cannot be loaded"),
+    "a handler that throws while it loads": ({"src/index.ts": "export function Create() {}\nthrow new Error('no limits set');"}, "Create of bad: the script cannot be loaded: no limits set"),
+    "a handler that reads what is not there": ({"src/index.ts": "const limits: any = undefined;\nconst least = limits.least;\nexport function Next() { return least; }"}, "Next of bad: the script cannot be loaded: "),
+    "a handler whose import throws": ({"src/index.ts": "import './limits';\nexport function Create() {}", "src/limits.ts": "throw 'none';"}, "the script cannot be loaded: thrown, not an Error: \"none\""),
+    "a hook that throws while it loads": ({"src/env_test.ts": "export function Before() {}\nthrow new Error('no limits set');"}, "env_test.Before: the script cannot be loaded: no limits set"),
     "replies that are no rules": ({"replies.yml": "nonsense"}, "replies.yml"),
     "a hook that does not compile": ({"src/env_test.ts": "export function Before( {"}, "Cannot load the script"),
 }  # fmt: skip
