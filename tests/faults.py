@@ -47,6 +47,20 @@ def leaves_nothing(application: Application) -> Iterator[list[int]]:
     assert leftovers(application) == before
 
 
+def children(pid: int, command: str) -> list[int]:
+    """Processes that a process has started, by a word of their command line."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in task.read_text().split():
+            try:
+                line = Path(f"/proc/{child}/cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if command in line:
+                found.append(int(child))
+    return found
+
+
 def leftovers(application: Application) -> set[str]:
     """Temporary files of this tool, in the system's folder and below the application's."""
     folders = [Path(tempfile.gettempdir()), application.home, application.root]

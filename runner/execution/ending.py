@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from runner.results.fold import Execution
 
 
-def status_of(run: Execution, stop: Stop, unlisted: int, fail_fast: bool) -> tuple[RunStatus, str | None, int]:
+def status_of(
+    run: Execution, stop: Stop, unlisted: int, fail_fast: bool, broke: bool
+) -> tuple[RunStatus, str | None, int]:
     """How the run ended, why it ended before its time, and how many tests have no verdict because of that.
 
     Args:
         unlisted: tests of suites that have not begun.
         fail_fast: whether the first failure ends the run.
+        broke: whether something was raised that ended the run.
     """
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
@@ -28,6 +31,8 @@ def status_of(run: Execution, stop: Stop, unlisted: int, fail_fast: bool) -> tup
     status: RunStatus = "error" if run.errors else "failed" if run.counts.bad else "passed"
     if fail_fast and run.counts.bad and left + run.cut:
         return status, "--fail-fast", left + run.cut
+    if broke and not all_ran:
+        return status, "the run broke", left + run.cut
     return status, None, 0
 
 

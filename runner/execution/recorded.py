@@ -56,8 +56,9 @@ class RecordedStream(Multiplexer):
         super().close()
         try:
             self._recording.close()
-        except OSError as error:
-            self.execution.add(_cannot_write(error))
+        except Exception as error:
+            self.untold.append(_cannot_write(error))
+            self.execution.add(self.untold[-1])
 
     def checked(self, result: TestResult) -> TestResult:
         """The result of an attempt, which failed if it missed a recorded answer."""
@@ -73,12 +74,12 @@ class RecordedStream(Multiplexer):
     def _try(self, work: Callable[[], T]) -> T | None:
         try:
             return work()
-        except OSError as error:
+        except Exception as error:
             if not self._broken:  # one word is enough of a disk that is full
                 self._broken = True
                 super().send(_cannot_write(error))
             return None
 
 
-def _cannot_write(error: OSError) -> RunError:
+def _cannot_write(error: Exception) -> RunError:
     return RunError(message=f"Cannot write recordings: {describe(error)}", hint="Calls of some cases are not recorded")

@@ -14,6 +14,7 @@ from runner.application.application import TestModule, repository_of
 from runner.application.context import build_context
 from runner.cli.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEFAULT_THRESHOLD, RunOptions, absolute
 from runner.environment import Environment
+from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
 from runner.execution.repetition import Repetition
 from runner.execution.scripts import ScriptRun, host_module, run_scripts, suite_of
@@ -23,9 +24,9 @@ from runner.reporters import BUILT_IN, maker_by_id, report_path
 from runner.reporters.again import flags_of
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
-from runner.results.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
+from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart, Warned
 from runner.version import VERSION
-from scripttest import HostError, ScriptHost, worker_command
+from scripttest import ScriptHost, worker_command
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -113,9 +114,11 @@ class _Run:
             with host, Woken(host.wake_descriptor):
                 return self._with_host(host)
         finally:
-            if self._service is not None:
-                self._service.close()
-            self._calls.close()
+            try:
+                if self._service is not None:
+                    self._service.close()
+            finally:
+                self._calls.close()
 
     def _with_host(self, host: ScriptHost | None) -> int:
         options, environment, calls = self._options, self._environment, self._calls
@@ -178,26 +181,27 @@ class _Run:
         where = {**who, "locale": context["locale"]}
         runs, least = options.runs, options.min_pass_rate
         made_of, flags = taken.material if taken else None, flags_of(options)
-        stream.send(
-            RunStart(
-                started_at=environment.now(),
-                version=VERSION,
-                suites=suites,
-                environment=where,
-                total_cases=total,
-                runs=runs,
-                min_pass_rate=least,
-                resume=made_of,
-                flags=flags,
-            )
-        )
-        for warning in warnings:
-            stream.send(Warned(message=warning))
-        _collect_garbage()
-        done = self._send_kept(taken, suites, repetition)
-        budgets = self._open_budgets()
+        guarded = Guarded(stream.send, self._stop, environment, options.verbose > 1)
         unlisted = 0
-        try:
+        with guarded("running the tests"):
+            stream.send(
+                RunStart(
+                    started_at=environment.now(),
+                    version=VERSION,
+                    suites=suites,
+                    environment=where,
+                    total_cases=total,
+                    runs=runs,
+                    min_pass_rate=least,
+                    resume=made_of,
+                    flags=flags,
+                )
+            )
+            for warning in warnings:
+                stream.send(Warned(message=warning))
+            _collect_garbage()
+            done = self._send_kept(taken, suites, repetition)
+            self._open_budgets()
             if host is not None:
                 of_modules_run = ScriptRun(
                     host=host,
@@ -211,19 +215,18 @@ class _Run:
                 unlisted = run_scripts(of_modules_run, [module.id for module in modules])
             if sources and not self._stop.reason and not (options.fail_fast and stream.execution.counts.bad):
                 self._run_cases(sources, context, stream, repetition)
-        except HostError as error:
-            stream.send(RunError(message=error.message, hint=error.hint))
-        snapshots = self._finish_snapshots(watch, stream)
-        seconds = environment.monotonic() - self._started
-        if budgets is not None:
-            budgets.end()
+        if self._budgets is not None:
+            self._budgets.end()
+        snapshots = None
+        with guarded("storing the snapshots"):
+            snapshots = self._finish_snapshots(watch, stream)
         listed = stream.execution.listed
         unlisted += sum(source.selected for source in sources if source.suite.id not in listed)
-        status, reason, left = status_of(stream.execution, self._stop, unlisted, options.fail_fast)
+        status, reason, left = status_of(stream.execution, self._stop, unlisted, options.fail_fast, guarded.broke)
         stream.send(
             RunEnd(
                 status=status,
-                seconds=seconds,
+                seconds=environment.monotonic() - self._started,
                 completed_at=environment.now(),
                 stopped=reason,
                 not_run=left,
@@ -231,6 +234,8 @@ class _Run:
             )
         )
         stream.close()
+        for error in stream.untold:
+            environment.stderr.write(f"Error: {error.message}\n")
         written = stream.written()
         if writes_cases:
             written = write_cases(sources, options.outputs, environment.directory, environment.secrets.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ class Multiplexer:
         self._secrets = Secrets() if secrets is None else secrets
         self.execution = Execution()
         self._reporters = list(reporters)
+        self.untold: list[RunError] = []
+        """Errors that came when all reporters were closed."""
 
     def send(self, event: Event) -> None:
         """Folds one event into `execution` and gives it to every reporter that still works."""
@@ -32,6 +35,8 @@ class Multiplexer:
                 reporter.on_event(event, self.execution)
             except Exception as error:
                 self._reporters.remove(reporter)
+                with suppress(Exception):  # it has said what is wrong
+                    reporter.close()
                 broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
@@ -41,13 +46,22 @@ class Multiplexer:
         return result
 
     def close(self) -> None:
-        """Closes every reporter that still works."""
-        for reporter in list(self._reporters):
+        """Closes every reporter that still works, the first ones last: they say what goes wrong with the others."""
+        written: list[Reporter] = []
+        while self._reporters:
+            reporter = self._reporters.pop()
             try:
                 reporter.close()
+                written.append(reporter)
             except Exception as error:
-                self._reporters.remove(reporter)
-                self.execution.add(self._secrets.value(_problem(reporter, error)))
+                self.say(_problem(reporter, error))
+        self._reporters = written
+
+    def say(self, problem: RunError) -> None:
+        """Sends an error at the end of a run, and keeps it in `untold` when no reporter is left that could say it."""
+        if not self._reporters:
+            self.untold.append(self._secrets.value(problem))
+        self.send(problem)
 
     def written(self) -> list[Path]:
         """The files of the reporters that still work, which are whole once they are closed."""

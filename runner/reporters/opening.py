@@ -77,7 +77,12 @@ def open_reporters(
         makers += [partial(_default_report, folder, f"output-{stamp}") for folder in sorted(folders)[:1]]
     if options.reporter and (paths or console.is_error):
         makers.append(chosen(options.reporter, paths[0] if paths else environment.stdout))
-    reporters += [make() for make in makers]
+    try:
+        reporters += [make() for make in makers]
+    except BaseException:
+        for reporter in reporters:
+            reporter.close()
+        raise
     if environment.variables.get("GITHUB_ACTIONS") == "true" and not options.dry_run:
         from runner.reporters.files.github import GithubReporter
 

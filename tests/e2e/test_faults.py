@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication, Record, eventually
+from faults import children
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
 AT = "assistants/demo/src/"
@@ -443,20 +444,6 @@ def test_lone_surrogates_and_control_characters_do_not_break_the_reports(app: Ma
 
 
 # Workers from outside
-
-
-def children(pid: int, command: str) -> list[int]:
-    """Processes that a process has started, by a word of their command line."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in task.read_text().split():
-            try:
-                line = Path(f"/proc/{child}/cmdline").read_bytes().decode(errors="replace")
-            except OSError:
-                continue
-            if command in line:
-                found.append(int(child))
-    return found
 
 
 def gone(pid: int) -> bool:

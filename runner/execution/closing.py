@@ -1,0 +1,75 @@
+"""What breaks a run becomes an error of the run, named for what it was, and the run still ends as every run does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner import exit_codes
+from runner.errors import RunnerError
+from runner.reporters.multiplexer import describe
+from runner.results.events import RunError
+from scripttest import ScriptError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from runner.environment import Environment
+    from runner.execution.stopping import Stop
+
+AGAIN = "Run it again with -v -v to see where it broke"
+
+
+def error_of(error: BaseException, doing: str) -> RunError:
+    """What the run says of an exception; `doing` is what it was doing, such as "running the tests"."""
+    if isinstance(error, RunnerError | ScriptError):
+        return RunError(message=error.message, hint=error.hint)
+    if isinstance(error, MemoryError):
+        return RunError(message=f"Out of memory while {doing}", hint="Run fewer tests at a time, with --parallel")
+    if isinstance(error, OSError):
+        return RunError(message=f"Cannot go on {doing}: {describe(error)}")
+    return RunError(message=f"yao-test broke while {doing}: {describe(error)}", hint=AGAIN)
+
+
+class Guarded:
+    """Within it nothing that is raised gets out: it is sent as an error of the run. An interrupt ends the run.
+
+    `with guarded("running the tests"): ...`
+    """
+
+    def __init__(
+        self, send: Callable[[RunError], None], stop: Stop, environment: Environment, with_traceback: bool
+    ) -> None:
+        """`with_traceback`: write where it was raised to standard error too."""
+        self.broke = False
+        """Whether something was raised."""
+        self._send = send
+        self._stop = stop
+        self._environment = environment
+        self._with_traceback = with_traceback
+        self._doing = ""
+
+    def __call__(self, doing: str) -> Guarded:
+        """Names what is done within it, for the error."""
+        self._doing = doing
+        return self
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if error is None:
+            return False
+        if isinstance(error, KeyboardInterrupt):
+            self._stop.code = self._stop.code or exit_codes.INTERRUPTED
+            self._stop.request("interrupted", 0)
+            return True
+        self.broke = True
+        if self._with_traceback:
+            from traceback import format_exception
+
+            self._environment.stderr.write("".join(format_exception(kind, error, traceback)))
+        self._send(error_of(error, self._doing))
+        return True

@@ -1,0 +1,141 @@
+"""Errors of a run by name, and reporters that break at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from pathlib import Path
+
+import pytest
+
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.execution.closing import Guarded, error_of
+from runner.execution.stopping import Stop
+from runner.reporters.multiplexer import Multiplexer
+from runner.results.events import Event, RunEnd, RunError, RunStart
+from runner.results.fold import Execution
+from scripttest import HostError
+
+START = RunStart(started_at="2026-01-01T00:00:00Z", version="1", suites=(), environment={})
+END = RunEnd(status="passed", seconds=1, completed_at="2026-01-01T00:00:01Z")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (HostError("The compiler ended"), "The compiler ended"),
+        (ConfigurationError("Cannot read cases.jsonl: gone"), "Cannot read cases.jsonl: gone"),
+        (OSError(28, "No space left on device", "/data/x"), "Cannot go on running: No space left on device: /data/x"),
+        (BlockingIOError(11, "Try again"), "Cannot go on running: Try again"),
+        (MemoryError(), "Out of memory while running"),
+        (KeyError("suite"), "yao-test broke while running: KeyError: 'suite'"),
+        (RecursionError("too deep"), "yao-test broke while running: RecursionError: too deep"),
+        (SystemExit(0), "yao-test broke while running: SystemExit: 0"),
+        (asyncio.CancelledError(), "yao-test broke while running: CancelledError: "),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
+)
+def test_an_error_is_named_for_what_it_was(error: BaseException, message: str) -> None:
+    assert error_of(error, "running").message == message
+
+
+def guarded(stop: Stop, sent: list[RunError], with_traceback: bool = False) -> tuple[Guarded, io.StringIO]:
+    stderr = io.StringIO()
+    environment = Environment(directory=Path("/"), variables={}, stdout=io.StringIO(), stderr=stderr, cpus=1)
+    return Guarded(sent.append, stop, environment, with_traceback), stderr
+
+
+def test_what_is_raised_is_sent_and_the_next_step_still_runs() -> None:
+    sent: list[RunError] = []
+    guard, stderr = guarded(Stop(), sent)
+    with guard("running the tests"):
+        raise ValueError("first")
+    with guard("storing the snapshots"):
+        raise PermissionError(13, "Permission denied", "/app")
+    assert [error.message for error in sent] == [
+        "yao-test broke while running the tests: ValueError: first",
+        "Cannot go on storing the snapshots: Permission denied: /app",
+    ]
+    assert guard.broke
+    assert stderr.getvalue() == ""
+
+
+def test_a_step_that_goes_well_is_no_break() -> None:
+    sent: list[RunError] = []
+    guard, _ = guarded(Stop(), sent)
+    with guard("running the tests"):
+        pass
+    assert (guard.broke, sent) == (False, [])
+
+
+def test_an_interrupt_stops_the_run_and_is_no_error() -> None:
+    sent: list[RunError] = []
+    stop = Stop()
+    guard, _ = guarded(stop, sent)
+    with guard("running the tests"):
+        raise KeyboardInterrupt
+    assert (stop.reason, stop.code, stop.over, sent, guard.broke) == ("interrupted", 130, True, [], False)
+
+
+def test_a_traceback_is_written_when_asked_for() -> None:
+    guard, stderr = guarded(Stop(), [], with_traceback=True)
+    with guard("running the tests"):
+        raise ValueError("here")
+    assert "Traceback" in stderr.getvalue()
+    assert "ValueError: here" in stderr.getvalue()
+
+
+class Faulty:
+    """A reporter that raises at one moment, and keeps what came before."""
+
+    def __init__(self, at: str, error: Exception | None) -> None:
+        self.at = at
+        self.error = error
+        self.events: list[str] = []
+        self.said: list[str] = []
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Keeps it."""
+        self._moment(type(event).__name__)
+        if isinstance(event, RunError):
+            self.said.append(event.message)
+
+    def close(self) -> None:
+        """Keeps it."""
+        self._moment("close")
+
+    def _moment(self, name: str) -> None:
+        self.events.append(name)
+        if self.error is not None and name == self.at:
+            raise self.error
+
+
+ERRORS = [OSError(28, "No space left on device", "/r.xml"), MemoryError(), RecursionError("deep"), KeyError("x")]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("at", ["RunStart", "RunEnd", "close"])
+def test_a_reporter_that_raises_is_closed_and_the_others_say_so(at: str, error: Exception) -> None:
+    good, bad = Faulty("", None), Faulty(at, error)
+    stream = Multiplexer([good, bad])
+    stream.send(START)
+    stream.send(END)
+    stream.close()
+    assert bad.events[-1] == "close"
+    assert bad.events.count("close") == 1
+    assert len(good.said) == 1
+    assert good.said[0].startswith("Reporter Faulty broke: ")
+    assert good.events.count("close") == 1
+    assert good.events[-1] == "close"
+    assert [error.message for error in stream.execution.errors] == good.said
+    assert stream.untold == []
+
+
+def test_an_error_when_no_reporter_is_left_is_kept() -> None:
+    stream = Multiplexer([Faulty("close", ERRORS[0])])
+    stream.send(START)
+    stream.send(END)
+    stream.close()
+    assert [error.message for error in stream.untold] == ["Reporter Faulty broke: No space left on device: /r.xml"]
+    assert stream.execution.errors == stream.untold
