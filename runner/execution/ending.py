@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
+from runner.results import fold
 
 if TYPE_CHECKING:
     from runner.cli.options import RunOptions
@@ -28,7 +29,7 @@ def status_of(
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
         return "interrupted", stop.reason, left + run.cut
-    status: RunStatus = "error" if run.errors else "failed" if run.counts.bad else "passed"
+    status = fold.status_of(run.counts, bool(run.errors))
     if fail_fast and run.counts.bad and left + run.cut:
         return status, "--fail-fast", left + run.cut
     if broke and not all_ran:

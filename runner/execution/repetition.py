@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from runner.results.events import AttemptEnd, Event, TestEnd, TestResult
 from runner.results.stability import Attempt, pass_rate, shown_of, stability_of
+from runner.results.verdict import Verdict, verdict_on
 
 
 class Repetition:
@@ -46,7 +47,7 @@ class Repetition:
         results = self._open.setdefault(key, [])
         results.append(result)
         failed = sum(result.outcome.status == "failed" for result in results)
-        broke = result.outcome.cause == "infrastructure"
+        broke = verdict_on(result) is Verdict.BROKEN
         self.failed = self.failed or broke or pass_rate(self.runs - failed, self.runs) < self._least
         return self._together(key) if len(results) == self.runs else None
 

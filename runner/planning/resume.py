@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.execution.stopping import CUT
+from runner.results.verdict import Verdict, verdict_in
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ def _says_origin(start: Record) -> bool:
 
 def _counts(record: Record) -> bool:
     reason = record.get("skip_reason") or ""
-    return not (record.get("cause") == "infrastructure" or (record["status"] == "skipped" and reason.startswith(CUT)))
+    return not (verdict_in(record) is Verdict.BROKEN or (record["status"] == "skipped" and reason.startswith(CUT)))
 
 
 def _current(source: CaseSource, records: list[Record]) -> tuple[list[Record], list[str]]:

@@ -1,6 +1,10 @@
-"""Folds the event stream into what reporters and the exit code need; the only place that counts."""
+"""Counts: the events of a run that is under way, and the results of one that was saved. What reports, the exit code
+and the commands on saved reports say of a whole run or suite comes from here."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from runner.execution.stopping import CUT
 from runner.results.events import (
@@ -9,6 +13,7 @@ from runner.results.events import (
     RunEnd,
     RunError,
     RunStart,
+    RunStatus,
     Suite,
     SuiteEnd,
     SuiteStart,
@@ -17,6 +22,7 @@ from runner.results.events import (
     TestStart,
     TurnStart,
 )
+from runner.results.verdict import Verdict, verdict_in, verdict_on
 
 NAMED = 10
 """Cases that check nothing and are named."""
@@ -27,11 +33,14 @@ class Counts:
 
     __slots__ = (
         "checks_nothing",
+        "cost",
         "errors",
         "failed",
         "first_of_nothing",
+        "input_tokens",
         "milliseconds",
         "not_judged",
+        "output_tokens",
         "passed",
         "skipped",
         "warnings",
@@ -50,6 +59,10 @@ class Counts:
         """Cases that passed and check nothing."""
         self.first_of_nothing: list[tuple[int, int, str]] = []
         """The first of them: place of the suite, place in it, id."""
+        self.input_tokens = self.output_tokens = 0
+        """Of all runs of cases that have ended."""
+        self.cost: float | None = None
+        """US dollars; None while no price is known."""
 
     @property
     def total(self) -> int:
@@ -62,24 +75,85 @@ class Counts:
         return self.failed + self.errors
 
     @property
+    def tokens(self) -> int:
+        """Of all runs of cases that have ended."""
+        return self.input_tokens + self.output_tokens
+
+    @property
     def checks_nothing_first(self) -> list[str]:
         """The ids of the first of the cases that check nothing, in the order of the suites and their cases."""
         return [id for _, _, id in self.first_of_nothing]
 
     def add(self, result: TestResult, suite: int) -> None:
-        """Counts one result of the suite at a place among the suites."""
-        outcome = result.outcome
-        broke = outcome.status == "failed" and outcome.cause == "infrastructure"
-        status = "errors" if broke else outcome.status
-        setattr(self, status, getattr(self, status) + 1)
-        self.warnings += len(outcome.warnings)
-        self.not_judged += outcome.not_judged
-        if status == "passed" and result.case is not None and result.case.checks_nothing:
+        """Counts one result of the suite at a place among the suites; what its models took is told to `take`."""
+        outcome, case, attempts = result.outcome, result.case, result.attempts
+        self._count(
+            verdict_on(result),
+            warnings=len(outcome.warnings),
+            not_judged=outcome.not_judged,
+            milliseconds=sum(run.duration_ms for run in attempts) if attempts else outcome.milliseconds,
+            nothing=(suite, result.position, outcome.name) if case is not None and case.checks_nothing else None,
+        )
+
+    def add_record(self, record: Mapping[str, Any], place: int) -> None:
+        """Counts one result of a saved report, with what its models took; `place` is its place among them."""
+        attempts = (record.get("runs") or {}).get("attempts", [record])
+        self._count(
+            verdict_in(record),
+            warnings=len(record.get("warnings") or ()),
+            not_judged=record.get("not_judged") or 0,
+            milliseconds=sum(attempt["duration_ms"] for attempt in attempts),
+            nothing=(0, place, str(record["id"])) if record.get("checks_nothing") else None,
+        )
+        if usage := record.get("usage"):
+            self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
+
+    def take(self, input_tokens: int, output_tokens: int, cost: float | None) -> None:
+        """Counts what the models of one run of a case took."""
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
+        if cost is not None:
+            self.cost = (self.cost or 0) + cost
+
+    def _count(
+        self,
+        verdict: Verdict,
+        *,
+        warnings: int,
+        not_judged: int,
+        milliseconds: float,
+        nothing: tuple[int, int, str] | None,
+    ) -> None:
+        """Counts a verdict; `nothing` is the place and the id of a case that checks nothing."""
+        name = _COUNTED[verdict]
+        setattr(self, name, getattr(self, name) + 1)
+        self.warnings += warnings
+        self.not_judged += not_judged
+        self.milliseconds += milliseconds
+        if nothing is not None and verdict is Verdict.PASSED:
             self.checks_nothing += 1
-            first = [*self.first_of_nothing, (suite, result.position, outcome.name)]
-            self.first_of_nothing = sorted(first)[:NAMED]
-        attempts = result.attempts
-        self.milliseconds += sum(run.duration_ms for run in attempts) if attempts else result.outcome.milliseconds
+            self.first_of_nothing = sorted([*self.first_of_nothing, nothing])[:NAMED]
+
+
+_COUNTED = {
+    Verdict.PASSED: "passed",
+    Verdict.FAILED: "failed",
+    Verdict.SKIPPED: "skipped",
+    Verdict.BROKEN: "errors",
+}
+
+
+def counted(records: Iterable[Mapping[str, Any]]) -> Counts:
+    """The counts of the results of a saved report, in their order."""
+    counts = Counts()
+    for place, record in enumerate(records):
+        counts.add_record(record, place)
+    return counts
+
+
+def status_of(counts: Counts, has_errors: bool) -> RunStatus:
+    """The status of a run that came to its end; `has_errors`: something broke outside of its tests."""
+    return "error" if has_errors else "failed" if counts.bad else "passed"
 
 
 class Execution:
@@ -104,15 +178,6 @@ class Execution:
         self.end: RunEnd | None = None
         self.root = ""
         """The folder from which reports name files."""
-        self.input_tokens = self.output_tokens = 0
-        """Of all cases that have ended."""
-        self.cost: float | None = None
-        """US dollars; None while no price is known."""
-
-    @property
-    def tokens(self) -> int:
-        """Of all cases that have ended."""
-        return self.input_tokens + self.output_tokens
 
     def add(self, event: Event) -> None:
         """Folds one event in."""
@@ -149,7 +214,6 @@ class Execution:
         self.running.pop(key, None)
         self.turns.pop(key, None)
         if result.case is not None and not result.attempts:
-            self.input_tokens += result.case.input_tokens
-            self.output_tokens += result.case.output_tokens
-            if result.case.cost is not None:
-                self.cost = (self.cost or 0) + result.case.cost
+            case = result.case
+            for counts in (self.counts, self.of_suite[result.suite]):
+                counts.take(case.input_tokens, case.output_tokens, case.cost)

@@ -32,6 +32,7 @@ from runner.results.events import (
 from runner.results.facts import name_of
 from runner.results.snapshot_lines import snapshots_in
 from runner.results.stability import Attempt, Stability, stability_of
+from runner.results.verdict import verdict_in
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _stability(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
     attempts = tuple(
         Attempt(
             run=run["run"],
-            status=run["status"],
+            verdict=verdict_in(run),
             duration_ms=run["duration_ms"],
             answer="",
             output=run.get("output"),

@@ -17,6 +17,7 @@ from runner.results.case_records import case_record
 from runner.results.events import TestResult
 from runner.results.script_records import result_record
 from runner.results.stability import Attempt, Stability, normalised, pass_rate, shown_of, stability_of
+from runner.results.verdict import Verdict, verdict_in
 from scripttest.values import fields_of, names_of
 
 Record = dict[str, Any]
@@ -45,7 +46,7 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
         answer = [record["status"], record.get("errors") or record.get("error")]
     return Attempt(
         run=run or record["run"],
-        status=record["status"],
+        verdict=verdict_in(record),
         duration_ms=record["duration_ms"],
         answer=normalised(answer),
         output=output,
@@ -53,7 +54,6 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
         score=record.get("score"),
         tokens=usage.get("input_tokens", 0) + usage.get("output_tokens", 0),
         cost=usage.get("cost"),
-        broke=record.get("cause") == "infrastructure",
         not_judged=record.get("not_judged", 0),
         judged=_is_judged(record),
     )
@@ -89,7 +89,7 @@ def _attempt_record(attempt: Attempt) -> Record:
     more = {
         "output": attempt.output,
         "error": attempt.error,
-        "cause": "infrastructure" if attempt.broke else None,
+        "cause": "infrastructure" if attempt.verdict is Verdict.BROKEN else None,
         "score": attempt.score,
         "tokens": attempt.tokens or None,
         "cost": attempt.cost,
@@ -149,9 +149,7 @@ def stability_summary(results: Sequence[Record]) -> Record:
     """`{total_cases, total_runs, overall_pass_rate, stable_cases, unstable_cases}` of the results of a run; a test that
     could only run once counts as one run, one that was skipped or broke as none."""
     judged = [
-        record
-        for record in results
-        if "runs" in record or (record["status"] != "skipped" and record.get("cause") != "infrastructure")
+        record for record in results if "runs" in record or verdict_in(record) in (Verdict.PASSED, Verdict.FAILED)
     ]
     passed = [record["runs"]["passed"] if "runs" in record else record["status"] == "passed" for record in judged]
     counts = [record["runs"]["count"] if "runs" in record else 1 for record in judged]
@@ -163,9 +161,3 @@ def stability_summary(results: Sequence[Record]) -> Record:
         "stable_cases": stable,
         "unstable_cases": len(judged) - stable,
     }
-
-
-def milliseconds_of(record: Record) -> int:
-    """The time that all runs of a result took."""
-    attempts = record["runs"]["attempts"] if "runs" in record else [record]
-    return sum(attempt["duration_ms"] for attempt in attempts)

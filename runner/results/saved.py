@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.reporters.files.document import Record, Report, in_order
-from runner.results.fold import NAMED
+from runner.results.fold import counted, status_of
 from runner.results.plain import plain
 from runner.results.run_records import from_seed, together
-from runner.results.script_records import marks_record, usage_record
+from runner.results.script_records import counts_record, usage_record
 from scripttest.values import fields_of
 
 STATUSES = ("passed", "failed", "skipped")
@@ -29,6 +28,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "position": int,
     "run": int,
     "usage": dict,
+    "runs": dict,
     "turns": list,
     "model_calls": int,
     "score": (int, float),
@@ -212,18 +212,16 @@ class _Reader:
         suites = list(self._suites.values())
         start = {**self._start, "suites": suites}
         results = in_order(suites, self._together())
-        counts = counts_of(results)
+        counts = counted(results)
         ended = self._summary
-        status = ended.get("status") or (
-            "error" if self._errors else "failed" if counts["failed"] or counts.get("errors") else "passed"
-        )
+        status = ended.get("status") or status_of(counts, bool(self._errors))
         if not ended:
             status = "interrupted"
         duration = ended.get("duration_ms")
         summary = {
-            **counts,
+            **counts_record(counts),
             "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
-            **usage_of(results),
+            **usage_record(counts),
             "status": status,
             **_stopped(ended),
             "completed_at": ended.get("completed_at"),
@@ -269,33 +267,10 @@ def result_problem(record: Record) -> str | None:
         return 'the "warnings" of a result have no message'
     if not all(isinstance(turn, dict) for turn in record.get("turns") or ()):
         return 'the "turns" of a result are not objects'
+    attempts = (record.get("runs") or {}).get("attempts", ())
+    if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
+        return 'the "runs" of a result have attempts without a status or a duration'
     return None
-
-
-def counts_of(results: list[Record]) -> Record:
-    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?}`; see
-    `runner.results.script_records.summary_record`."""
-    found = Counter(
-        "errors" if record["status"] == "failed" and record.get("cause") == "infrastructure" else record["status"]
-        for record in results
-    )
-    errors = {"errors": found["errors"]} if found["errors"] else {}
-    said = sum(len(record.get("warnings") or ()) for record in results)
-    warnings = {"warnings": said} if said else {}
-    empty = [str(record["id"]) for record in results if record.get("checks_nothing") and record["status"] == "passed"]
-    not_judged = sum(record.get("not_judged") or 0 for record in results)
-    marks = marks_record(not_judged, len(empty), empty[:NAMED])
-    counts = {status: found[status] for status in STATUSES}
-    return {"total": len(results), **counts, **errors, **warnings, **marks}
-
-
-def usage_of(results: list[Record]) -> Record:
-    """`{usage: {input_tokens, output_tokens, cost?}}`: what all results took together; empty where no model was
-    asked."""
-    usages = [usage for record in results if (usage := record.get("usage"))]
-    costs = [usage["cost"] for usage in usages if usage.get("cost") is not None]
-    sent, answered = (sum(usage.get(key) or 0 for usage in usages) for key in ("input_tokens", "output_tokens"))
-    return usage_record(sent, answered, sum(costs) if costs else None)
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:
@@ -319,6 +294,14 @@ def _flags(said: Any) -> Record:
     """`{flags}` where a report says with which flags it was made."""
     flags = said.get("flags")
     return {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
+
+
+def _is_attempt(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.get("status") in STATUSES
+        and isinstance(value.get("duration_ms"), int | float)
+    )
 
 
 def _is_part(value: Any) -> bool:

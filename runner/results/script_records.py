@@ -92,27 +92,21 @@ def place(of: Failure | ResultWarning) -> str | None:
     return f"{location.file}:{location.line}:{location.column}" if location else None
 
 
-def summary_record(counts: Counts, milliseconds: float) -> dict[str, int]:
+def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
     """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?,
     duration_ms}`; `errors` counts results of which the cause is `infrastructure`, which are in none of the others, and
     `warnings` those that results have. `not_judged` counts criteria, `checks_nothing` cases, the first of which
     `checks_nothing_first` names."""
-    return {
-        "total": counts.total,
-        "passed": counts.passed,
-        "failed": counts.failed,
-        "skipped": counts.skipped,
-        **({"errors": counts.errors} if counts.errors else {}),
-        **({"warnings": counts.warnings} if counts.warnings else {}),
-        **marks_record(counts.not_judged, counts.checks_nothing, counts.checks_nothing_first),
-        "duration_ms": round(milliseconds),
-    }
+    return {**counts_record(counts), "duration_ms": round(milliseconds)}
 
 
-def marks_record(not_judged: int, checks_nothing: int, first: list[str]) -> dict[str, Any]:
-    """`{not_judged?, checks_nothing?, checks_nothing_first?}` of a summary."""
-    record: dict[str, Any] = {"not_judged": not_judged} if not_judged else {}
-    return {**record, "checks_nothing": checks_nothing, "checks_nothing_first": first} if checks_nothing else record
+def counts_record(counts: Counts) -> dict[str, Any]:
+    """The same without the time."""
+    record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
+    record |= {name: number for name in ("errors", "warnings", "not_judged") if (number := getattr(counts, name))}
+    if counts.checks_nothing:
+        record |= {"checks_nothing": counts.checks_nothing, "checks_nothing_first": counts.checks_nothing_first}
+    return record
 
 
 def remarks(summary: dict[str, Any]) -> list[str]:
@@ -132,9 +126,9 @@ def unjudged(number: int) -> str:
     return f"{number} {'criterion was' if number == 1 else 'criteria were'} not judged"
 
 
-def usage_record(input_tokens: int, output_tokens: int, cost: float | None) -> dict[str, Any]:
+def usage_record(counts: Counts) -> dict[str, Any]:
     """`{usage: {input_tokens, output_tokens, cost?}}` where models took something; `cost` is in US dollars."""
-    if not (input_tokens or output_tokens or cost):
+    if not (counts.tokens or counts.cost):
         return {}
-    usage: dict[str, Any] = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-    return {"usage": usage if cost is None else {**usage, "cost": round(cost, COST_DIGITS)}}
+    usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
+    return {"usage": usage if counts.cost is None else {**usage, "cost": round(counts.cost, COST_DIGITS)}}

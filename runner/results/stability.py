@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from runner.results.verdict import Verdict
 from scripttest.values import Value
 
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
@@ -29,8 +30,7 @@ class Attempt(Value):
 
     run: int
     """From 1."""
-    status: str
-    """`passed`, `failed` or `skipped`."""
+    verdict: Verdict
     duration_ms: int
     answer: str
     """Its output as a text that is equal for equal outputs; see `normalised`."""
@@ -42,12 +42,15 @@ class Attempt(Value):
     tokens: int = 0
     cost: float | None = None
     """US dollars."""
-    broke: bool = False
-    """Whether it failed by something that the test needs, and says nothing of it."""
     not_judged: int = 0
     """How many of its criteria no judge could judge."""
     judged: bool = True
     """False: it passed, and nothing of it was judged."""
+
+    @property
+    def status(self) -> str:
+        """`passed`, `failed` or `skipped`."""
+        return self.verdict.status
 
 
 class Stability(Value):
@@ -91,7 +94,7 @@ def stability_of(attempts: Sequence[Attempt]) -> Stability | None:
     if not judged:
         return None
     count = len(judged)
-    passed = sum(attempt.status == "passed" for attempt in judged)
+    passed = sum(attempt.verdict is Verdict.PASSED for attempt in judged)
     durations = [attempt.duration_ms for attempt in judged]
     costs = [attempt.cost for attempt in judged if attempt.cost is not None]
     tokens = round(fmean(attempt.tokens for attempt in judged))
@@ -100,7 +103,7 @@ def stability_of(attempts: Sequence[Attempt]) -> Stability | None:
         judged=count,
         passed=passed,
         failed=count - passed,
-        errors=sum(attempt.broke for attempt in attempts) or None,
+        errors=sum(attempt.verdict is Verdict.BROKEN for attempt in attempts) or None,
         pass_rate=pass_rate(passed, count),
         consistency=consistency([attempt.answer for attempt in judged]),
         stable=passed == count,
@@ -137,15 +140,17 @@ def shown_of(attempts: Sequence[Attempt], min_pass_rate: float) -> int:
     """Index of the attempt that a test ends like: one that failed when its pass rate is below `min_pass_rate` percent,
     else one that broke, else one that passed, else one that was skipped; the first of these."""
     judged = _judged(attempts)
-    passed = sum(attempt.status == "passed" for attempt in judged)
+    passed = sum(attempt.verdict is Verdict.PASSED for attempt in judged)
     fails = bool(judged) and pass_rate(passed, len(judged)) < min_pass_rate
-    kinds = ["broke" if attempt.broke else attempt.status for attempt in attempts]
-    wanted = ("failed", "broke", "passed", "skipped") if fails else ("broke", "passed", "skipped")
-    return next(kinds.index(kind) for kind in wanted if kind in kinds)
+    verdicts = [attempt.verdict for attempt in attempts]
+    wanted = [Verdict.BROKEN, Verdict.PASSED, Verdict.SKIPPED]
+    return next(
+        verdicts.index(verdict) for verdict in ([Verdict.FAILED] if fails else []) + wanted if verdict in verdicts
+    )
 
 
 def _judged(attempts: Sequence[Attempt]) -> list[Attempt]:
-    ended = [attempt for attempt in attempts if attempt.status != "skipped" and not attempt.broke]
+    ended = [attempt for attempt in attempts if attempt.verdict in (Verdict.PASSED, Verdict.FAILED)]
     return [attempt for attempt in ended if attempt.judged] or ended
 
 

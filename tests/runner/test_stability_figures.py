@@ -19,6 +19,7 @@ from runner.results.stability import (
     shown_of,
     stability_of,
 )
+from runner.results.verdict import Verdict
 from scripttest.values import fields_of
 
 P, F, S = "passed", "failed", "skipped"
@@ -29,10 +30,9 @@ def attempts(*statuses: str, durations: tuple[int, ...] = (), broke: tuple[int, 
     return [
         Attempt(
             run=run,
-            status=status,
+            verdict=Verdict.BROKEN if run in broke else Verdict(status),
             duration_ms=durations[run - 1] if durations else 0,
             answer="same",
-            broke=run in broke,
         )
         for run, status in enumerate(statuses, 1)
     ]
@@ -66,10 +66,10 @@ def test_the_figures_of_a_test_that_always_passes() -> None:
 
 def test_the_figures_of_a_test_that_fails_once_of_four_times() -> None:
     runs = [
-        Attempt(run=1, status=P, duration_ms=10, answer="a", tokens=100, cost=0.01),
-        Attempt(run=2, status=F, duration_ms=20, answer="b", tokens=200, cost=0.02),
-        Attempt(run=3, status=P, duration_ms=30, answer="a", tokens=300),
-        Attempt(run=4, status=P, duration_ms=40, answer="c", tokens=401, cost=0.03),
+        Attempt(run=1, verdict=Verdict.PASSED, duration_ms=10, answer="a", tokens=100, cost=0.01),
+        Attempt(run=2, verdict=Verdict.FAILED, duration_ms=20, answer="b", tokens=200, cost=0.02),
+        Attempt(run=3, verdict=Verdict.PASSED, duration_ms=30, answer="a", tokens=300),
+        Attempt(run=4, verdict=Verdict.PASSED, duration_ms=40, answer="c", tokens=401, cost=0.03),
     ]
 
     found = stability_of(runs)

@@ -11,8 +11,8 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.text import count
 from runner.reporters.files.document import Record, Report, in_order
 from runner.results.facts import name_of
-from runner.results.saved import counts_of, usage_of
-from runner.results.script_records import remarks
+from runner.results.fold import counted, status_of
+from runner.results.script_records import counts_record, remarks, usage_record
 from runner.results.snapshot_lines import together
 
 SAID = 20
@@ -39,9 +39,10 @@ def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, .
         environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
     write_reports(environment, whole, output)
     counts = whole.summary
+    errors = f", {counts['errors']} errors" if counts.get("errors") else ""
     warnings = f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
     environment.stdout.write(
-        f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped{warnings}"
+        f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped{errors}{warnings}"
         f" in {len(parts)} parts\n"
     )
     for line in remarks(counts):
@@ -76,11 +77,11 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     ordered = in_order(list(suites.values()), list(results.values()))
     errors = [error for report in reports for error in report.errors]
     statuses = {report.summary["status"] for report in reports}
-    counts = counts_of(ordered)
-    status = next((worst for worst in WORST if worst in statuses), "failed" if counts["failed"] else "passed")
+    counts = counted(ordered)
+    status = next((worst for worst in WORST if worst in statuses), status_of(counts, bool(errors)))
     summary = {
-        **counts,
-        **usage_of(ordered),
+        **counts_record(counts),
+        **usage_record(counts),
         **_left(reports),
         "duration_ms": sum(report.summary["duration_ms"] for report in reports),
         "status": status,

@@ -177,9 +177,9 @@ class Progress:
             rate = done / seconds
             pace = f"{rate:.0f} a second" if rate >= 1 else f"{60 * rate:.0f} a minute"
             text = f", {pace}, {in_words(math.ceil((listed - done) / rate))} left"
-        if run.tokens:
-            cost = f" (${run.cost:.4f})" if run.cost is not None else ""
-            text += f", {run.tokens} tokens{cost}"
+        if run.counts.tokens:
+            cost = f" (${run.counts.cost:.4f})" if run.counts.cost is not None else ""
+            text += f", {run.counts.tokens} tokens{cost}"
         return text
 
 

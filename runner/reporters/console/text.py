@@ -92,10 +92,10 @@ def in_seconds(value: float) -> str:
 
 def usage_line(run: Execution) -> str:
     """What all cases of a run took of their models, as a line of the summary; empty where that is nothing."""
-    if not (run.tokens or run.cost):
+    if not (run.counts.tokens or run.counts.cost):
         return ""
-    cost = "" if run.cost is None else f" (${run.cost:.4f})"
-    return f"  Tokens:  {run.tokens}{cost}\n"
+    cost = "" if run.counts.cost is None else f" (${run.counts.cost:.4f})"
+    return f"  Tokens:  {run.counts.tokens}{cost}\n"
 
 
 def quoted(text: str) -> str:

@@ -213,7 +213,7 @@ def end_record(run: Execution) -> Record:
         from runner.results.snapshot_lines import snapshot_record
 
         summary["snapshots"] = snapshot_record(end.snapshots)
-    usage = usage_record(run.input_tokens, run.output_tokens, run.cost)
+    usage = usage_record(run.counts)
     return {**summary, **usage, "status": end.status, **stopped, "completed_at": end.completed_at}
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from runner.reporters.files.document import DocumentReporter, Record, Report
 from runner.results.facts import agents_of, connectors_of
+from runner.results.fold import counted
 from runner.results.plain import json_line, plain, without_halves
-from runner.results.run_records import as_in_seed, milliseconds_of, stability_summary
-from runner.results.saved import counts_of, usage_of
+from runner.results.run_records import as_in_seed, stability_summary
+from runner.results.script_records import summary_record, usage_record
+from runner.results.stability import pass_rate
 
 OF_LINES = ("type", "suite", "position", "script", "digest")
 """Keys that results have as lines of JSONL only."""
@@ -105,11 +107,8 @@ def custom_report(report: Report) -> Record:
 
 def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     """The document of one suite."""
-    summary: Record = {
-        **counts_of(results),
-        "duration_ms": sum(map(milliseconds_of, results)),
-        **usage_of(results),
-    }
+    counts = counted(results)
+    summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
     if suite["kind"] == "agent_test":
         what = {"input": suite["label"]}
         summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))
@@ -135,7 +134,8 @@ def _result(suite: Record, record: Record) -> Record:
 
 
 def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
-    return {"agent_id": agent, "connector": connector, "runs_per_case": 1, "overall_pass_rate": pass_rate(counts)}
+    rate = pass_rate(counts["passed"], counts["passed"] + counts["failed"])
+    return {"agent_id": agent, "connector": connector, "runs_per_case": 1, "overall_pass_rate": rate}
 
 
 def _stability(report: Report, results: list[Record]) -> Record:
@@ -147,12 +147,6 @@ def _stability(report: Report, results: list[Record]) -> Record:
 def _connector(suite: Record, results: list[Record]) -> str:
     found: str = suite["connector"] or next((record["connector"] for record in results if record.get("connector")), "")
     return found
-
-
-def pass_rate(counts: Record) -> float:
-    """Percent of the tests that were judged; 0 when none was."""
-    judged = counts["passed"] + counts["failed"]
-    return round(100 * counts["passed"] / judged, 1) if judged else 0
 
 
 def _counts(summary: Record) -> Record:

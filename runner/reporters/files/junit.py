@@ -27,8 +27,8 @@ from runner.results.facts import (
     values_of,
     warnings_of,
 )
-from runner.results.saved import counts_of, usage_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.summary import counts_of, usage_of
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections import Counter
 
 from runner.reporters.files.document import DocumentReporter, Record, Report
-from runner.reporters.files.json_report import pass_rate
 from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.files.markdown_result import MARKS, body, heading
 from runner.results.facts import agents_of, connectors_of, dollars
 from runner.results.plain import utf8
-from runner.results.saved import counts_of
 from runner.results.script_records import remarks
 from runner.results.snapshot_lines import in_words, snapshots_in
+from runner.results.stability import pass_rate
+from runner.results.summary import counts_of
 
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""
@@ -109,7 +109,10 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Warnings", str(counts["warnings"]))] if counts.get("warnings") else []
     rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
     rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
-    rows += [("Pass Rate", f"{pass_rate(counts)}%"), ("Duration", duration(counts["duration_ms"]))]
+    rows += [
+        ("Pass Rate", f"{pass_rate(counts['passed'], counts['passed'] + counts['failed'])}%"),
+        ("Duration", duration(counts["duration_ms"])),
+    ]
     if usage := counts.get("usage"):
         rows.append(("Tokens", f"{usage['input_tokens']} in, {usage['output_tokens']} out"))
         rows += [("Cost", inline(dollars(usage["cost"])))] if usage.get("cost") is not None else []

@@ -7,7 +7,7 @@ from typing import Any
 
 from runner.reporters import maker_for_file
 from runner.reporters.files.document import Record, Report
-from runner.results.saved import counts_of
+from runner.results.summary import counts_of
 
 GOLDEN = Path(__file__).parent / "golden"
 STREAMS = ("scripts", "cases", "mixed")

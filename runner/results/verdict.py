@@ -1,0 +1,47 @@
+"""The verdict on a result, which is decided here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runner.results.events import TestResult
+
+
+class Verdict(StrEnum):
+    """What a result says of what was tested."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    BROKEN = "broken"
+    """Nothing: something that the test needs broke. Reports write `failed` with the cause `infrastructure`, and count
+    it among `errors`."""
+
+    @property
+    def status(self) -> str:
+        """The word of a `status` in reports: `passed`, `failed` or `skipped`."""
+        return "failed" if self is Verdict.BROKEN else self.value
+
+
+_OF_STATUS = {verdict.value: verdict for verdict in Verdict if verdict is not Verdict.BROKEN}
+
+
+def verdict_of(status: str, cause: str | None) -> Verdict:
+    """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises KeyError
+    for a status that there is not."""
+    if status == "failed" and cause == "infrastructure":
+        return Verdict.BROKEN
+    return _OF_STATUS[status]
+
+
+def verdict_on(result: TestResult) -> Verdict:
+    """The verdict on a result."""
+    return verdict_of(result.outcome.status, result.outcome.cause)
+
+
+def verdict_in(record: Mapping[str, Any]) -> Verdict:
+    """The verdict on the result that a line of a report holds."""
+    return verdict_of(record["status"], record.get("cause"))

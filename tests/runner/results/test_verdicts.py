@@ -1,0 +1,99 @@
+"""The verdict on a result, and the counts that are made of verdicts."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.cli.commands.merge import merge, merged
+from runner.environment import Environment
+from runner.reporters import maker_for_file
+from runner.reporters.files.document import Report
+from runner.results.fold import counted, status_of
+from runner.results.run_records import attempt_of
+from runner.results.summary import counts_of, usage_of
+from runner.results.verdict import Verdict, verdict_in, verdict_of
+
+Record = dict[str, Any]
+SUITE = {"id": "a.jsonl", "kind": "agent_test", "label": "a.jsonl", "file": "a.jsonl", "agent": "a", "connector": ""}
+
+
+def result(id: str, status: str, **more: Any) -> Record:
+    head = {"type": "result", "suite": "a.jsonl", "position": 0, "id": id}
+    return {**head, "status": status, "duration_ms": 3, "input": "x", **more}
+
+
+BROKEN = result("broken", "failed", cause="infrastructure", error="the judge is gone")
+
+
+def report(*results: Record, errors: tuple[str, ...] = ()) -> Report:
+    counts = counted(results)
+    start = {"timestamp": "2026-01-01T00:00:00Z", "version": "1", "environment": {}, "suites": [SUITE]}
+    summary = {**counts_of(results), "duration_ms": 9, "status": status_of(counts, bool(errors)), "completed_at": None}
+    return Report(start=start, results=list(results), errors=list(errors), warnings=[], summary=summary)
+
+
+@pytest.mark.parametrize(
+    ("status", "cause", "verdict"),
+    [
+        ("passed", None, "passed"),
+        ("skipped", None, "skipped"),
+        *(
+            ("failed", cause, "failed")
+            for cause in (None, "assertion", "error", "timeout", "crash", "setup", "pending")
+        ),
+        ("failed", "infrastructure", "broken"),
+    ],
+)
+def test_only_what_broke_is_no_verdict_on_the_test(status: str, cause: str | None, verdict: str) -> None:
+    found = verdict_of(status, cause)
+    assert found is Verdict(verdict)
+    assert found.status == status
+    assert verdict_in({"status": status, "cause": cause}) is found
+    assert attempt_of(result("a", status, cause=cause), 1).verdict is found
+
+
+def test_counts_tell_what_broke_from_what_failed() -> None:
+    results = [result("a", "passed", warnings=[{"message": "odd"}]), result("b", "failed", cause="timeout"), BROKEN]
+    assert counts_of(results) == {"total": 3, "passed": 1, "failed": 1, "skipped": 0, "errors": 1, "warnings": 1}
+    assert counted(results).milliseconds == 9
+
+
+def test_the_time_of_a_test_is_that_of_all_its_runs() -> None:
+    attempts = [{"run": 1, "status": "passed", "duration_ms": 4}, {"run": 2, "status": "failed", "duration_ms": 5}]
+    assert counted([result("a", "passed", runs={"attempts": attempts})]).milliseconds == 9
+
+
+def test_usage_is_counted_where_there_is_some() -> None:
+    used = result("a", "passed", usage={"input_tokens": 2, "output_tokens": 3, "cost": 0.1})
+    more = result("b", "passed", usage={"input_tokens": 1, "output_tokens": 0, "cost": 0.2})
+    assert usage_of([used, more, BROKEN]) == {"usage": {"input_tokens": 3, "output_tokens": 3, "cost": 0.3}}
+    assert usage_of([BROKEN]) == {}
+
+
+@pytest.mark.parametrize(
+    ("parts", "status"),
+    [
+        ([report(BROKEN)], "failed"),
+        ([report(result("a", "passed")), report(BROKEN)], "failed"),
+        ([report(result("a", "passed")), report(result("b", "skipped"))], "passed"),
+        ([report(result("a", "passed"), errors=("a hook threw",))], "error"),
+    ],
+    ids=["what broke", "a part that broke", "nothing bad", "an error outside the tests"],
+)
+def test_a_merged_run_passes_only_if_nothing_broke(parts: list[Report], status: str) -> None:
+    whole, _ = merged(parts, tuple(map(str, range(len(parts)))))
+    assert whole.summary["status"] == status
+
+
+def test_merge_says_what_broke(tmp_path: Path) -> None:
+    written = maker_for_file(tmp_path / "one.jsonl")()
+    written.write(report(result("a", "passed"), BROKEN))
+    written.close()
+    out = io.StringIO()
+    environment = Environment(directory=tmp_path, variables={}, stdout=out, stderr=out, cpus=1)
+    merge.main(["one.jsonl", "-o", "all.json"], obj=environment, standalone_mode=False)
+    assert out.getvalue().endswith("1 passed, 0 failed, 0 skipped, 1 errors in 1 parts\n")
