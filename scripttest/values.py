@@ -1,7 +1,7 @@
 """`Value`: the base of records, which are built by keyword and never change.
 
 It does what frozen dataclasses do, for a command that has more than a hundred of them and should start at once: a
-class takes a fortieth of the time that `dataclasses` need to make it (`tests/bench/records.py`).
+class takes less than a fortieth of the time that `dataclasses` need to define it (`tests/bench/records.py`).
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ class Value:
     """A record whose fields are the annotations of its class. Two of one class are equal when their fields are. Making
     one raises TypeError for a field that is missing or unknown."""
 
-    __names: tuple[str, ...] = ()
-    __defaults: dict[str, Any] = {}  # noqa: RUF012
+    __value_names__: tuple[str, ...] = ()
+    __value_defaults__: dict[str, Any] = {}  # noqa: RUF012
 
     def __init_subclass__(cls) -> None:
         declared = cls.__dict__.get("__annotations__", ())  # noqa: RUF063 - inspect takes too long to load
         own = [name for name in declared if not name.startswith("_")]
-        cls.__names = (*cls.__names, *own)
-        cls.__defaults = cls.__defaults | {name: cls.__dict__[name] for name in own if name in cls.__dict__}
+        given = {name: cls.__dict__[name] for name in own if name in cls.__dict__}
+        cls.__value_names__ = tuple(dict.fromkeys((*cls.__value_names__, *own)))
+        cls.__value_defaults__ = cls.__value_defaults__ | given
 
     def __init__(self, **fields: Any) -> None:
-        self.__dict__.update(self.__defaults, **fields)
-        if self.__dict__.keys() != set(self.__names):
-            wrong = self.__dict__.keys() ^ set(self.__names)
+        self.__dict__.update(self.__value_defaults__, **fields)
+        if self.__dict__.keys() != set(self.__value_names__):
+            wrong = self.__dict__.keys() ^ set(self.__value_names__)
             raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(sorted(wrong))}")
 
     def replace(self, **changes: Any) -> Self:
@@ -58,8 +59,7 @@ class Value:
 
 def names_of(kind: type[Value]) -> tuple[str, ...]:
     """The names of the fields, in the order in which the class declares them."""
-    names: tuple[str, ...] = kind._Value__names  # type: ignore[attr-defined]
-    return names
+    return kind.__value_names__
 
 
 def fields_of(value: Value) -> dict[str, Any]:

@@ -173,7 +173,6 @@ UNDERSCORES = {
     "scripttest/diagnostics/stack.py: mapper._callees": "a function of the same module",
     "scripttest/diagnostics/stack.py: mapper._locate": "a function of the same module",
     "scripttest/diagnostics/stack.py: mapper._loop": "a function of the same module",
-    "scripttest/values.py: kind._Value__names": "a function of the same module",
     "scripttest/workers/functions.py: self._pool._called": "a call and its pool, in one module",
     "scripttest/workers/functions.py: self._pool._services": "a call and its pool, in one module",
     "scripttest/workers/functions.py: self._pool._slots": "a call and its pool, in one module",
