@@ -25,7 +25,14 @@ HEADS = {
     "NamedTuple": ("from typing import NamedTuple", "class R{}(NamedTuple):"),
 }
 """Kind → what is imported for it, and how a class begins."""
-FIELDS = "file: str", "line: int", "column: int", "text: str | None = None", "seconds: float = 0.0", "passed: bool = True"
+FIELDS = (
+    "file: str",
+    "line: int",
+    "column: int",
+    "text: str | None = None",
+    "seconds: float = 0.0",
+    "passed: bool = True",
+)
 PROGRAM = """
 import json, sys, time
 head, code, count = json.load(sys.stdin)

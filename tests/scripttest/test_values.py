@@ -108,7 +108,10 @@ def test_records_are_equal_when_class_and_fields_are() -> None:
 
 
 def test_equal_records_are_one_key() -> None:
-    assert {Place(file="a", line=2), Place(line=2, file="a"), Place(file="b")} == {Place(file="a", line=2), Place(file="b")}
+    assert {Place(file="a", line=2), Place(line=2, file="a"), Place(file="b")} == {
+        Place(file="a", line=2),
+        Place(file="b"),
+    }
     assert hash(Listed(items=(Place(file="a"),))) == hash(Listed(items=(Place(file="a"),)))
     with pytest.raises(TypeError, match="unhashable"):
         hash(Listed(extra={"a": 1}))
