@@ -124,7 +124,7 @@ DOORS = {
     "runner/agents": "answer answers assistant chat helpers judges references runtime service simulators",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/results": "attachments comparison events facts fold places plain replay result_lines run_records saved"
-    " script_records snapshot_lines stability strictness",
+    " script_records snapshot_lines stability strictness summary verdict",
     "runner/modes": "awaiting base grading",
     "runner/planning": "dependencies filters generators inputs resolution resume selection shards sources",
     "runner/reporters": "__init__ again base multiplexer ordered",

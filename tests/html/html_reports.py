@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.reporters.files.document import Report
-from runner.results.saved import counts_of
+from runner.results.summary import counts_of
 
 Record = dict[str, Any]
 
