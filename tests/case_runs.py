@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 from command import Application as Files
 from command import Record
 
-from bindings import SCRIPT_GLOBALS, HostCalls, Policy
+from bindings import SCRIPT_GLOBALS, HostProcesses, Policy, RunSnapshots
 from runner.agents.assistant import Assistants
 from runner.agents.helpers import Helpers
-from runner.agents.host import AgentHost
 from runner.agents.mcp.servers import Servers
+from runner.agents.processes import AgentProcesses
 from runner.agents.runtime import Runtime
 from runner.application.application import Application
 from runner.application.context import build_context
@@ -44,8 +45,6 @@ def run_here(
     application = Application(files.root)
     assistant = Assistants(application).get("demo")
     context = build_context(RunOptions(inputs=()), files.root)
-    calls = HostCalls(files.root, Policy(), application.script)
-    calls.context = context
     models = CASES.validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
     waited = frozenset(id for case in models for id in case.depends_on)
     suite = Suite(id="cases", kind="agent_test", label="cases", file="", agent=assistant.id)
@@ -61,26 +60,27 @@ def run_here(
     events: list[Event] = []
 
     async def work() -> None:
-        host = AgentHost(calls)
-        runtime = Runtime(
+        agents = SimpleNamespace()
+        processes = AgentProcesses(HostProcesses(files.root, Policy, application.script), agents)
+        agents.runtime = runtime = Runtime(
             Assistants(application),
             Connectors(files.root, {}),
-            FunctionPool(files.root, [], host, SCRIPT_GLOBALS, 1),
-            Servers(files.root, {}, host.call_tool),
+            FunctionPool(files.root, [], processes, SCRIPT_GLOBALS, 1),
+            Servers(files.root, {}, processes.call_tool),
             {},
             datetime.now,
         )
-        host.runtime, host.helpers = runtime, Helpers(runtime, "")
+        agents.helpers = Helpers(runtime, "")
         setting = CaseEnvironment(
             application=application,
             runtime=runtime,
-            helpers=host.helpers,
+            helpers=agents.helpers,
             context=context,
             user=None,
             team=None,
             connector="",
             timeout=PATIENCE,
-            snapshot=calls.snapshot_matcher,
+            snapshot=RunSnapshots(dict, False, False, str).matcher,
             threshold=threshold,
         )
         try:

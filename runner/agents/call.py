@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
 from runner.agents.chat import Messages, read_messages
-from runner.agents.mocked import mocked_agent
 from runner.agents.prompts import fill
 from runner.connectors.base import Completion, ModelRequest
 from runner.errors import BrokenError, ConfigurationError
@@ -135,12 +134,8 @@ class Call:
         options = order.get("options") or {}
         if not isinstance(options, dict):
             raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
-        mock = mocked_agent(self._scope.chat.mocks, order["agent_id"])
-        if mock is not None:
-            self._scope.chat.uses += [tool.use for tool in mock.tools]
-            return mock
         try:
-            return await self._runtime.call(
+            return await self._runtime.call_other(
                 order["agent_id"],
                 messages,
                 options,

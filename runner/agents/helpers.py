@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat
-from runner.agents.mocked import mocked_agent
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
@@ -49,9 +48,6 @@ class Helpers:
         """One call of a helper; the payload is its message and its metadata. `options` may also have `mode`, `search`
         and `disable_global_prompts`. Raises AgentError, ConfigurationError."""
         agent = agent.removeprefix("agents:")
-        mock = mocked_agent(chat.mocks, agent)
-        if mock is not None:
-            return mock
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
         assistant = self._runtime.assistants.get(agent)
         connector = options.get("connector")
@@ -63,7 +59,7 @@ class Helpers:
             call["connector"] = connector
         own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.mocks, chat.origin)
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
-        answer = await self._runtime.call(agent, messages, call, own)
+        answer = await self._runtime.call_other(agent, messages, call, own)
         chat.model_calls += own.model_calls
         return answer
 

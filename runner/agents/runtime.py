@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
 from runner.agents.chat import Chat, Messages, ModelCall
+from runner.agents.mocked import mocked_agent
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.timing import case_now
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
@@ -97,6 +98,23 @@ class Runtime:
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth)
         answer = await Call(self, scope, messages, options, on_chunk).run()
         return answer.replace(chat_id=chat.id)
+
+    async def call_other(
+        self,
+        id: str,
+        messages: Messages,
+        options: Options,
+        chat: Chat,
+        depth: int = 0,
+        on_chunk: Callable[[str], None] | None = None,
+        referer: str | None = None,
+    ) -> Answer:
+        """One call of an agent beside the one that is tested: its mock answers, if the chat has one. See `call`."""
+        mock = mocked_agent(chat.mocks, id)
+        if mock is not None:
+            chat.uses += [tool.use for tool in mock.tools]
+            return mock
+        return await self.call(id, messages, options, chat, depth, on_chunk, referer)
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
         """The top-level functions of an agent's script. Raises AgentError when it cannot be compiled."""

@@ -8,12 +8,12 @@ from collections.abc import Coroutine, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bindings import SCRIPT_GLOBALS, HostCalls, ProcessError
+from bindings import SCRIPT_GLOBALS, HostProcesses, ProcessError
 from runner.agents.assistant import Assistants
 from runner.agents.chat import Chat, Origin
 from runner.agents.helpers import Helpers
-from runner.agents.host import AgentHost
 from runner.agents.mcp.servers import Servers
+from runner.agents.processes import AgentProcesses
 from runner.agents.runtime import Runtime, Scope
 from runner.application.application import Application
 from runner.connectors.load import Connectors
@@ -39,7 +39,8 @@ class AgentService:
     def __init__(
         self,
         application: Application,
-        calls: HostCalls,
+        host: HostProcesses,
+        context: Mapping[str, Any],
         variables: Mapping[str, str],
         command: list[str],
         workers: int,
@@ -50,7 +51,8 @@ class AgentService:
         """Starts the thread.
 
         Args:
-            calls: answers the host calls that are no business of agents.
+            host: answers the processes that are no business of agents.
+            context: the fields of the run's context.
             variables: the environment, with the application's `.env`.
             command: command line of a worker.
             workers: how many hooks may run at the same time.
@@ -59,24 +61,22 @@ class AgentService:
             recording: what records or answers model calls.
         """
         self._application = application
-        self._calls = calls
+        self._context = context
         self._timeout = timeout
         self._chats: dict[tuple[str, str], Chat] = {}
         self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
-        host = AgentHost(calls)
-        self._host = host
+        self._processes = AgentProcesses(host, self)
         self.runtime = Runtime(
             Assistants(application),
             Connectors(application.root, variables),
-            FunctionPool(application.root, command, host, SCRIPT_GLOBALS, workers),
-            Servers(application.root, variables, host.call_tool),
+            FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers),
+            Servers(application.root, variables, self._processes.call_tool),
             variables,
             lambda: datetime.now().astimezone(),
             recording,
         )
-        host.runtime = self.runtime
-        host.helpers = self.helpers = Helpers(self.runtime, connector)
+        self.helpers = Helpers(self.runtime, connector)
         threading.Thread(target=self._loop.run_forever, daemon=True).start()
 
     def run(self, work: Coroutine[Any, Any, T], stop: Stop | None = None) -> T:
@@ -112,7 +112,7 @@ class AgentService:
         chat = self._chats.get(key)
         if chat is None:
             function, _, run = test.partition("#")
-            context = {**self._calls.context, "chat_id": f"script-test-{function}"}
+            context = {**self._context, "chat_id": f"script-test-{function}"}
             context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(module)
             chat = self._chats.setdefault(
                 key, Chat(context, origin=Origin(suite=module, case=function, run=int(run or 1)))
@@ -122,7 +122,7 @@ class AgentService:
         async def work() -> Any:
             try:
                 async with CaseTime(self._timeout):
-                    return await self._host.process(scope, name, args)
+                    return await self._processes.process(scope, name, args)
             except TimeoutError as error:
                 raise ProcessError(f"{name} did not answer within {self._timeout:g}s", 408) from error
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bindings import SCRIPT_GLOBALS, HostCalls
+from bindings import SCRIPT_GLOBALS, HostProcesses, RunSnapshots
 from runner import exit_codes
 from runner.application.application import TestModule, repository_of
 from runner.application.context import build_context
@@ -16,6 +16,7 @@ from runner.cli.options import DEFAULT_CASE_TIMEOUT, DEFAULT_SCRIPT_TIMEOUT, DEF
 from runner.environment import Environment
 from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
+from runner.execution.processes import open_router
 from runner.execution.repetition import Repetition
 from runner.execution.scripts import ScriptRun, host_module, run_scripts, suite_of
 from runner.execution.stopping import Signals, Stop, Woken
@@ -48,13 +49,6 @@ if TYPE_CHECKING:
     from runner.results.events import SnapshotCounts, Suite
     from scripttest import HostRecord, Processes
 
-AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
-"""First words of the processes that agents answer."""
-JUDGE_REQUIRED = "agent.JudgeRequired"
-"""What `t.assert.Agent` asks when a validator could not judge."""
-READ_VERDICT = "agent.Verdict"
-"""What reads the answer of a mocked validator."""
-
 
 def run(options: RunOptions, environment: Environment, parts: Path, processes: Processes | None) -> int:
     """Runs what the options name and reports it; the exit code. Raises ConfigurationError before anything ran."""
@@ -69,7 +63,14 @@ class _Run:
         self._processes = processes
         self._started = environment.monotonic()
         self._application = resolve_application(options, environment.directory)
-        self._calls = HostCalls(self._application.root, self._policy, self._application.script)
+        self._calls = HostProcesses(self._application.root, self._policy, self._application.script)
+        self._snapshots = RunSnapshots(
+            lambda: self._snapshot_files, options.update_snapshots, environment.ci, environment.secrets.text
+        )
+        self._snapshot_files: dict[str, Path] = {}
+        self._context: dict[str, Any] = {}
+        self._done: dict[str, Collection[str]] = {}
+        """Module → tests of it that have results of the run that is resumed."""
         self._service: AgentService | None = None
         self._permitted: Policy | None = None
         self._progress: Progress | None = None
@@ -90,20 +91,27 @@ class _Run:
             raise
 
     def _run(self) -> int:
-        options, environment, calls = self._options, self._environment, self._calls
+        options, environment = self._options, self._environment
         if options.run:
             from runner.planning.selection import Selection
 
             self._selection = Selection(options.run)
-            calls.filter = self._selection.test
-            calls.providers["subtest.Selects"] = self._selection.subtest
+        router = open_router(
+            self._calls,
+            self._snapshots,
+            self._answer,
+            self._selection,
+            context=lambda: self._context,
+            done=lambda module, test: test in self._done.get(module, ()),
+            require_judge=options.require_judge,
+        )
         try:
             if self._processes is None:
                 return self._with_host(None)
             host = ScriptHost(
                 self._application.root,
                 self._processes,
-                calls,
+                router,
                 SCRIPT_GLOBALS,
                 workers=options.parallel or environment.cpus,
                 timeout=options.timeout or DEFAULT_SCRIPT_TIMEOUT,
@@ -121,7 +129,7 @@ class _Run:
                 self._calls.close()
 
     def _with_host(self, host: ScriptHost | None) -> int:
-        options, environment, calls = self._options, self._environment, self._calls
+        options, environment = self._options, self._environment
         inputs = resolve_inputs(options, self._application, environment.directory)
         modules = [item for item in inputs if isinstance(item, TestModule)]
         writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in inputs)
@@ -129,11 +137,7 @@ class _Run:
             from runner.planning.generators import check_outputs, write_cases
 
             check_outputs(options.outputs)
-        context = calls.context = build_context(options, environment.directory)
-        for group in AGENT_GROUPS:
-            calls.groups[group] = self._answer
-        calls.providers[JUDGE_REQUIRED] = lambda module, test, args: options.require_judge
-        calls.providers[READ_VERDICT] = _read_verdict
+        context = self._context = build_context(options, environment.directory)
         sources, warnings = self._sources([item for item in inputs if not isinstance(item, TestModule)], context)
         matched = any(source.selected for source in sources)
         ids = (id for source in sources for id in source.ids())
@@ -153,18 +157,16 @@ class _Run:
         taken = self._take_up(modules, sources, suites)
         if taken is not None:
             sources, warnings = taken.sources, [*warnings, *taken.warnings]
-        calls.redact = environment.secrets.text
-        calls.snapshot_files = {module.id: module.test for module in modules}
-        calls.snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
-        calls.updates_snapshots, calls.ci = options.update_snapshots, environment.ci
+        self._snapshot_files = {module.id: module.test for module in modules}
+        self._snapshot_files |= {source.suite.id: Path(source.suite.file) for source in sources if source.suite.file}
         if taken is not None and taken.kept is not None:
-            calls.done = {module.id: taken.kept.statuses(module.id) for module in modules}
+            self._done = {module.id: taken.kept.statuses(module.id) for module in modules}
         self._check_references(sources, [])
         records: Iterator[HostRecord] = iter(())
         if host is not None:
             records = host.run([host_module(module, context) for module in modules], self._stop.left)
             if self._selection is not None and not matched and len(modules) == found:
-                begun = self._selection.begun(records, calls.done, options.dry_run, ids)
+                begun = self._selection.begun(records, self._done, options.dry_run, ids)
                 records = begun.records
                 if begun.error is not None and not self._stop.reason:
                     raise begun.error
@@ -254,18 +256,18 @@ class _Run:
 
     def _watch(self) -> SnapshotWatch | None:
         """What finds obsolete snapshots, where there are any."""
-        if not any((path.parent / "__snapshots__").is_dir() for path in set(self._calls.snapshot_files.values())):
+        if not any((path.parent / "__snapshots__").is_dir() for path in set(self._snapshot_files.values())):
             return None
         from runner.execution.snapshots import SnapshotWatch
 
         return SnapshotWatch()
 
     def _finish_snapshots(self, watch: SnapshotWatch | None, stream: Multiplexer) -> SnapshotCounts | None:
-        if watch is None and self._calls.used_snapshots is None:
+        if watch is None and self._snapshots.used is None:
             return None
         from runner.execution.snapshots import finish
 
-        counts, problem = finish(self._calls, watch, self._options, self._stop, stream.execution)
+        counts, problem = finish(self._snapshots, watch, self._options, self._stop, stream.execution)
         if problem is not None:
             stream.send(problem)
         return counts
@@ -406,7 +408,7 @@ class _Run:
             team=options.team,
             connector=options.connector or "",
             timeout=options.timeout or DEFAULT_CASE_TIMEOUT,
-            snapshot=self._calls.snapshot_matcher,
+            snapshot=self._snapshots.matcher,
             threshold=DEFAULT_THRESHOLD if options.threshold is None else options.threshold,
             simulator=options.simulator or "",
             on_missing_input=options.on_missing_input or "skip",
@@ -437,6 +439,7 @@ class _Run:
             self._service = AgentService(
                 self._application,
                 self._calls,
+                self._context,
                 variables,
                 worker_command(self._parts),
                 environment.cpus,
@@ -491,18 +494,6 @@ class _Run:
                 allow_net=self._options.allow_net or None, environment=named, keep_secret=environment.secrets.add
             )
         return self._permitted
-
-
-def _read_verdict(module: str, test: str, args: list[Any]) -> dict[str, Any]:
-    """The verdict in what the mock of a validator answered: `[validator, output]`."""
-    from bindings import ProcessError
-    from runner.agents.answer import AgentError
-    from runner.agents.answers import verdict_of
-
-    try:
-        return verdict_of(*args)
-    except AgentError as error:
-        raise ProcessError(f"{error.message}. {error.hint}") from error
 
 
 def _collect_garbage() -> None:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bindings import HostCalls, SnapshotFileError
+from bindings import RunSnapshots, SnapshotFileError
 from runner.results.events import Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
 from runner.results.fold import Execution
 
@@ -44,10 +44,10 @@ class SnapshotWatch:
     def close(self) -> None:
         """Nothing is left to do."""
 
-    def look(self, calls: HostCalls, run: Execution) -> None:
+    def look(self, all_of_run: RunSnapshots, run: Execution) -> None:
         """Finds what is obsolete. Raises SnapshotFileError and OSError."""
-        snapshots = calls.snapshots()
-        shared = Counter(calls.snapshot_files.values())
+        snapshots = all_of_run.stored()
+        shared = Counter(all_of_run.files.values())
         for suite in run.suites.values():
             if suite.id in self._ended and suite.file and shared[Path(suite.file)] == 1:
                 is_script = suite.kind == "script_test"
@@ -83,23 +83,23 @@ def _skipped(outcome: Outcome) -> Iterator[str]:
 
 
 def finish(
-    calls: HostCalls, watch: SnapshotWatch | None, options: RunOptions, stop: Stop, run: Execution
+    snapshots: RunSnapshots, watch: SnapshotWatch | None, options: RunOptions, stop: Stop, run: Execution
 ) -> tuple[SnapshotCounts | None, RunError | None]:
     """Stores the snapshots of a run; what was done with them, and what went wrong."""
     problem = None
     try:
-        used = calls.used_snapshots
+        used = snapshots.used
         if used is not None:
             used.save()
         part = options.run or options.shard or options.resume or options.dry_run or stop.reason
         left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
         if watch is not None and not part and not left and not run.cut:
-            watch.look(calls, run)
+            watch.look(snapshots, run)
     except SnapshotFileError as error:
         problem = RunError(message=str(error))
     except OSError as error:
         problem = RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}")
-    used = calls.used_snapshots
+    used = snapshots.used
     if used is None or not (used.written or used.updated or used.removed or used.obsolete):
         return None, problem
     return SnapshotCounts(

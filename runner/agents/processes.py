@@ -7,18 +7,19 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import HostCalls, ProcessError, envelope, revived
+from bindings import HostProcesses, ProcessError, envelope, revived
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.answers import verdict_of
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.mcp.answers import processes as mcp_processes
-from runner.agents.mocked import mocked_agent, mocked_process
+from runner.agents.mocked import mocked_process
 from runner.agents.runtime import Runtime, Scope
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError
 from scripttest import ScriptError
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.helpers import Helpers
@@ -26,15 +27,32 @@ if TYPE_CHECKING:
 Args = list[Any]
 
 
-class AgentHost:
-    """Implements `scripttest.FunctionServices`; `runtime` and `helpers` are set once they exist."""
+class _ProcessCall(Value):
+    scope: Scope
+    name: str
+    args: Args
+    with_context: bool
+
+
+Provider = Callable[[_ProcessCall], Awaitable[Any]]
+
+
+class Agents(Protocol):
+    """What answers agents' processes."""
 
     runtime: Runtime
     helpers: Helpers
 
-    def __init__(self, calls: HostCalls) -> None:
-        self._calls = calls
-        self._own: dict[str, Callable[[Scope, Args], Awaitable[Any]]] = {
+
+class AgentProcesses:
+    """Implements `scripttest.FunctionServices`: routes the processes that functions of scripts call. Its table is
+    complete when it is built, and does not change."""
+
+    def __init__(self, host: HostProcesses, agents: Agents) -> None:
+        """`host` answers what the table does not; `agents` is looked at when something is asked."""
+        self._host = host
+        self._agents = agents
+        self._providers: dict[str, Provider] = {
             "store.load": self._load_store,
             "store.save": self._save_store,
             "agent.call": self._call_agent,
@@ -42,7 +60,11 @@ class AgentHost:
             "agent.verdict": self._read_verdict,
             "llm.stream": self._stream,
             "llm.chatcompletions": self._complete,
+            "mcp": self._call_server,
+            **dict.fromkeys(("agents", "assistants", "ai"), self._call_by_name),
+            **dict.fromkeys(("scripts", "services"), self._call_script),
         }
+        """By group, the first word of a process name, or by a whole name, which comes first."""
 
     async def answer(self, owner: Scope, name: str, arguments: str) -> str:
         """Answers a host call of a function; see `scripttest.FunctionServices`."""
@@ -55,27 +77,20 @@ class AgentHost:
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.FunctionServices`."""
-        return self._calls.library(module, script)
+        return self._host.library(script)
 
     async def process(self, scope: Scope, name: str, args: Args, with_context: bool = False) -> Any:
-        """Calls a process on behalf of a scope; its JSON value. A function of a script gets the context as its last
-        argument `with_context`. Raises ProcessError."""
+        """Calls a process on behalf of a scope; its JSON value. Mocks are asked first. A function of a script gets the
+        context as its last argument `with_context`. Raises ProcessError."""
         mock = mocked_process(scope.chat.mocks, name)
         if mock is not None:
             return mock.value
-        own = self._own.get(name.lower())
+        provider = self._providers.get(name.lower()) or self._providers.get(name.partition(".")[0].lower())
+        call = _ProcessCall(scope=scope, name=name, args=args, with_context=with_context)
         try:
-            if own is not None:
-                return await own(scope, args)
-            group, _, rest = name.partition(".")
-            agent, _, method = rest.rpartition(".")
-            if group in ("agents", "assistants", "ai") and agent and method.lower() in ("stream", "call"):
-                return await self._call_by_name(scope, agent, args)
-            if group == "mcp":
-                return await mcp_processes(self.runtime.servers)(name, args, scope)
-            if group in ("scripts", "services", "agents", "assistants", "ai"):
-                return await self._call_script(scope, name, args, with_context)
-            return await asyncio.to_thread(self._calls.process, name, args, scope.context, scope.chat.session)
+            if provider is not None:
+                return await provider(call)
+            return await asyncio.to_thread(self._host.call, name, args, scope.context, scope.chat.session)
         except (AgentError, RunnerError, ScriptError) as error:
             of_test = scope.assistant is None and not with_context  # hooks have frames; models get no places
             message = error.placed if of_test and isinstance(error, AgentError) else error.message
@@ -86,39 +101,50 @@ class AgentHost:
         ProcessError."""
         return await self.process(context, name, args, with_context=True)
 
-    async def _call_script(self, scope: Scope, name: str, args: Args, with_context: bool) -> Any:
+    async def _call_script(self, given: _ProcessCall) -> Any:
         from scripttest import FunctionCall
 
-        script, _, function = name.rpartition(".")
+        scope, args = given.scope, given.args
+        script, _, function = given.name.rpartition(".")
         call = FunctionCall(
-            script=self._calls.library("", script),
+            script=self._host.library(script),
             function=function,
-            arguments=json.dumps([*args, None] if with_context else args),
+            arguments=json.dumps([*args, None] if given.with_context else args),
             context=json.dumps(scope.context),
             mocks=scope.chat.mocks_json,
-            context_at=len(args) if with_context else None,
+            context_at=len(args) if given.with_context else None,
         )
-        return (await self.runtime.function(call, scope)).value
+        return (await self._agents.runtime.function(call, scope)).value
 
-    async def _load_store(self, scope: Scope, args: Args) -> Any:
-        return scope.chat.stores.get(args[0], [])
+    async def _call_server(self, call: _ProcessCall) -> Any:
+        return await mcp_processes(self._agents.runtime.servers)(call.name, call.args, call.scope)
 
-    async def _save_store(self, scope: Scope, args: Args) -> bool:
+    async def _load_store(self, call: _ProcessCall) -> Any:
+        return call.scope.chat.stores.get(call.args[0], [])
+
+    async def _save_store(self, call: _ProcessCall) -> bool:
         """Whether the store was still as the script has read it, and is now as the script wants it."""
-        id, before, after = args
-        if scope.chat.stores.get(id, []) != before:
+        id, before, after = call.args
+        stores = call.scope.chat.stores
+        if stores.get(id, []) != before:
             return False
-        scope.chat.stores[id] = after
+        stores[id] = after
         return True
 
-    async def _call_agent(self, scope: Scope, args: Args) -> Any:
-        order = args[0] if args and isinstance(args[0], dict) else {}
+    async def _call_agent(self, call: _ProcessCall) -> Any:
+        order = call.args[0] if call.args and isinstance(call.args[0], dict) else {}
         id = order.get("assistant_id") or order.get("agent_id")
         if not isinstance(id, str) or not id:
             raise ProcessError("agent.Call takes an object with assistant_id and messages", 400)
-        return await self._ask_agent(scope, id, order.get("messages"), order)
+        return await self._ask_agent(call.scope, id, order.get("messages"), order)
 
-    async def _call_by_name(self, scope: Scope, id: str, args: Args) -> Any:
+    async def _call_by_name(self, call: _ProcessCall) -> Any:
+        """`agents.<id>.Stream` and `.Call` ask the agent; any other name is a function of its scripts."""
+        _, _, rest = call.name.partition(".")
+        id, _, method = rest.rpartition(".")
+        if not id or method.lower() not in ("stream", "call"):
+            return await self._call_script(call)
+        scope, args = call.scope, call.args
         first = args[0] if args else None
         if isinstance(first, dict) and ("chat_id" in first or "assistant_id" in first) and len(args) > 1:
             scope = scope.replace(context={**scope.context, **first})
@@ -127,11 +153,8 @@ class AgentHost:
         return await self._ask_agent(scope, id, args[0] if args else None, options)
 
     async def _ask_agent(self, scope: Scope, id: str, messages: Any, options: Mapping[str, Any]) -> Any:
-        chat = scope.chat
-        mock = mocked_agent(chat.mocks, id)
-        if mock is not None:
-            return mock.result()
         chunks: list[str] = []
+        chat = scope.chat
         own = {key: options[key] for key in ("connector", "mode", "search", "skip", "metadata") if options.get(key)}
         if options.get("model") and "connector" not in own:
             own["connector"] = options["model"]
@@ -139,12 +162,13 @@ class AgentHost:
             chat = _with_context(
                 chat, {**scope.context, **{k: options[k] for k in ("locale", "route") if k in options}}
             )
-        answer = await self.runtime.call(
+        answer = await self._agents.runtime.call_other(
             id, messages_from(messages), own, chat, scope.depth + 1, chunks.append, "agent" if scope.assistant else None
         )
         return {**answer.result(), "chunks": chunks}
 
-    async def _validate(self, scope: Scope, args: Args) -> Any:
+    async def _validate(self, call: _ProcessCall) -> Any:
+        args = call.args
         order = dict(args[0]) if args and isinstance(args[0], dict) else {}
         agent = order.pop("agent", None) or order.pop("assistant_id", None)
         if not isinstance(agent, str):
@@ -152,14 +176,14 @@ class AgentHost:
         metadata = order.pop("metadata", None) or {}
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}
-        return await self.helpers.validate(agent, payload, options, scope.chat)
+        return await self._agents.helpers.validate(agent, payload, options, call.scope.chat)
 
-    async def _read_verdict(self, scope: Scope, args: Args) -> Any:
-        return verdict_of(*args)
+    async def _read_verdict(self, call: _ProcessCall) -> Any:
+        return verdict_of(*call.args)
 
-    async def _stream(self, scope: Scope, args: Args) -> Any:
+    async def _stream(self, call: _ProcessCall) -> Any:
         chunks: list[str] = []
-        connector, completion = await self._ask_model(scope, args, chunks.append)
+        connector, completion = await self._ask_model(call.scope, call.args, chunks.append)
         return {
             "connector": connector,
             "response": completion_record(completion),
@@ -167,8 +191,8 @@ class AgentHost:
             "chunks": chunks,
         }
 
-    async def _complete(self, scope: Scope, args: Args) -> Any:
-        _, completion = await self._ask_model(scope, args, None)
+    async def _complete(self, call: _ProcessCall) -> Any:
+        _, completion = await self._ask_model(call.scope, call.args, None)
         record = completion_record(completion)
         message = {key: record[key] for key in ("role", "content", "tool_calls", "refusal") if key in record}
         choice = {"index": 0, "message": message, "finish_reason": completion.finish_reason}
@@ -179,7 +203,7 @@ class AgentHost:
         reference = args[0] if args and isinstance(args[0], str) else ""
         options = dict(args[2]) if len(args) > 2 and isinstance(args[2], dict) else {}
         tools = tuple(tool.get("function", tool) for tool in options.pop("tools", None) or ())
-        connector = self.runtime.connectors.resolve(reference)
+        connector = self._agents.runtime.connectors.resolve(reference)
         request = ModelRequest(
             messages=messages_from(args[1] if len(args) > 1 else None),
             parameters=options,
@@ -188,7 +212,7 @@ class AgentHost:
             metadata=scope.context.get("metadata") or {},
             folder=scope.assistant.folder if scope.assistant else None,
         )
-        return connector, await self.runtime.ask(connector, request, scope.chat)
+        return connector, await self._agents.runtime.ask(connector, request, scope.chat)
 
 
 def messages_from(value: Any) -> Messages:

@@ -1,0 +1,83 @@
+"""The host functions of `bindings.processes`, on behalf of one run."""
+
+from __future__ import annotations
+
+import _thread
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scripttest import ScriptError
+
+if TYPE_CHECKING:
+    from bindings.policy import Policy
+    from bindings.scratch import Scratch
+
+
+class HostProcesses:
+    """Calls host functions, and finds the scripts that processes name. Threads may share it. To be closed."""
+
+    def __init__(self, app_root: Path, policy: Callable[[], Policy], find_script: Callable[[str], Path | None]) -> None:
+        self.app_root = app_root
+        """Absolute path of the application."""
+        self._policy = policy
+        self._find_script = find_script
+        self._scratch: Scratch | None = None
+        self._lock = _thread.allocate_lock()
+
+    def call(self, name: str, args: list[Any], context: Mapping[str, Any], session: dict[str, Any]) -> Any:
+        """Calls a host function on behalf of a context; may block.
+
+        Args:
+            name: of the process, such as `text.ExtractJSON`, in any case.
+            args: JSON values and bytes.
+            context: fields of the context that the caller runs in.
+            session: values of `session.*`, which the function may change.
+
+        Returns: a JSON value or bytes.
+
+        Raises:
+            ProcessError: there is no such process (404), or it failed.
+        """
+        from bindings import processes
+        from bindings.services import HostCall, ProcessError
+
+        if not processes.knows(name):
+            group = name.partition(".")[0]
+            mock = 't.mock.agent("<id>", ...)' if group in ("agent", "agents") else f't.mock.process("{name}", ...)'
+            raise ProcessError(
+                f'Process "{name}" is not available here: mock it with {mock}, '
+                f"or run against a host that provides {group}.*",
+                404,
+            )
+        who = context["authorized"]
+        surroundings = HostCall(
+            app_root=self.app_root,
+            policy=self._policy(),
+            locale=context["locale"],
+            authorized=who,
+            session=session,
+            scratch=lambda: self._temporary().folder(),
+        )
+        return processes.call(name, args, surroundings)
+
+    def library(self, script: str) -> Path:
+        """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
+        path = self._find_script(script) if "/" not in script and "\0" not in script else None
+        if path is None:
+            raise ScriptError(f'Process "{script}" does not exist: there is no such script')
+        return path
+
+    def close(self) -> None:
+        """Removes what scripts made for a while, and what runs that were killed have left of that."""
+        if self._scratch is not None or os.path.isdir(self.app_root / "data" / "tmp"):
+            self._temporary().close()
+
+    def _temporary(self) -> Scratch:
+        from bindings.scratch import Scratch
+
+        if self._scratch is None:
+            with self._lock:
+                self._scratch = self._scratch or Scratch(self.app_root / "data")
+        return self._scratch

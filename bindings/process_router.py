@@ -1,0 +1,101 @@
+"""Who answers `Process(...)` of script tests: a table of groups, then the host functions.
+
+Mocks, `stores.*` and scripts are answered before, in the realm (`bindings/src/parts/process.ts`).
+Calls and answers travel as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scripttest import Services
+
+if TYPE_CHECKING:
+    from bindings.host_processes import HostProcesses
+
+Provider = Callable[[str, str, str, list[Any]], Any]
+"""(module id, test name, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
+
+
+class ProcessRouter(Services):
+    """Implements `scripttest.Services`. Its table is complete when it is built, and does not change."""
+
+    def __init__(
+        self,
+        host: HostProcesses,
+        providers: Mapping[str, Provider],
+        context: Callable[[], Mapping[str, Any]],
+        selects: Callable[[str, str], bool],
+    ) -> None:
+        """Calls nothing yet.
+
+        Args:
+            host: answers what no provider does.
+            providers: by group, the first word of a process name in lower case, or by a whole name, which comes first.
+            context: the fields of the run's context.
+            selects: whether a test is to be run, by its module and name.
+        """
+        self._host = host
+        self._providers = dict(providers)
+        self._context = context
+        self._selects = selects
+        self._sessions: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def call(self, module: str, test: str, name: str, arguments: str) -> str:
+        """Answers one host call; see `scripttest.Services`."""
+        return enveloped(name, arguments, lambda args: self._answer(module, test, name, args))
+
+    def library(self, module: str, script: str) -> Path:
+        """The file of a script; see `scripttest.Services`."""
+        return self._host.library(script)
+
+    def selects(self, module: str, test: str) -> bool:
+        """Whether a test is to be run; see `scripttest.Services`."""
+        return self._selects(module, test)
+
+    def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
+        provider = self._providers.get(name) or self._providers.get(name.partition(".")[0].lower())
+        if provider is not None:
+            return provider(module, test, name, args)
+        return self._host.call(name, args, self._context(), self._sessions.setdefault((module, test), {}))
+
+
+def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> str:
+    """The JSON envelope of what `answer` makes of JSON arguments, or of what it raises."""
+    from bindings.services import ProcessError
+
+    try:
+        return envelope(answer(revived(arguments)))
+    except ProcessError as error:
+        return json.dumps({"error": {"message": error.message, "code": error.code}})
+    except RecursionError:
+        return json.dumps({"error": {"message": f"{name}: values are nested too deeply", "code": 400}})
+    except UnicodeEncodeError:
+        return json.dumps({"error": {"message": f"{name}: a text holds half a character", "code": 400}})
+    except Exception as error:
+        return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+
+
+def revived(arguments: str) -> list[Any]:
+    """The arguments of a host call from their JSON: a list, or `{args, bytes}` with the places of those in base64."""
+    given: Any = json.loads(arguments)
+    if isinstance(given, list):
+        return given
+    from base64 import b64decode
+
+    args: list[Any] = given["args"]
+    for place in given["bytes"]:
+        args[place] = b64decode(args[place])
+    return args
+
+
+def envelope(value: Any) -> str:
+    """The envelope of a result."""
+    if isinstance(value, bytes):
+        from base64 import b64encode
+
+        return json.dumps({"bytes": b64encode(value).decode()})
+    return json.dumps({"ok": value})

@@ -1,0 +1,78 @@
+"""Builds the router of `Process(...)` for the script tests of a run: the one table of who answers what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bindings import HostProcesses, ProcessRouter, RunSnapshots
+
+if TYPE_CHECKING:
+    from bindings import Provider
+    from runner.planning.selection import Selection
+
+AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
+"""First words of the processes that agents answer."""
+
+
+def open_router(
+    host: HostProcesses,
+    snapshots: RunSnapshots,
+    agents: Provider,
+    selection: Selection | None,
+    context: Callable[[], Mapping[str, Any]],
+    done: Callable[[str, str], bool],
+    require_judge: bool,
+) -> ProcessRouter:
+    """The router of a run, complete.
+
+    Args:
+        host: answers what nothing else does.
+        agents: answers the processes of `AGENT_GROUPS`.
+        selection: of `--run`.
+        context: the fields of the run's context, once it is known.
+        done: whether a test, by its module and name, has a result of the run that is resumed.
+        require_judge: `--require-judge`.
+    """
+    providers: dict[str, Provider] = {
+        **dict.fromkeys(AGENT_GROUPS, agents),
+        "agent.JudgeRequired": lambda module, test, name, args: require_judge,
+        "agent.Verdict": _read_verdict,
+        "locale.Translate": _translations(host.app_root, context),
+        "snapshot.Match": snapshots.match,
+    }
+    if selection is not None:
+        providers["subtest.Selects"] = lambda module, test, name, args: selection.subtest(module, test, args)
+
+    def selects(module: str, test: str) -> bool:
+        return (selection is None or selection.test(test)) and not done(module, test)
+
+    return ProcessRouter(host, providers, context, selects)
+
+
+def _read_verdict(module: str, test: str, name: str, args: list[Any]) -> dict[str, Any]:
+    """The verdict in what the mock of a validator answered: `[validator, output]`."""
+    from bindings import ProcessError
+    from runner.agents.answer import AgentError
+    from runner.agents.answers import verdict_of
+
+    try:
+        return verdict_of(*args)
+    except AgentError as error:
+        raise ProcessError(f"{error.message}. {error.hint}") from error
+
+
+def _translations(app_root: Path, context: Callable[[], Mapping[str, Any]]) -> Provider:
+    """Provider of `locale.Translate(text)`, which reads the application's translations once."""
+    read: dict[str, dict[str, str]] = {}
+
+    def translate(module: str, test: str, name: str, args: list[Any]) -> Any:
+        locale = context()["locale"]
+        if locale not in read:
+            from bindings import load_translations
+
+            read[locale] = load_translations(app_root, locale)
+        return read[locale].get(args[0], args[0])
+
+    return translate
