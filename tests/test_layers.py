@@ -27,7 +27,7 @@ LIBRARIES = {
     "httpx": {"bindings/processes/http.py", "runner/connectors/http.py", "runner/agents/mcp/http.py"},
     "mcp": {"runner/agents/mcp/remote.py"},
     "anyio": {"runner/agents/mcp/remote.py"},
-    "pydantic": {"runner/cases/", "runner/agents/mcp/remote.py"},
+    "pydantic": {"runner/cases/json_schema.py", "runner/agents/mcp/remote.py"},
     "pydantic_core": {"runner/cases/"},
     "yaml": {
         "bindings/processes/formats.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.assertions.base import NotEvaluated
+from runner.assertions.plain_schema import is_plain
 from runner.assertions.values import json_of
 from runner.assertions.verdicts import LIMIT, decide, show
 
@@ -33,9 +34,11 @@ async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) 
 
 def problem(assertion: Assertion) -> str | None:
     """What is wrong with an assertion of this type."""
-    from bindings.processes.formats import schema_problem
-
     if not isinstance(assertion.value, (dict, bool)):
         return '"json_schema" needs "value": a JSON Schema, which is an object'
+    if is_plain(assertion.value):
+        return None
+    from bindings.processes.formats import schema_problem
+
     wrong = schema_problem(assertion.value)
     return f'"json_schema": {wrong}' if wrong else None

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Discriminator, Field, Tag, TypeAdapter
-
+from runner.cases.declared import Field, Model, Schema, Shaped, schema_of, validator_of
 from runner.cases.kinds import model_of
-from runner.cases.model import Assertion, Assertions, AssertionType, CallOptions, Case, Message, Model, OneOrMany, Part
+from runner.cases.model import Assertion, Assertions, AssertionType, CallOptions, Case, Message, OneOrMany, Part
 from runner.cases.numbers import FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
@@ -21,7 +20,7 @@ class Turn(Model):
 
     input: str | Message | list[Part]
     """A text, a message, or parts."""
-    assertions: Annotated[Assertions | None, Field(validation_alias=AliasChoices("assert", "assertions"))] = None
+    assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
     """What has to hold for this turn's output."""
     options: CallOptions | None = None
     """Options of this call, over those of the case."""
@@ -83,7 +82,7 @@ class Checkpoint(Model):
     """Names the checkpoint; no other of the case has it."""
     description: str | None = None
     """What is reached, for people."""
-    assertions: Annotated[Assertions, Field(validation_alias=AliasChoices("assertion", "assert", "assertions"))]
+    assertions: Annotated[Assertions, Field(spellings=("assertion", "assert", "assertions"))]
     """What has to hold for the answer that reaches it."""
     after: list[str] = Field(default_factory=list)
     """Ids of checkpoints that must be reached before."""
@@ -134,7 +133,7 @@ class Grader(Assertion):
 
 Graders = Annotated[list[CriterionText | Grader], OneOrMany]
 """Plain texts are criteria for the validator."""
-_Graders = Annotated[Graders | None, Field(validation_alias=AliasChoices("assertions", "assert"))]
+_Graders = Annotated[Graders | None, Field(spellings=("assertions", "assert"))]
 
 
 class ConversationTurn(Model):
@@ -164,6 +163,10 @@ def _one_of_two(messages: Any) -> Any:
     return joined
 
 
+def _joined(schema: Schema) -> Schema:
+    return {"type": "function-before", "function": {"type": "no-info", "function": _one_of_two}, "schema": schema}
+
+
 class ConversationCase(Case):
     """A conversation whose turns are graded, and the whole of it."""
 
@@ -171,9 +174,7 @@ class ConversationCase(Case):
     """`conversation`."""
     type: Literal["multi_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`, which it is anyway."""
-    input: Annotated[
-        str | Message | list[Message] | None, Field(union_mode="left_to_right"), BeforeValidator(_one_of_two)
-    ] = None
+    input: Annotated[str | Message | list[Message] | None, Field(in_order=True), Shaped(_joined)] = None
     """What comes before the turns: system prompt and context."""
     turns: list[ConversationTurn] = Field(min_length=1)
     """What the user says, one after another."""
@@ -199,15 +200,15 @@ def _name_of_model(entry: Any) -> str | None:
     return model_of(entry).__name__ if isinstance(entry, dict) else None
 
 
-CASES: TypeAdapter[list[Case]] = TypeAdapter(
-    list[
-        Annotated[
-            Annotated[Case, Tag("Case")]
-            | Annotated[MultiTurnCase, Tag("MultiTurnCase")]
-            | Annotated[DynamicCase, Tag("DynamicCase")]
-            | Annotated[ConversationCase, Tag("ConversationCase")],
-            Discriminator(_name_of_model),
-        ]
-    ]
+_MODELS = (Case, MultiTurnCase, DynamicCase, ConversationCase)
+CASES = validator_of(
+    {
+        "type": "list",
+        "items_schema": {
+            "type": "tagged-union",
+            "discriminator": _name_of_model,
+            "choices": {model.__name__: schema_of(model) for model in _MODELS},
+        },
+    }
 )
 """Reads entries of all modes."""

@@ -10,9 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
-
 from runner.application.json_parts import Path
+from runner.cases.declared import Model, ValidationError, fields_of
 from runner.cases.fields import model_at, parts_of, same_fields
 from runner.cases.http_replies import UNKNOWN_PART, known_parts
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
@@ -113,7 +112,7 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     return Finding(path=path, text=f"{written(path)}: {kind.replace('_', ' ')}")
 
 
-def _unknown(path: Path, value: dict[str, Any], model: type[BaseModel] | None, case: type[Case]) -> Finding:
+def _unknown(path: Path, value: dict[str, Any], model: type[Model] | None, case: type[Case]) -> Finding:
     """A field that its object does not have."""
     name, around = str(path[-1]), at(value, path[:-1])
     for other in same_fields(model, name) if model else ():
@@ -132,7 +131,7 @@ def _unknown(path: Path, value: dict[str, Any], model: type[BaseModel] | None, c
     return Finding(path=path, text=f'unknown field "{name}"{_inside(path[:-1])}', hint=hint, unknown=True)
 
 
-def _no_choice(path: Path, actual: str, inside: type[BaseModel] | None, model: type[BaseModel] | None) -> Finding:
+def _no_choice(path: Path, actual: str, inside: type[Model] | None, model: type[Model] | None) -> Finding:
     """A word that is none of those that a field takes; `inside` is the model whose `type` it stands for, if it does."""
     owner, field = (inside, "type") if inside else (model, str(path[-1]))
     assert owner is not None
@@ -173,7 +172,7 @@ def _inside(path: Path) -> str:
     return f" in {written(path)}" if path else ""
 
 
-def _choices(model: type[BaseModel], field: str) -> tuple[str, ...]:
-    annotation = model.model_fields[field].annotation
+def _choices(model: type[Model], field: str) -> tuple[str, ...]:
+    annotation = fields_of(model)[field].annotation
     names = get_args(annotation)
     return tuple(name for inner in (names, *map(get_args, names)) for name in inner if isinstance(name, str))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import AliasChoices, BaseModel
-from pydantic.fields import FieldInfo
-
 from runner.application.json_parts import Path
+from runner.cases.declared import Model, OpenModel, fields_of, once
 from scripttest.values import Value
 
 FREE = "x-"
@@ -20,9 +17,9 @@ FREE = "x-"
 class Inside(Value):
     """What a field may hold, as far as it is checked."""
 
-    object: type[BaseModel] | None = None
+    object: type[Model] | None = None
     """The model of an object in it."""
-    element: type[BaseModel] | None = None
+    element: type[Model] | None = None
     """The model of an object in a list in it."""
     null: bool = True
     """Whether null is a value in it, and does not mean that it is not given."""
@@ -31,32 +28,24 @@ class Inside(Value):
 _FREE_VALUE = Inside()
 
 
-def spellings_of(name: str, field: FieldInfo) -> list[str]:
-    """All names of a field in case files, the first the usual one."""
-    alias = field.validation_alias
-    if isinstance(alias, AliasChoices):
-        return [choice for choice in alias.choices if isinstance(choice, str)]
-    return [name]
-
-
-@cache
-def parts_of(model: type[BaseModel]) -> dict[str, Inside]:
+@once
+def parts_of(model: type[Model]) -> dict[str, Inside]:
     """Field names, in every spelling → what is in the field."""
     return {
-        spelling: _inside(field.annotation, model.model_config.get("extra") == "allow")
-        for name, field in model.model_fields.items()
-        for spelling in spellings_of(name, field)
+        spelling: _inside(field.annotation, issubclass(model, OpenModel))
+        for field in fields_of(model).values()
+        for spelling in field.spellings
     }
 
 
-@cache
-def same_fields(model: type[BaseModel], name: str) -> tuple[str, ...]:
+@once
+def same_fields(model: type[Model], name: str) -> tuple[str, ...]:
     """The other spellings of a field."""
-    every = [spellings_of(own, field) for own, field in model.model_fields.items()]
+    every = [field.spellings for field in fields_of(model).values()]
     return tuple(other for names in every if name in names for other in names if other != name)
 
 
-def model_at(path: Path, model: type[BaseModel]) -> type[BaseModel] | None:
+def model_at(path: Path, model: type[Model]) -> type[Model] | None:
     """The model of the object at a path of a value of that model; None for free values."""
     inside = Inside(object=model)
     for part in path:
@@ -67,7 +56,7 @@ def model_at(path: Path, model: type[BaseModel]) -> type[BaseModel] | None:
     return inside.object
 
 
-def as_checked(value: Mapping[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+def as_checked(value: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
     """A JSON object of that model without the fields that are the user's own, and those that are null because they are
     not given."""
     parts = parts_of(model)
@@ -105,4 +94,4 @@ def _shapes(annotation: Any) -> Iterator[Any]:
 
 
 def _is_model(shape: Any) -> bool:
-    return isinstance(shape, type) and issubclass(shape, BaseModel)
+    return isinstance(shape, type) and issubclass(shape, Model)

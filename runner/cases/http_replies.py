@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
+from runner.cases.declared import Shaped, changed
 from runner.cases.numbers import FreeObject
 
 UNKNOWN_PART = "unknown_part"
@@ -35,5 +35,5 @@ def known_parts(part: str) -> str:
     return f'{meant}A reply may have {", ".join(PARTS[:-1])}; an object that is the body is written {{"data": ...}}'
 
 
-HttpReplies = Annotated[FreeObject, AfterValidator(_checked)]
+HttpReplies = Annotated[FreeObject, Shaped(lambda schema: changed(schema, _checked))]
 """Method and URL, or a pattern → the reply."""

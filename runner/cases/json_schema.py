@@ -9,12 +9,12 @@ import inspect
 from itertools import combinations
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import GenerateJsonSchema
 
 from runner.assertions import TYPES
 from runner.cases import conversations, model
-from runner.cases.fields import same_fields, spellings_of
+from runner.cases.declared import Model, fields_of, schema_of
+from runner.cases.fields import same_fields
 from runner.cases.listing import LISTS
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
@@ -128,8 +128,9 @@ def _any_mode() -> dict[str, Any]:
 def _definitions() -> dict[str, dict[str, Any]]:
     """The schemas of all models, by name."""
     models = _models()
-    _, schema = models_json_schema([(models[name], "validation") for name in _ENTRIES])
-    definitions: dict[str, dict[str, Any]] = schema["$defs"]
+    schemas: Any = [(name, "validation", schema_of(models[name], named=True)) for name in _ENTRIES]
+    _, made = GenerateJsonSchema().generate_definitions(schemas)
+    definitions: dict[str, dict[str, Any]] = {str(name): part for name, part in made.items()}
     for name, part in definitions.items():
         _described(part, models[name])
         if part.get("additionalProperties") is False:
@@ -179,21 +180,21 @@ def _or_null(rules: dict[str, Any]) -> dict[str, Any]:
     return {**said, "anyOf": [*shapes, {"type": "null"}]}
 
 
-def _models() -> dict[str, type[BaseModel]]:
+def _models() -> dict[str, type[Model]]:
     found = [*vars(model).values(), *vars(conversations).values()]
-    return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, BaseModel)}
+    return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, Model)}
 
 
-def _described(part: dict[str, Any], cls: type[BaseModel]) -> None:
+def _described(part: dict[str, Any], cls: type[Model]) -> None:
     descriptions = _descriptions(cls)
-    names = {spellings_of(name, field)[0]: name for name, field in cls.model_fields.items()}
+    names = {field.spellings[0]: name for name, field in fields_of(cls).items()}
     for field, rules in part["properties"].items():
         rules.pop("title", None)
         if names[field] in descriptions:
             rules["description"] = descriptions[names[field]]
 
 
-def _spelt(part: dict[str, Any], cls: type[BaseModel]) -> None:
+def _spelt(part: dict[str, Any], cls: type[Model]) -> None:
     """Adds the other spellings of fields; an object has one of them."""
     fields, needed = part["properties"], part.get("required", [])
     for field in list(fields):
@@ -252,7 +253,7 @@ def _when(name: str, rules: dict[str, Any]) -> dict[str, Any]:
     return {"if": condition if name == "equals" else {**condition, "required": ["type"]}, "then": rules}
 
 
-def _descriptions(cls: type[BaseModel]) -> dict[str, str]:
+def _descriptions(cls: type[Model]) -> dict[str, str]:
     """The strings beneath the fields of a model, its base's too."""
     found: dict[str, str] = {}
     for owner in reversed(cls.__mro__):

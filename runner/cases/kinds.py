@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.application.json_parts import Path
+from runner.cases.declared import Model
 from runner.cases.fields import as_checked, parts_of
-from runner.cases.model import Case, Model
+from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 

@@ -1,24 +1,20 @@
-"""The shape of a case file's standard cases (seeds 004 and 001; specification, section 5), as pydantic models; the
-other modes' are in `runner.cases.conversations`.
+"""The shape of a case file's standard cases (seeds 004 and 001; specification, section 5), as models; the other modes'
+are in `runner.cases.conversations`.
 
 Unknown fields are errors, but for those that start with `x-`, which `runner.cases.fields` takes away before. Defaults
-that are objects come from factories: pydantic copies any other mutable default deeply, for each case. `yao-test schema`
+that are objects come from factories: any other mutable default would be copied deeply, for each case. `yao-test schema`
 prints their JSON Schema; a string beneath a field is its description there. What models cannot say is in
 `runner.cases.checks`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
-from pydantic_core import core_schema
-
+from runner.cases import declared
+from runner.cases.declared import Field, Model, Schema, Shaped, changed, in_order
 from runner.cases.http_replies import HttpReplies
 from runner.cases.numbers import FreeObject, FreeValue
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
 
 AssertionType = Literal[
     "equals",
@@ -45,17 +41,11 @@ AssertionType = Literal[
 PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
 
 
-class Model(BaseModel):
-    """Base: no unknown fields, no coercion between types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, populate_by_name=True)
-
-
-class OpenModel(BaseModel):
+class OpenModel(declared.OpenModel):
     """Base of what goes to the agent as it is, further fields included."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
-    __pydantic_extra__: dict[str, FreeValue] = Field(init=False)
+    __slots__ = ()
+    further: ClassVar[Any] = FreeValue
 
 
 class SkipOptions(Model):
@@ -106,7 +96,7 @@ class Message(OpenModel):
 
     role: Literal["system", "developer", "user", "assistant", "tool"] = "user"
     """Who speaks."""
-    content: Annotated[str | Part | list[Part] | None, Field(validation_alias=AliasChoices("content", "input"))] = None
+    content: Annotated[str | Part | list[Part] | None, Field(spellings=("content", "input"))] = None
     """A text, a part, or a list of parts."""
 
 
@@ -161,28 +151,19 @@ class Mocks(Model):
     """RFC 3339: the time that scripts see."""
 
 
-class _Named:
+def _or_bare_name(schema: Schema) -> Schema:
     """Lets a bare type name stand for `{"type": name}`."""
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        name = core_schema.no_info_after_validator_function(
-            lambda name: Assertion(type=name), handler.generate_schema(AssertionType)
-        )
-        return core_schema.union_schema([handler(source), name], mode="left_to_right")
+    names = declared.schema_of(AssertionType)
+    return in_order(schema, changed(names, lambda name: Assertion(type=name)))
 
 
-class OneOrMany:
-    """Lets a single element stand for a list of one."""
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        many = handler(source)
-        one = core_schema.no_info_after_validator_function(lambda element: [element], many["items_schema"])
-        return core_schema.union_schema([many, one], mode="left_to_right")
+def _or_one(schema: Schema) -> Schema:
+    return in_order(schema, changed(schema["items_schema"], lambda element: [element]))
 
 
-Assertions = Annotated[list[Annotated[Assertion, _Named]], OneOrMany]
+OneOrMany = Shaped(_or_one)
+"""Lets a single element stand for a list of one."""
+Assertions = Annotated[list[Annotated[Assertion, Shaped(_or_bare_name)]], OneOrMany]
 """One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
 
 
@@ -195,11 +176,11 @@ class Case(Model):
     """What the case is about, for people; `--run` searches it too."""
     type: Literal["single_turn"] | None = None
     """`single_turn`, which it is anyway."""
-    input: Annotated[str | Message | list[Message] | None, Field(union_mode="left_to_right")] = None
+    input: Annotated[str | Message | list[Message] | None, Field(in_order=True)] = None
     """What is said to the agent: a text, a message, or a conversation so far."""
     messages: list[Message] | None = None
     """The conversation so far; wins over `input`."""
-    assertions: Annotated[Assertions | None, Field(validation_alias=AliasChoices("assert", "assertions"))] = None
+    assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
     """What has to hold for the output; wins over `expected`."""
     expected: FreeValue = None
     """The output itself; null counts as not given."""

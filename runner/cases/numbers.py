@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, WithJsonSchema
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import PydanticCustomError
 
 from runner.application.json_parts import Path
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
+from runner.cases.declared import Schema, Shaped, changed, in_order
 
 TOO_LARGE = "too_large"
 """Type of the complaint; its `at` is where in the value the number is."""
@@ -38,16 +35,13 @@ def _too_large(value: Any, place: Path) -> Iterator[Path]:
         yield place
 
 
-class _TextsFirst:
+def _texts_first(schema: Schema) -> Schema:
     """Takes texts, which most values are, without a look at them."""
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        checked = core_schema.no_info_after_validator_function(_checked, handler(source))
-        return core_schema.union_schema([core_schema.str_schema(strict=True), checked], mode="left_to_right")
+    printed: Schema = {"pydantic_js_functions": [lambda schema, handler: {}]}
+    return {**in_order({"type": "str", "strict": True}, changed(schema, _checked)), "metadata": printed}
 
 
-FreeValue = Annotated[Any, _TextsFirst, WithJsonSchema({})]
+FreeValue = Annotated[Any, Shaped(_texts_first)]
 """Any JSON value."""
-FreeObject = Annotated[dict[str, Any], AfterValidator(_checked)]
+FreeObject = Annotated[dict[str, Any], Shaped(lambda schema: changed(schema, _checked))]
 """Any JSON object."""

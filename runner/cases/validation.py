@@ -8,10 +8,10 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
 from pydantic_core import from_json
 
 from runner.application.json_parts import KEEP_ONE, Path, given_twice, repeated_keys, repeats_keys
+from runner.cases.declared import ValidationError, schema_of, validator_of
 from runner.cases.entries import Entry, Splitter, without_noise
 from runner.cases.explain import at, explain
 from runner.cases.fields import FREE
@@ -23,7 +23,7 @@ from scripttest.values import Value
 
 _AT_ONCE = 500
 """Entries of a line that holds many."""
-_CASES = TypeAdapter(list[Case])
+_CASES = validator_of(schema_of(list[Case]))
 _OTHER_MODES = ('"turns"', '"simulator"', '"checkpoints"', '"conversation"', '"multi_turn"')
 """What a text holds in which there is a case of another mode."""
 _WHERE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
@@ -178,9 +178,10 @@ def _of_all_modes(text: str) -> list[Case] | None:
     from runner.cases.conversations import CASES
 
     try:
-        return CASES.validate_json(text)
+        cases: list[Case] = CASES.validate_json(text)
     except ValueError:
         return None
+    return cases
 
 
 def _checked(value: Any) -> Case:

@@ -136,7 +136,7 @@ def write_cases(
     """Writes what was generated, each case a line, to the files of `--output`, after `redact`. Ids that stand twice are
     made unique. The paths of the files. Raises ConfigurationError."""
     cases = [case for source in sources if source.suite.is_generated for _, case in source.cases()]
-    values = with_ids(case.model_dump(mode="json", exclude_unset=True) for case in cases)
+    values = with_ids(case.model_dump(exclude_unset=True) for case in cases)
     text = "".join(json.dumps({"id": value["id"], **value}, ensure_ascii=False) + "\n" for value in values)
     paths = [report_path(output, directory) for output in outputs]
     for path in paths:

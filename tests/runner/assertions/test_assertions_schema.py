@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from judging import outcome
+
+from bindings.processes.formats import schema_problem
+from runner.assertions.plain_schema import DIALECT, is_plain
 
 SCHEMA = {
     "type": "object",
@@ -73,3 +78,47 @@ def test_many_faults_are_cut_short() -> None:
     assert not passed
     assert len(message) < 1200
     assert "; [0]: 'x' is not of type 'number'; [1]: " in message
+
+
+KEYWORDS = """type properties required items enum const minItems maxLength minimum exclusiveMaximum anyOf not title default
+additionalProperties pattern $ref $schema format propertyNames""".split()
+values = st.recursive(
+    st.sampled_from([None, True, 0, -1, 1.0, 2.5, "", "string", "integer", "thing", DIALECT, "#/a", "("]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from([*KEYWORDS, "a"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(KEYWORDS), values, max_size=4))
+def test_a_plain_schema_is_a_good_one_for_the_library_too(schema: dict[str, Any]) -> None:
+    if is_plain(schema):
+        assert schema_problem(schema) is None
+
+
+def test_usual_schemas_are_plain() -> None:
+    person = {"type": "object", "properties": {"name": {"type": ["string", "null"]}}, "required": ["name"]}
+
+    assert is_plain(SCHEMA)
+    assert is_plain({"$schema": DIALECT, "type": "array", "items": person, "minItems": 1})
+    assert is_plain({"anyOf": [{"const": 1}, {"minimum": 0.5, "description": "half"}], "additionalProperties": False})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "thing"},
+        {"type": []},
+        {"required": ["a", "a"]},
+        {"minItems": -1},
+        {"minItems": True},
+        {"anyOf": []},
+        {"properties": {"a": 1}},
+        {"$ref": "#/$defs/a"},
+        {"items": {"$schema": DIALECT}},
+        DRAFT_7,
+    ],
+)
+def test_wrong_and_unusual_schemas_are_not_plain(schema: dict[str, Any]) -> None:
+    assert not is_plain(schema)

@@ -1,0 +1,144 @@
+"""Declared models take, refuse and give back what pydantic's own models do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.cases.declared import Field, Model, OpenModel, ValidationError, fields_of
+
+ROOT = Path(__file__).parents[3]
+
+
+class Inner(Model):
+    name: str
+    size: int | None = None
+
+
+class Open(OpenModel):
+    role: Literal["a", "b"] = "a"
+    content: Annotated[str | Inner | list[Inner] | None, Field(spellings=("content", "input"))] = None
+
+
+class Record(Model):
+    id: Annotated[str, Field(pattern=r"\S")]
+    inner: Inner = Field(default_factory=lambda: Inner(name="n"))
+    open: Open | None = None
+    many: list[Inner | str] = Field(default_factory=list)
+    either: Annotated[str | Inner | list[str] | None, Field(in_order=True)] = None
+    flag: bool | str = False
+    weight: float = Field(default=1, gt=0, allow_inf_nan=False)
+    share: float | None = Field(default=None, ge=0, le=1)
+    needed: list[str] = Field(default_factory=list, min_length=1)
+    free: dict[str, Any] = Field(default_factory=dict)
+
+
+class PydanticInner(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+    name: str
+    size: int | None = None
+
+
+class PydanticOpen(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="allow", strict=True, populate_by_name=True)
+    role: Literal["a", "b"] = "a"
+    content: Annotated[
+        str | PydanticInner | list[PydanticInner] | None,
+        pydantic.Field(validation_alias=pydantic.AliasChoices("content", "input")),
+    ] = None
+
+
+class PydanticRecord(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, populate_by_name=True)
+    id: Annotated[str, pydantic.Field(pattern=r"\S")]
+    inner: PydanticInner = pydantic.Field(default_factory=lambda: PydanticInner(name="n"))
+    open: PydanticOpen | None = None
+    many: list[PydanticInner | str] = pydantic.Field(default_factory=list)
+    either: Annotated[str | PydanticInner | list[str] | None, pydantic.Field(union_mode="left_to_right")] = None
+    flag: bool | str = False
+    weight: float = pydantic.Field(default=1, gt=0, allow_inf_nan=False)
+    share: float | None = pydantic.Field(default=None, ge=0, le=1)
+    needed: list[str] = pydantic.Field(default_factory=list, min_length=1)
+    free: dict[str, Any] = pydantic.Field(default_factory=dict)
+
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-1, 3),
+    st.sampled_from([0.5, 2.0, float("inf")]),
+    st.sampled_from(["", "a", "c"]),
+)
+inners = st.dictionaries(st.sampled_from(["name", "size", "other"]), scalars, max_size=3)
+opens = st.dictionaries(
+    st.sampled_from(["role", "content", "input", "further"]),
+    st.one_of(scalars, inners, st.lists(inners, max_size=2)),
+    max_size=3,
+)
+records = st.dictionaries(
+    st.sampled_from([*fields_of(Record), "unknown"]),
+    st.one_of(scalars, inners, opens, st.lists(st.one_of(scalars, inners), max_size=2)),
+    max_size=5,
+).map(lambda fields: {"id": "a", **fields})
+
+
+def outcome(model: Any, refusal: type[Exception], value: Any) -> Any:
+    """What a model makes of a value: the record as JSON in three forms, or every complaint."""
+    try:
+        record = model.model_validate(value)
+    except refusal as error:
+        said = error.errors(include_url=False, include_input=False)  # type: ignore[attr-defined]
+        return [
+            (
+                tuple(str(part).replace("Pydantic", "") for part in item["loc"]),
+                item["type"],
+                item["msg"].replace("Pydantic", ""),
+            )
+            for item in said
+        ]
+    return record.model_dump(), record.model_dump(exclude_unset=True), record.model_dump(exclude_defaults=True)
+
+
+@given(records)
+def test_a_declared_model_reads_as_a_model_of_pydantic(value: dict[str, Any]) -> None:
+    ours = outcome(Record, ValidationError, value)
+
+    assert ours == outcome(PydanticRecord, pydantic.ValidationError, value)
+
+
+def test_records_are_made_copied_and_compared_by_their_fields() -> None:
+    record = Record(id="a", needed=["x"], open=Open(content="c"))
+    copy = record.model_copy(update={"weight": 2})
+
+    assert (copy.id, copy.weight, record.weight) == ("a", 2, 1)
+    assert copy.model_fields_set == {"id", "needed", "open", "weight"}
+    assert record == Record.model_validate_json('{"id": "a", "needed": ["x"], "open": {"input": "c"}}') != copy
+    assert Open.model_validate({"x": 1}) != Open.model_validate({"x": 2})
+    assert repr(Inner(name="n")) == "Inner(name='n')"
+    assert record.model_dump_json(exclude_unset=True) == '{"id":"a","open":{"content":"c"},"needed":["x"]}'
+
+
+def test_a_record_with_a_field_that_does_not_exist_is_not_made() -> None:
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        Inner(name="n", colour="red")  # type: ignore[call-arg]
+
+
+def test_a_run_of_cases_loads_no_library_that_it_does_not_use() -> None:
+    code = (
+        "import sys, os; sys.argv = ['yao-test', '-i', 'assistants/keyword/tests/inputs.jsonl', '--run', 'T001'];"
+        "import runner.cli.main as c\n"
+        "def leave(code):\n"
+        "    heavy = {'httpx', 'pydantic', 'jsonschema', 'attrs', 'rich', 'click', 'jsonpath_ng', 'json_repair', 'mcp'}\n"
+        "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
+        "os._exit = leave; c.main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert result.stdout.splitlines()[-1] == "LOADED [] 0", result.stdout + result.stderr
