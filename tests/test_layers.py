@@ -82,7 +82,7 @@ ROOMS = {
     "runner/cases": "runner runner/application runner/assertions",
     "runner/agents/mcp": "runner runner/application runner/assertions runner/connectors",
     "runner/agents": "runner runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp",
-    "runner/results": "runner runner/assertions summary verdict",
+    "runner/results": "runner runner/assertions",
     "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/results",
     "runner/reporters": "runner runner/cli runner/security runner/results",
