@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import NotEvaluated, Verdict
-from runner.look_alikes import apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +42,8 @@ def decide(
     wanted = show(expected) if wanted is None else wanted
     found = show(actual) if found is None else found
     if wanted != found:
+        from runner.look_alikes import apart
+
         wanted, found = apart(wanted, found)
     return Verdict(
         passed=held, expected=expected, actual=actual, message=f"Expected {subject} {verb} {wanted}, found {found}"

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from judging import outcome
+
+from bindings import compile
+from runner.assertions.pattern import PLAIN
 
 ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
     ("value", {"value": r"\d{3}-\d{4}"}, "call 555-1234 now", ""),
@@ -42,3 +47,18 @@ def test_a_search_that_takes_too_long_is_an_error(negate: bool) -> None:
 
     assert not passed
     assert "took longer than 1 s" in message
+
+
+@given(st.text(st.sampled_from("aZ0 _-.*+?\\\\ddwS[](){}|^$/\n\"'é"), max_size=12))
+def test_a_pattern_that_is_found_plain_is_a_good_one(pattern: str) -> None:
+    if PLAIN.fullmatch(pattern):
+        compile(pattern)
+
+
+def test_usual_patterns_are_plain() -> None:
+    plain = [r"order-\d+", 'harbours?"', "a.*b", r"v\d+\.\d+"]
+
+    assert [pattern for pattern in plain if not PLAIN.fullmatch(pattern)] == []
+    assert [
+        pattern for pattern in ("", "a**", "(a", "[a", "*a", r"\q", "a{2}", "a" * 201) if PLAIN.fullmatch(pattern)
+    ] == []
