@@ -30,7 +30,7 @@ from typing import (
     get_type_hints,
 )
 
-from pydantic_core import SchemaSerializer, SchemaValidator, ValidationError
+from pydantic_core import SchemaValidator, ValidationError, to_json
 
 __all__ = [
     "Declared",
@@ -91,6 +91,12 @@ class Declared:
         """All names that it has in files, the first the usual one."""
         self.open = False
         """Whether its object takes further fields."""
+
+    def is_default(self, value: Any) -> bool:
+        """Whether it has this value when it is not given."""
+        if "default_factory" in self.said:
+            return bool(self.said["default_factory"]() == value)
+        return "default" in self.said and bool(self.said["default"] == value)
 
     @property
     def limits(self) -> Schema:
@@ -171,14 +177,18 @@ class Model:
     def model_dump(self, *, exclude_unset: bool = False, exclude_defaults: bool = False) -> dict[str, Any]:
         """The record as a JSON object, by the names of its fields; only those that were given, or those that are not as
         they are by default."""
-        found: dict[str, Any] = _serializer(type(self)).to_python(
-            self, exclude_unset=exclude_unset, exclude_defaults=exclude_defaults
-        )
-        return found
+        found = {}
+        for name, field in fields_of(type(self)).items():
+            value = self.__dict__[name]
+            left_out = exclude_unset and name not in self.__pydantic_fields_set__
+            if not left_out and not (exclude_defaults and field.is_default(value)):
+                found[name] = _dumped(value, exclude_unset, exclude_defaults)
+        further = self.__pydantic_extra__ or {}
+        return found | {name: _dumped(value, exclude_unset, exclude_defaults) for name, value in further.items()}
 
     def model_dump_json(self, *, exclude_unset: bool = False) -> str:
         """The same as JSON text."""
-        return _serializer(type(self)).to_json(self, exclude_unset=exclude_unset).decode()
+        return to_json(self.model_dump(exclude_unset=exclude_unset)).decode()
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """The record with other values of some fields, which are not checked."""
@@ -199,6 +209,17 @@ class Model:
     def __repr__(self) -> str:
         fields = {name: self.__dict__[name] for name in fields_of(type(self)) if name in self.model_fields_set}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in fields.items())})"
+
+
+def _dumped(value: Any, exclude_unset: bool, exclude_defaults: bool) -> Any:
+    """A value of a field as JSON, which shares nothing with it."""
+    if isinstance(value, Model):
+        return value.model_dump(exclude_unset=exclude_unset, exclude_defaults=exclude_defaults)
+    if isinstance(value, list):
+        return [_dumped(item, exclude_unset, exclude_defaults) for item in value]
+    if isinstance(value, dict):
+        return {key: _dumped(item, exclude_unset, exclude_defaults) for key, item in value.items()}
+    return value
 
 
 class OpenModel(Model):
@@ -304,9 +325,3 @@ def validator_of(schema: Any) -> SchemaValidator:
 @once
 def _validator(model: type[Model]) -> SchemaValidator:
     return validator_of(schema_of(model))
-
-
-@once
-def _serializer(model: type[Model]) -> SchemaSerializer:
-    schema: Any = schema_of(model)
-    return SchemaSerializer(schema)
