@@ -112,8 +112,7 @@ def _levels(value: Any) -> int:
 
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
-    from runner.cases.declared import fields_of
-    from runner.cases.fields import as_checked
+    from runner.cases.fields import as_checked, parts_of
     from runner.cases.model import Assertion
 
     if isinstance(item, str):
@@ -123,7 +122,7 @@ def _part(item: Any) -> Assertion:
     fields = as_checked({str(key): value for key, value in item.items()}, Assertion)
     _known("assertion type", fields.get("type", "equals"), TYPES)
     for field in fields:
-        _known("field", field, fields_of(Assertion))
+        _known("field", field, parts_of(Assertion))
     try:
         return Assertion.model_validate(fields)
     except ValueError as error:
