@@ -50,9 +50,11 @@ LIBRARIES = {
 FLOORS = {
     "scripttest/__init__.py": "scripttest/host",
     "scripttest/host.py": "scripttest/host",
-    "bindings/__init__.py": "bindings/calls",
-    "bindings/calls.py": "bindings/calls",
-    "bindings/translations.py": "bindings/calls",
+    "bindings/__init__.py": "bindings/router",
+    "bindings/host_processes.py": "bindings/router",
+    "bindings/process_router.py": "bindings/router",
+    "bindings/run_snapshots.py": "bindings/router",
+    "bindings/translations.py": "bindings/router",
     "runner/__main__.py": "runner/__main__",
     "runner/cli/main.py": "runner/cli/main",
     "runner/reporters/opening.py": "runner/reporters/opening",
@@ -70,7 +72,7 @@ ROOMS = {
     # What a script may call.
     "bindings": "",
     "bindings/processes": "bindings",
-    "bindings/calls": "bindings bindings/processes",
+    "bindings/router": "bindings bindings/processes",
     # The command, from the ground up: values and messages, what is on the disk, models and agents, cases and what came
     # of them, what will run, what runs, the command line.
     "runner/security": "",
@@ -111,7 +113,7 @@ DOORS = {
     "scripttest/host": "__init__",
     "bindings": "json_path patterns policy rooted scratch script_globals services snapshot_files snapshots",
     "bindings/processes": "__init__ formats http text",
-    "bindings/calls": "__init__",
+    "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes look_alikes version",
     "runner/security": "secrets",
     "runner/cli": "flags options",
