@@ -238,11 +238,11 @@ def cut(kept: Kept, file: LineFile) -> None:
 
 def results_of(kept: Kept, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results, as the stream has them."""
-    from runner.results.replay import result_of
+    from runner.results.codecs.decode import result_of
 
     for suite in suites:
         for record in kept.results.get(suite.id, ()):
-            result = result_of(suite, record["position"], record)
+            result = result_of(suite, record["position"], record, suite.root)
             yield result.replace(name=record["id"], run=record.get("run", 0), record=record)
 
 

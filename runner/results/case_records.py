@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runner.results.codecs.failures import failure_record
 from runner.results.events import (
     CaseResult,
     CheckpointResult,
@@ -13,7 +14,7 @@ from runner.results.events import (
     TrialResult,
     TurnResult,
 )
-from runner.results.script_records import error_text, log_lines, place, stack_trace, warning_records
+from runner.results.script_records import error_text, logs_record, place, stack_trace, warning_records
 from scripttest import Outcome
 from scripttest.values import fields_of
 
@@ -74,6 +75,9 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
         if framed is not None:
             record["location"] = place(framed)
             record["stack_trace"] = stack_trace(framed)
+        record["failures"] = [failure_record(failure) for failure in outcome.failures]
+    if outcome.assertions:
+        record["assertion_count"] = outcome.assertions
     if outcome.skip_reason:
         record["skip_reason"] = outcome.skip_reason
     if outcome.warnings:
@@ -84,10 +88,9 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
         record["connector"] = case.connector
     if case.model_calls:
         record["model_calls"] = case.model_calls
-        if case.input_tokens or case.output_tokens or case.cost is not None:
-            record["usage"] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens}
-        if case.cost is not None:
-            record["usage"]["cost"] = case.cost
+    if case.input_tokens or case.output_tokens or case.cost is not None:
+        cost = {} if case.cost is None else {"cost": case.cost}
+        record["usage"] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens, **cost}
     if case.sent:
         record["sent"] = list(case.sent)
     if case.attachments:
@@ -99,7 +102,7 @@ def case_record(result: TestResult, suite: str | None = None) -> dict[str, Any]:
     if case.metadata:
         record["metadata"] = case.metadata
     if result.logs:
-        record["logs"] = log_lines(result)
+        record |= logs_record(result)
     return record
 
 
@@ -123,6 +126,8 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> dict[str, Any]:
             "scores": [_score(score) for score in case.scores],
             "output": list(case.transcript),
         }
+        if case.output != (case.response or None):
+            record["final_output"] = case.output
         if case.threshold is not None:
             record["threshold"] = case.threshold
         if case.trials:
@@ -140,7 +145,8 @@ def _turn(turn: TurnResult) -> dict[str, Any]:
         "status": turn.status,
         "output": turn.response if turn.output is None else turn.output,
     }
-    if turn.response and turn.response != turn.output and turn.output is not None:
+    said = turn.output if isinstance(turn.output, str) else ""
+    if turn.response != said:
         record["response"] = turn.response
     if turn.tools:
         record["tool_calls"] = [_tool_call(tool) for tool in turn.tools]
@@ -177,7 +183,11 @@ def _checkpoint(checkpoint: CheckpointResult) -> dict[str, Any]:
     }
     if not checkpoint.judged:
         record["judged"] = False
-    more = {"description": checkpoint.description, "message": checkpoint.message}
+    more = {
+        "description": checkpoint.description,
+        "message": checkpoint.message,
+        "not_judged": checkpoint.not_judged,
+    }
     return record | {key: value for key, value in more.items() if value}
 
 
@@ -202,7 +212,8 @@ def _criterion(criterion: CriterionResult) -> dict[str, Any]:
     `judged: false` and no score."""
     kept = ("text", "passed", "weight")
     record = {key: value for key, value in fields_of(criterion).items() if key in kept or value or key == "score"}
-    record.pop("not_judged", None)
+    if criterion.not_judged == int(not criterion.judged):
+        record.pop("not_judged", None)
     if criterion.judged:
         del record["judged"]
     else:
@@ -234,6 +245,8 @@ def _assertion(result: AssertionResult) -> dict[str, Any]:
         del record["name"]
     if result.error:
         record["error"] = True
+    if result.infrastructure:
+        record["infrastructure"] = True
     if not result.judged:
         record["judged"] = False
     if result.score is not None:

@@ -52,7 +52,8 @@ class Counts:
         """Results that are no verdict, because what the test needs broke; they are in none of the others."""
         self.warnings = 0
         """Warnings of results, whatever their status."""
-        self.milliseconds = 0.0
+        self.milliseconds = 0
+        """Of all runs, in whole ones, as reports have them."""
         self.not_judged = 0
         """Criteria that no judge could judge."""
         self.checks_nothing = 0
@@ -91,13 +92,13 @@ class Counts:
             verdict_on(result),
             warnings=len(outcome.warnings),
             not_judged=outcome.not_judged,
-            milliseconds=sum(run.duration_ms for run in attempts) if attempts else outcome.milliseconds,
+            milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
             nothing=(suite, result.position, outcome.name) if case is not None and case.checks_nothing else None,
         )
 
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
-        attempts = (record.get("runs") or {}).get("attempts", [record])
+        attempts = (record.get("runs") or record).get("attempts", [record])
         self._count(
             verdict_in(record),
             warnings=len(record.get("warnings") or ()),
@@ -121,7 +122,7 @@ class Counts:
         *,
         warnings: int,
         not_judged: int,
-        milliseconds: float,
+        milliseconds: int,
         nothing: tuple[int, int, str] | None,
     ) -> None:
         """Counts a verdict; `nothing` is the place and the id of a case that checks nothing."""
@@ -165,6 +166,8 @@ class Execution:
         self.counts = Counts()
         self.of_suite: dict[str, Counts] = {}
         self._places: dict[str, int] = {}
+        self._attempted: set[tuple[str, int]] = set()
+        """Tests of which some run has ended: what that took is counted, and not once more when they end."""
         self.listed: dict[str, SuiteStart] = {}
         self.running: dict[tuple[str, int, int], str] = {}
         """Names of the tests under way, by suite, index and run."""
@@ -183,7 +186,8 @@ class Execution:
         """Folds one event in."""
         if isinstance(event, TestEnd):
             result = event.result
-            self._ended(result)
+            self._ended(result, is_counted=(result.suite, result.position) not in self._attempted)
+            self._attempted.discard((result.suite, result.position))
             place = self._places[result.suite]
             self.counts.add(result, place)
             self.of_suite[result.suite].add(result, place)
@@ -193,7 +197,8 @@ class Execution:
         elif isinstance(event, TurnStart):
             self.turns[event.suite, event.position, event.run] = event.turn
         elif isinstance(event, AttemptEnd):
-            self._ended(event.result)
+            self._ended(event.result, is_counted=True)
+            self._attempted.add((event.result.suite, event.result.position))
         elif isinstance(event, SuiteStart):
             self.listed[event.suite] = event
         elif isinstance(event, SuiteEnd):
@@ -209,11 +214,11 @@ class Execution:
         elif isinstance(event, RunEnd):
             self.end = event
 
-    def _ended(self, result: TestResult) -> None:
+    def _ended(self, result: TestResult, is_counted: bool) -> None:
         key = (result.suite, result.position, result.run)
         self.running.pop(key, None)
         self.turns.pop(key, None)
-        if result.case is not None and not result.attempts:
+        if result.case is not None and is_counted:
             case = result.case
             for counts in (self.counts, self.of_suite[result.suite]):
                 counts.take(case.input_tokens, case.output_tokens, case.cost)

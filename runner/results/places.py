@@ -10,14 +10,14 @@ from typing import Any
 
 Record = dict[str, Any]
 
-TEXTS = frozenset("error message location stack_trace skip_reason reason note".split())
+TEXTS = frozenset("error message location stack_trace skip_reason reason note file details".split())
 """Keys of texts that name files."""
 LISTS = frozenset("errors assertion_errors".split())
 """Keys of lists of such texts."""
 INNER = frozenset(
     """
     assertion assertions final_assertions details turns steps checkpoints scores trials runs attempts tools tool_calls
-    warnings
+    warnings failures frames
     """.split()
 )
 """Keys of records, and of lists of records, that have such texts."""
@@ -27,8 +27,8 @@ def relative(record: Record, root: str) -> Record:
     """Makes the places of a result those below `root`, in the record itself. What was sent, answered and expected stays
     as it is."""
     for key, value in record.items():
-        if key in TEXTS:
-            if value and isinstance(value, str):
+        if key in TEXTS and isinstance(value, str):
+            if value:
                 record[key] = without_root(value, root)
         elif key in INNER:
             for inner in value if isinstance(value, list) else [value]:

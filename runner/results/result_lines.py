@@ -11,7 +11,7 @@ from runner.results.case_records import case_record
 from runner.results.events import Suite, TestResult
 from runner.results.places import relative
 from runner.results.plain import is_utf8, json_line, plain
-from runner.results.run_records import runs_record
+from runner.results.run_records import runs_of
 from runner.results.script_records import result_record
 
 Record = dict[str, Any]
@@ -101,6 +101,6 @@ def _record(result: TestResult, suite: Suite) -> Record:
         record |= {"id": own.pop("name"), "script": result.suite, **own}
     if result.run:
         record["run"] = result.run
-    elif result.stability is not None:
-        record["runs"] = runs_record(result.stability, result.attempts)
+    elif result.attempts:
+        record |= runs_of(result.stability, result.attempts)
     return relative(record, suite.root)

@@ -25,6 +25,8 @@ Record = dict[str, Any]
 FIGURES = ("count", *names_of(Stability)[1:])
 IN_SEED = {"count": "runs", "attempts": "run_details"}
 """Keys of `runs` that have another name in a result of seed 004."""
+BROKEN_RUNS = "broken_runs"
+"""The name of `errors` there, in a result that has `errors` of its own."""
 
 
 def record_of(result: TestResult) -> Record:
@@ -66,6 +68,13 @@ def _is_judged(record: Record) -> bool:
     parts = [record, *(record.get("turns") or []), *(record.get("scores") or [])]
     lists = [part.get(key) for part in parts for key in ("assertions", "final_assertions", "checkpoints")]
     return any(check.get("judged", True) for checks in lists for check in checks or [])
+
+
+def runs_of(stability: Stability | None, attempts: Sequence[Attempt]) -> Record:
+    """What a result says of its runs: `{runs}`, and `{attempts}` alone where none of them could be judged."""
+    if stability is not None:
+        return {"runs": runs_record(stability, attempts)}
+    return {"attempts": [_attempt_record(attempt) for attempt in attempts]} if attempts else {}
 
 
 def runs_record(stability: Stability, attempts: Sequence[Attempt]) -> Record:
@@ -122,7 +131,7 @@ def together(records: Sequence[Record], min_pass_rate: float) -> Record:
             for key in ("input_tokens", "output_tokens", "cost")
             if any(key in usage for usage in usages)
         }
-    return record if stability is None else {**record, "runs": runs_record(stability, attempts)}
+    return {**record, **runs_of(stability, attempts)}
 
 
 def as_in_seed(record: Record) -> Record:
@@ -131,7 +140,8 @@ def as_in_seed(record: Record) -> Record:
     if not isinstance(runs, dict):
         return record
     rest: Record = {key: value for key, value in record.items() if key != "runs"}
-    rest |= {IN_SEED.get(str(key), str(key)): value for key, value in runs.items()}
+    names = {**IN_SEED, "errors": BROKEN_RUNS} if "errors" in rest else IN_SEED
+    rest |= {names.get(str(key), str(key)): value for key, value in runs.items()}
     return rest
 
 
@@ -140,6 +150,8 @@ def from_seed(record: Record) -> Record:
     if "run_details" not in record:
         return record
     names: dict[str, str] = {IN_SEED.get(key, key): key for key in (*FIGURES, "attempts")}
+    if isinstance(record.get("errors"), list):  # the texts of its own failures
+        names = {BROKEN_RUNS if key == "errors" else name: key for name, key in names.items()}
     rest = {key: value for key, value in record.items() if key not in names}
     runs: Record = {key: record[name] for name, key in names.items() if name in record}
     return {**rest, "runs": runs}

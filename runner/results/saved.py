@@ -75,6 +75,9 @@ class _Reader:
         self._results: list[Record] = []
         self._errors: list[str] = []
         self._warnings: list[str] = []
+        self._damage: list[str] = []
+        self._hints: dict[str, str] = {}
+        self._text = ""
         self._summary: Record = {}
 
     def read(self, text: str, cut: bool) -> Report:
@@ -85,6 +88,7 @@ class _Reader:
             is_lines = first.startswith('{"type": "start"')  # cut off within its first line
         if is_lines:
             self._lines(text, cut)
+            self._text = "" if self._damage else text
         else:
             self._document(text)
         return self._report()
@@ -98,7 +102,7 @@ class _Reader:
             except (ValueError, RecursionError) as error:
                 is_last = number == lines[-1][0]
                 if is_last and (cut or not text.endswith("\n")):
-                    self._warnings.append(f"{self._path}:{number}: the file ends in the middle of this line")
+                    self._damage.append(f"{self._path}:{number}: the file ends in the middle of this line")
                     break
                 raise self._bad_json(error, number) from error
             where = f"{self._path}:{number}"
@@ -110,7 +114,7 @@ class _Reader:
         if not self._start:
             raise _broken(self._path, "it was cut off within its first line", None)
         if not self._summary:
-            self._warnings.append(f"{self._path}: the run did not end, there is no summary")
+            self._damage.append(f"{self._path}: the run did not end, there is no summary")
 
     def _take(self, record: Record, where: str, position: int) -> int:
         """Takes one line; 1 for a result."""
@@ -122,6 +126,8 @@ class _Reader:
             return 1
         elif kind == "error":
             self._errors.append(str(record.get("error")))
+            if isinstance(record.get("hint"), str):
+                self._hints[self._errors[-1]] = record["hint"]
         elif kind == "warning":
             self._warnings.append(str(record.get("warning")))
         elif kind == "summary":
@@ -164,7 +170,9 @@ class _Reader:
             known = self._suites[suite] = _suite(suite, kind, str(self._start.get("agent_id") or ""))
         of_script = {"script": suite} if known["kind"] == "script_test" else {}
         head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
-        return {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
+        found = {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
+        found.pop("digest", None)  # of the case, for a run that resumes this one
+        return found
 
     def _document(self, text: str) -> None:
         try:
@@ -181,11 +189,16 @@ class _Reader:
         self._start |= _flags(metadata)
         if summary.get("runs_per_case", 1) != 1:
             self._start["runs_per_case"] = summary["runs_per_case"]
+        if isinstance(metadata.get("min_pass_rate"), int | float):
+            self._start["min_pass_rate"] = metadata["min_pass_rate"]
         for number, part in enumerate(parts, 1):
             self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
         self._errors += map(str, value.get("errors") or [])
+        self._warnings += map(str, value.get("warnings") or [])
+        if isinstance(value.get("hints"), dict):
+            self._hints = {error: str(hint) for error, hint in value["hints"].items()}
         self._summary = {"duration_ms": summary.get("duration_ms"), "completed_at": metadata.get("completed_at")}
-        self._summary |= {key: summary[key] for key in ("status", "stopped", "not_run") if key in summary}
+        self._summary |= {key: summary[key] for key in ("status", "stopped", "not_run", "suites") if key in summary}
         if isinstance(summary.get("snapshots"), dict):
             self._summary["snapshots"] = summary["snapshots"]
 
@@ -197,7 +210,9 @@ class _Reader:
             raise _broken(where, "it has no results or does not say of what", HINT)
         agent = id.removeprefix("scripts.").rpartition(".")[0] if is_script else str(about.get("agent_id", ""))
         label = str(part.get("script_path", id)) if is_script else id
-        self._suites[id] = {**_suite(id, part["type"], agent), "label": label}
+        known = part.get("suite")
+        known = known if isinstance(known, dict) and known.get("id") == id else {}
+        self._suites[id] = {**_suite(id, part["type"], agent), "label": label, **known, "kind": part["type"]}
         for position, record in enumerate(results):
             if not isinstance(record, dict):
                 raise _broken(where, f"result {position + 1} is not an object", HINT)
@@ -210,7 +225,9 @@ class _Reader:
 
     def _report(self) -> Report:
         suites = list(self._suites.values())
-        start = {**self._start, "suites": suites}
+        about: Record = {key: self._start[key] for key in ("timestamp", "version", "environment") if key in self._start}
+        start = {**about, "suites": suites, **_flags(self._start)}
+        start |= {key: self._start[key] for key in OF_RUNS if key in self._start}
         results = in_order(suites, self._together())
         counts = counted(results)
         ended = self._summary
@@ -221,14 +238,23 @@ class _Reader:
         summary = {
             **counts_record(counts),
             "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
+            **({"snapshots": ended["snapshots"]} if isinstance(ended.get("snapshots"), dict) else {}),
             **usage_record(counts),
             "status": status,
             **_stopped(ended),
+            **({"suites": lists} if (lists := _lists(ended.get("suites"))) else {}),
             "completed_at": ended.get("completed_at"),
         }
-        if isinstance(ended.get("snapshots"), dict):
-            summary["snapshots"] = ended["snapshots"]
-        return Report(start=start, results=results, errors=self._errors, warnings=self._warnings, summary=summary)
+        return Report(
+            start=start,
+            results=results,
+            errors=self._errors,
+            warnings=[*self._warnings, *self._damage],
+            summary=summary,
+            hints=self._hints,
+            damage=self._damage,
+            text=self._text,
+        )
 
     def _together(self) -> list[Record]:
         """The results; one for all runs of a test."""
@@ -267,7 +293,7 @@ def result_problem(record: Record) -> str | None:
         return 'the "warnings" of a result have no message'
     if not all(isinstance(turn, dict) for turn in record.get("turns") or ()):
         return 'the "turns" of a result are not objects'
-    attempts = (record.get("runs") or {}).get("attempts", ())
+    attempts = (record.get("runs") or record).get("attempts", ())
     if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
         return 'the "runs" of a result have attempts without a status or a duration'
     return None
@@ -288,6 +314,19 @@ def _stopped(summary: Record) -> Record:
     """Why a run ended before its time, and what it left."""
     reason, left = summary.get("stopped"), summary.get("not_run")
     return {"stopped": str(reason), "not_run": left if isinstance(left, int) else 0} if reason else {}
+
+
+def _lists(said: Any) -> list[Record]:
+    """Suites with other tests than results."""
+    entries = said if isinstance(said, list) else []
+    numbers = ("selected", "total")
+    return [
+        entry
+        for entry in entries
+        if isinstance(entry, dict)
+        and isinstance(entry.get("id"), str)
+        and (entry.get("started") is False or all(isinstance(entry.get(key), int) for key in numbers))
+    ]
 
 
 def _flags(said: Any) -> Record:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.results.codecs.failures import failure_record, warning_record
 from runner.results.events import TestResult
 from runner.results.fold import Counts
 from scripttest import Failure, Outcome, ResultWarning, StackFrame
@@ -18,13 +19,15 @@ def result_record(result: TestResult) -> dict[str, Any]:
     record = _outcome_record(result.outcome)
     if result.outcome.warnings:
         record["warnings"] = warning_records(result.outcome)
-    record["logs"] = log_lines(result)
-    return record
+    return record | logs_record(result)
 
 
-def log_lines(result: TestResult) -> list[str]:
-    """Captured lines, with their level where it is not `info`."""
-    return [text if level == "info" else f"[{level}] {text}" for level, text in result.logs]
+def logs_record(result: TestResult) -> dict[str, Any]:
+    """`{logs, log_levels?}`: captured lines, with their level at the head where it is not `info`; the level of each
+    where that does not go without saying."""
+    lines = [text if level == "info" else f"[{level}] {text}" for level, text in result.logs]
+    plain = all(level == "info" and not text.startswith("[") for level, text in result.logs)
+    return {"logs": lines} if plain else {"logs": lines, "log_levels": [level for level, _ in result.logs]}
 
 
 def _outcome_record(outcome: Outcome) -> dict[str, Any]:
@@ -45,6 +48,9 @@ def _outcome_record(outcome: Outcome) -> dict[str, Any]:
             record["stack_trace"] = stack_trace(decisive)
         if len(outcome.failures) > 1:
             record["errors"] = [error_text(failure) for failure in outcome.failures]
+        record["failures"] = [failure_record(failure) for failure in outcome.failures]
+    if outcome.assertions:
+        record["assertion_count"] = outcome.assertions
     if outcome.skip_reason is not None:
         record["skip_reason"] = outcome.skip_reason
     if outcome.not_judged:
@@ -70,11 +76,8 @@ def assertion_record(failure: Failure) -> dict[str, Any]:
 
 
 def warning_records(outcome: Outcome) -> list[dict[str, Any]]:
-    """`[{kind, message, location?}]`."""
-    return [
-        {"kind": warning.kind, "message": warning.message, **({"location": where} if (where := place(warning)) else {})}
-        for warning in outcome.warnings
-    ]
+    """A record for each warning; see `warning_record`."""
+    return [warning_record(warning) for warning in outcome.warnings]
 
 
 def error_text(failure: Failure) -> str:

@@ -36,8 +36,39 @@ export function TestThrows(t) {
 export function TestSkips(t) { t.skip("later"); }
 export function TestSteps(t) { t.run("a", (t) => {}); t.run("b", (t) => t.skip("x")); }
 """
+FRAMES = {
+    line: {"function": name, "file": f"{AT}setup_test.ts", "line": line, "column": column, **more}
+    for line, name, column, more in (
+        (6, "TestFails", 12, {"length": 5}),
+        (7, "TestFails", 12, {"length": 4}),
+        (10, "TestThrows", 13, {}),
+    )
+}
+CODE = {
+    6: """\
+  4 |   t.log("setting up");
+  5 |   console.error("bad", { a: 1 });
+> 6 |   t.assert.Equal(Setup(1).id, 2, "Result ID should match");
+    |            ^^^^^
+  7 |   t.assert.True(false, "second");
+  8 | }""",
+    7: """\
+  5 |   console.error("bad", { a: 1 });
+  6 |   t.assert.Equal(Setup(1).id, 2, "Result ID should match");
+> 7 |   t.assert.True(false, "second");
+    |            ^^^^
+  8 | }
+  9 | export function TestThrows(t) {""",
+    10: """\
+   8 | }
+   9 | export function TestThrows(t) {
+> 10 |   throw new TypeError("no");
+     |             ^
+  11 | }
+  12 | export function TestSkips(t) { t.skip("later"); }""",
+}
 RESULTS = [
-    {"name": "TestPasses", "status": "passed", "duration_ms": "N", "logs": []},
+    {"name": "TestPasses", "status": "passed", "duration_ms": "N", "assertion_count": 1, "logs": []},
     {
         "name": "TestFails",
         "status": "failed",
@@ -48,7 +79,35 @@ RESULTS = [
         "location": f"{AT}setup_test.ts:6:12",
         "stack_trace": f"at TestFails ({AT}setup_test.ts:6:12)",
         "errors": ["assertion failed: Result ID should match", "assertion failed: second"],
+        "failures": [
+            {
+                "cause": "assertion",
+                "message": "Result ID should match",
+                "type": "Equal",
+                "reason": "Not equal",
+                "expected": 2,
+                "actual": 1,
+                "expected_text": "2",
+                "actual_text": "1",
+                "code_frame": CODE[6],
+                "frames": [FRAMES[6]],
+            },
+            {
+                "cause": "assertion",
+                "message": "second",
+                "type": "True",
+                "reason": "Should be true",
+                "expected": True,
+                "actual": False,
+                "expected_text": "true",
+                "actual_text": "false",
+                "code_frame": CODE[7],
+                "frames": [FRAMES[7]],
+            },
+        ],
+        "assertion_count": 2,
         "logs": ["setting up", "[error] bad {a: 1}"],
+        "log_levels": ["info", "error"],
     },
     {
         "name": "TestThrows",
@@ -58,6 +117,9 @@ RESULTS = [
         "cause": "error",
         "location": f"{AT}setup_test.ts:10:13",
         "stack_trace": f"at TestThrows ({AT}setup_test.ts:10:13)",
+        "failures": [
+            {"cause": "error", "message": "TypeError: no", "code_frame": CODE[10], "frames": [FRAMES[10]]},
+        ],
         "logs": [],
     },
     {"name": "TestSkips", "status": "skipped", "duration_ms": "N", "skip_reason": "later", "logs": []},
@@ -108,6 +170,14 @@ def test_the_json_report_of_one_module(written: tuple[str, str, str]) -> None:
         "summary": {"total": 5, "passed": 2, "failed": 2, "skipped": 1, "duration_ms": "N"},
         "environment": ENVIRONMENT,
         "results": RESULTS,
+        "suite": {
+            "id": "scripts.demo.setup",
+            "kind": "script_test",
+            "label": "demo/src/setup_test.ts",
+            "file": f"{AT}setup_test.ts",
+            "agent": "demo",
+            "connector": "",
+        },
         "metadata": {"started_at": "T", "completed_at": "T", "version": "V", "flags": FLAGS},
     }
 

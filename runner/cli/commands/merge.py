@@ -56,6 +56,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
     had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds.
     """
+    if len(reports) == 1:
+        return reports[0], []
     said: list[str] = []
     suites: dict[str, Record] = {}
     results: dict[tuple[str, str, object], Record] = {}
@@ -98,6 +100,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         warnings=warnings,
         summary=summary,
         root=reports[0].root,
+        hints={error: hint for report in reports for error, hint in report.hints.items()},
+        damage=[warning for report in reports for warning in report.damage],
     ), said
 
 

@@ -14,10 +14,11 @@ from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file, rep
 from runner.reporters.files.document import Report, load, write_whole
 
 
-def read_report(environment: Environment, path: str) -> Report:
-    """A saved report; its warnings go to standard error. Raises ConfigurationError."""
+def read_report(environment: Environment, path: str, quiet: bool = False) -> Report:
+    """A saved report; its warnings go to standard error, with `quiet` only what is wrong with the file. Raises
+    ConfigurationError."""
     report = load(absolute(path, environment.directory)).replace(root=_root(environment.directory))
-    for warning in report.warnings:
+    for warning in report.damage if quiet else report.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     return report
 

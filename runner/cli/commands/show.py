@@ -37,7 +37,7 @@ def show(
         raise ConfigurationError("--reporter prints a report, and --output writes one", "Leave one of them out")
     if quiet and verbose:
         raise ConfigurationError("--quiet and --verbose exclude each other")
-    saved = read_report(environment, report)
+    saved = read_report(environment, report, quiet=not (output or reporter))
     if output:
         write_reports(environment, saved, output)
     elif reporter:
@@ -61,6 +61,6 @@ def _on_console(environment: Environment, report: Report, verbose: int, quiet: b
     options = RunOptions(inputs=(), runs=runs, verbose=verbose, quiet=quiet, no_color=no_color)
     run = Execution()
     console = ConsoleReporter(options, environment, lambda text: print(text, end="", file=environment.stdout))
-    for event in events_of(report.replace(warnings=[])):
+    for event in events_of(report):
         run.add(event)
         console.on_event(event, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.reporters.console.text import DOUBLE, SINGLE, Style, count, in_milliseconds, in_seconds, indented
+from runner.reporters.console.text import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
 from runner.results.events import CaseResult, RunEnd, Suite, SuiteStart, TestResult
 from runner.results.fold import Counts
@@ -80,7 +80,7 @@ class CaseLines:
         lines += [tokens.rstrip("\n")] if tokens else []
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
-        lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_seconds(end.seconds)}")
+        lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_milliseconds(end.seconds * 1000)}")
         return "\n".join(lines) + "\n"
 
     def _facts(self, case: CaseResult) -> str:

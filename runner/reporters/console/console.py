@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from runner.cli.options import RunOptions
 from runner.environment import Environment
 from runner.reporters.again import command_of
-from runner.reporters.console.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, in_seconds, usage_line
+from runner.reporters.console.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
 from runner.results.events import (
     Event,
     RunEnd,
@@ -230,7 +230,7 @@ class ConsoleReporter:
         elif self._cases is not None and all(suite.kind == "agent_test" for suite in run.suites.values()):
             text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):
-            time = in_seconds(event.seconds)
+            time = in_milliseconds(event.seconds * 1000)
             errors = f", {counts.errors} errors" if counts.errors else ""
             warnings = f", {count(counts.warnings, 'warning')}" if counts.warnings else ""
             summary = (

@@ -79,8 +79,8 @@ def indented(text: str, indent: str) -> str:
 
 
 def in_milliseconds(value: float) -> str:
-    """A duration of so many milliseconds, for people."""
-    return in_seconds(value / 1000)
+    """A duration of so many milliseconds, for people; of whole ones, as reports have them."""
+    return in_seconds(round(value) / 1000)
 
 
 def in_seconds(value: float) -> str:

@@ -4,7 +4,7 @@ the run has just ended or was saved in a file."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any, TextIO
@@ -50,6 +50,12 @@ class Report(Value):
     summary: Record
     root: str = ""
     """The folder from which places are named; no format writes it."""
+    hints: Mapping[str, str] = {}
+    """Error → what to do about it, where something is known."""
+    damage: Sequence[str] = ()
+    """Those of the warnings that are about the file which the report was read from."""
+    text: str = ""
+    """The whole JSONL file that it was read from; empty where it was no such file, or a damaged one."""
 
     @property
     def suites(self) -> list[Record]:
@@ -94,6 +100,7 @@ class Collector:
         self._take()
         errors = [without_root(problem.message, run.root) for problem in run.errors]
         results = in_order(self._start["suites"], self._results)
+        hints = {without_root(problem.message, run.root): problem.hint for problem in run.errors if problem.hint}
         return Report(
             start=self._start,
             results=results,
@@ -101,6 +108,7 @@ class Collector:
             warnings=self._warnings,
             summary=end_record(run),
             root=run.root,
+            hints=hints,
         )
 
     def _take(self) -> None:
@@ -177,8 +185,9 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def suite_record(suite: Suite) -> Record:
-    """`{id, kind, label, file, agent, connector}`; `file` is named from the repository, as all places are."""
-    return {
+    """`{id, kind, label, file, agent, connector, message?, several_turns?}`; `file` is named from the repository, as
+    all places are, `message` tells a message of the command line, and `several_turns` that some case has several."""
+    record: Record = {
         "id": suite_id(suite),
         "kind": suite.kind,
         "label": suite.label,
@@ -186,6 +195,8 @@ def suite_record(suite: Suite) -> Record:
         "agent": suite.agent,
         "connector": suite.connector,
     }
+    marks = {"message": suite.is_message, "several_turns": suite.multi_turn}
+    return record | {key: True for key, holds in marks.items() if holds}
 
 
 def start_record(start: RunStart) -> Record:
@@ -214,7 +225,21 @@ def end_record(run: Execution) -> Record:
 
         summary["snapshots"] = snapshot_record(end.snapshots)
     usage = usage_record(run.counts)
-    return {**summary, **usage, "status": end.status, **stopped, "completed_at": end.completed_at}
+    lists = {"suites": found} if (found := _lists(run)) else {}
+    return {**summary, **usage, "status": end.status, **stopped, **lists, "completed_at": end.completed_at}
+
+
+def _lists(run: Execution) -> list[Record]:
+    """`[{id, selected, total}]` for suites that have other tests than results, and `[{id, started: false}]` for those
+    whose tests were never known."""
+    found: list[Record] = []
+    for suite in run.suites.values():
+        ended, listed = run.of_suite[suite.id].total, run.listed.get(suite.id)
+        if listed is None:
+            found.append({"id": suite_id(suite), "started": False})
+        elif (listed.selected, listed.total) != (ended, ended):
+            found.append({"id": suite_id(suite), "selected": listed.selected, "total": listed.total})
+    return found
 
 
 def in_order(suites: list[Record], results: list[Record]) -> list[Record]:

@@ -71,7 +71,9 @@ def _text(document: Record, results: int) -> str:
 def json_document(report: Report) -> Record:
     """The report as one JSON value."""
     parts = [_part(report, suite, results) for suite, results in report.by_suite()]
-    errors = {"errors": report.errors} if report.errors else {}
+    errors: Record = {"errors": report.errors} if report.errors else {}
+    errors |= {"warnings": report.warnings} if report.warnings else {}
+    errors |= {"hints": dict(report.hints)} if report.hints else {}
     if len(parts) == 1:
         (part,) = parts
         part["summary"] |= _counts(report.summary)
@@ -121,6 +123,7 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
         "summary": summary,
         "environment": report.start["environment"],
         "results": [_result(suite, record) for record in results],
+        "suite": suite,
         "metadata": _metadata(report),
     }
 
@@ -152,6 +155,7 @@ def _connector(suite: Record, results: list[Record]) -> str:
 def _counts(summary: Record) -> Record:
     kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", "snapshots"]
     kept += ["status", "stopped", "not_run"] if "stopped" in summary else []
+    kept += ["suites"]
     return {key: summary[key] for key in kept if key in summary}
 
 
@@ -159,4 +163,5 @@ def _metadata(report: Report) -> dict[str, Any]:
     start = report.start
     completed = report.summary.get("completed_at")
     flags = {"flags": start["flags"]} if "flags" in start else {}
-    return {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"], **flags}
+    least = {"min_pass_rate": start["min_pass_rate"]} if "min_pass_rate" in start else {}
+    return {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"], **flags, **least}

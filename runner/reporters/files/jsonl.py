@@ -63,14 +63,17 @@ class JsonlReporter:
                 made_of = {"resume": event.resume} if event.resume else {}
                 self._write({**_start_line(start_record(event), event.total_cases), **made_of})
         elif isinstance(event, RunError):
-            self._write({"type": "error", "error": without_root(event.message, so_far.root)})
+            self._write(_error_line(without_root(event.message, so_far.root), event.hint))
         elif isinstance(event, Warned):
             self._write({"type": "warning", "warning": without_root(event.message, so_far.root)})
         elif isinstance(event, RunEnd):
             self._write({"type": "summary", **end_record(so_far)})
 
     def write(self, report: Report) -> None:
-        """Writes a whole report."""
+        """Writes a whole report; one that was read from lines, as these are."""
+        if report.text:
+            self._file.write(report.text.removesuffix("\n"))
+            return
         total = report.summary["total"] if all(suite["kind"] == "agent_test" for suite in report.suites) else None
         self._write(_start_line(report.start, total))
         for warning in report.warnings:
@@ -78,7 +81,7 @@ class JsonlReporter:
         for record in report.results:
             self._write(record)
         for error in report.errors:
-            self._write({"type": "error", "error": error})
+            self._write(_error_line(error, report.hints.get(error)))
         self._write({"type": "summary", **report.summary})
 
     def close(self) -> None:
@@ -99,6 +102,10 @@ class JsonlReporter:
 
     def _write(self, record: Record) -> None:
         self._file.write(json_line(record))
+
+
+def _error_line(message: str, hint: str | None) -> Record:
+    return {"type": "error", "error": message, **({"hint": hint} if hint else {})}
 
 
 def _start_line(start: Record, total_cases: int | None) -> Record:

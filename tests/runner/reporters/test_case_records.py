@@ -182,6 +182,7 @@ def test_a_dynamic_case_has_the_keys_of_the_design() -> None:
         ],
         "total_turns": 1,
         "cause": "assertion",
+        "failures": [{"cause": "assertion", "message": "missing checkpoints: confirm"}],
     }
 
 

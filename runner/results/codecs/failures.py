@@ -1,0 +1,95 @@
+"""Failures and warnings as JSON records, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from scripttest import Failure, Location, ResultWarning, StackFrame
+from scripttest.values import fields_of, names_of
+
+Record = dict[str, Any]
+
+_DEFAULTS = fields_of(Failure(cause="error", message=""))
+_TEXTS = tuple(name for name in names_of(Failure) if name not in ("cause", "message", "frames"))
+_PLACE = re.compile(r"(.+):(\d+):(\d+)")
+"""A place as older reports have it, of warnings too."""
+
+Named = Callable[[str], str]
+"""Gives the path of a file from its name in a report."""
+
+
+def failure_record(failure: Failure) -> Record:
+    """`{cause, message, type?, reason?, expected?, actual?, expected_text?, actual_text?, diff?, phase?, code_frame?,
+    details?, frames?}`: everything about a failure, the names of its fields as keys."""
+    fields = fields_of(failure)
+    record: Record = {"cause": failure.cause, "message": failure.message}
+    record |= {name: fields[name] for name in _TEXTS if fields[name] != _DEFAULTS[name]}
+    return {**record, "frames": frame_records(failure.frames)} if failure.frames else record
+
+
+def failure_of(record: Record, named: Named) -> Failure:
+    """The failure of a record."""
+    texts = {name: record[name] for name in _TEXTS if name in record}
+    frames = frames_of(record.get("frames"), named)
+    return Failure(cause=record["cause"], message=record["message"], frames=frames, **texts)
+
+
+def warning_record(warning: ResultWarning) -> Record:
+    """`{kind, message, location?, frames?, code_frame?, details?}`; `frames` where a place says less."""
+    record: Record = {"kind": warning.kind, "message": warning.message}
+    if warning.frames:
+        at = warning.frames[0].location
+        record["location"] = f"{at.file}:{at.line}:{at.column}"
+        if len(warning.frames) > 1 or warning.frames[0].function or at.length:
+            record["frames"] = frame_records(warning.frames)
+    more = {"code_frame": warning.code_frame, "details": warning.details}
+    return record | {key: text for key, text in more.items() if text}
+
+
+def warning_of(record: Record, named: Named) -> ResultWarning:
+    """The warning of a record."""
+    frames = frames_of(record["frames"], named) if record.get("frames") else frame_at(record.get("location"), named)
+    return ResultWarning(
+        kind=str(record.get("kind") or ""),
+        message=record["message"],
+        frames=frames,
+        code_frame=record.get("code_frame") or "",
+        details=record.get("details") or "",
+    )
+
+
+def frame_records(frames: Iterable[StackFrame]) -> list[Record]:
+    """`[{function, file, line, column}]`, the innermost one first."""
+    return [{"function": frame.function, **_place_record(frame.location)} for frame in frames]
+
+
+def _place_record(at: Location) -> Record:
+    place: Record = {"file": at.file, "line": at.line, "column": at.column}
+    return {**place, "length": at.length} if at.length else place
+
+
+def frames_of(records: Iterable[Record] | None, named: Named) -> tuple[StackFrame, ...]:
+    """The frames of records."""
+    return tuple(
+        StackFrame(
+            function=record["function"],
+            location=Location(
+                file=named(record["file"]),
+                line=record["line"],
+                column=record["column"],
+                length=record.get("length", 0),
+            ),
+        )
+        for record in records or ()
+    )
+
+
+def frame_at(location: Any, named: Named) -> tuple[StackFrame, ...]:
+    """The one frame that a place is, as `file:line:column`; none when it is no place."""
+    found = _PLACE.fullmatch(str(location or ""))
+    if not found:
+        return ()
+    location = Location(file=named(found[1]), line=int(found[2]), column=int(found[3]))
+    return (StackFrame(function="", location=location),)
