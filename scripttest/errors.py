@@ -10,6 +10,12 @@ from __future__ import annotations
 
 from scripttest.values import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal
+
+    CompileCause = Literal["error", "crash", "infrastructure", "timeout"]
+
 
 class Location(Value):
     """A place in a source file."""
@@ -43,9 +49,13 @@ class ScriptError(Exception):
 
 
 class CompileError(ScriptError):
-    """The compiler refused a module; `others` are its further messages."""
+    """The compiler refused a module, or could not compile it."""
 
     others: tuple[tuple[str, Location | None], ...] = ()
+    """Its further messages."""
+    cause: CompileCause = "error"
+    """Who is to blame: the module (`error`), the compiler that ended (`crash`) or was killed (`infrastructure`), or the
+    time that it took (`timeout`)."""
 
 
 class HostError(ScriptError):

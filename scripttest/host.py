@@ -21,6 +21,7 @@ from scripttest.errors import CompileError, HostError, ScriptError
 from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.values import Value
 from scripttest.workers.module_run import Module, ModuleRun, plan, timeout_text
+from scripttest.workers.process import Ending
 from scripttest.workers.protocol import encode
 from scripttest.workers.supervisor import Processes, Worker
 
@@ -112,11 +113,10 @@ class ScriptHost:
         self.list_only = list_only
         self._runs = runs
         self._command = processes.command
-        self._compiler = Compiler(root, processes.compiler)
         self._seats: list[_Seat] = []
         self._poll = select.poll()
-        self._poll.register(self._compiler.fileno(), select.POLLIN)
-        self._by_fd: dict[int, _Seat] = {}
+        self._ready: dict[int, Callable[[], None]] = {}
+        self._compiler = Compiler(root, self, processes.compiler)
         self._jobs: deque[_Job] = deque()
         self._modules: dict[str, Module] = {}
         self._states: dict[str, ModuleRun] = {}
@@ -135,7 +135,7 @@ class ScriptHost:
         """Whether no further test begins."""
         self._listed_by: float | None = None
         """When `run` ends, though there are modules that are not listed."""
-        self._poll.register(self._wake_read, select.POLLIN)
+        self.watch(self._wake_read, self._rung)
         self._add_seat(processes.worker)
 
     def __enter__(self) -> ScriptHost:
@@ -165,7 +165,7 @@ class ScriptHost:
         """
         self._modules = {module.source.key: module for module in modules}
         self._open = set(self._modules)
-        self._compiler.add([module.source for module in modules])
+        self._compiler.add([module.source for module in modules], self._compiled)
         self._reserve(len(modules))
         while self._open or self._out:
             while self._out:
@@ -218,20 +218,31 @@ class ScriptHost:
         except BlockingIOError:
             return  # it has been rung often enough
 
+    def _rung(self) -> None:
+        os.read(self._wake_read, 4096)
+
     # waiting
+
+    def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
+        """Has `ready` called in `run` whenever there is something to read."""
+        self._ready[descriptor] = ready
+        self._poll.register(descriptor, select.POLLIN)
+
+    def unwatch(self, descriptor: int) -> None:
+        """Forgets a descriptor, which is still open."""
+        self._poll.unregister(descriptor)
+        del self._ready[descriptor]
 
     def _wait(self, longest: float = LONGEST_WAIT) -> None:
         now = time.monotonic()
-        deadlines = [seat.worker.deadline for seat in self._seats if seat.worker.deadline is not None]
-        wait = min(max(0.0, min(deadlines, default=now + longest) - now), longest) * 1000 + 1
-        for descriptor, _ in self._poll.poll(wait):
-            if descriptor == self._wake_read:
-                os.read(self._wake_read, 4096)
-            elif descriptor == self._compiler.fileno():
-                for source, result in self._compiler.read():
-                    self._compiled(source, result)
-            elif seat := self._by_fd.get(descriptor):
-                self._heard(seat)
+        deadlines = [self._compiler.deadline, *(seat.worker.deadline for seat in self._seats)]
+        first = min((deadline for deadline in deadlines if deadline is not None), default=now + longest)
+        wait = min(max(0.0, first - now), longest) * 1000 + 1
+        heard = [(descriptor, self._ready[descriptor]) for descriptor, _ in self._poll.poll(wait)]
+        for descriptor, ready in heard:
+            if self._ready.get(descriptor) is ready:  # not closed meanwhile, and its number given to another
+                ready()
+        self._compiler.expire()
         while self._answers:
             seat, number, envelope = self._answers.popleft()
             if seat in self._seats:
@@ -242,13 +253,7 @@ class ScriptHost:
                 self._expired(seat)
 
     def _compiled(self, source: Source, result: Compiled | CompileError) -> None:
-        if source.key in self._wanted:
-            self._wanted.discard(source.key)
-            self._libraries[source.key] = result
-            for seat in self._seats:
-                if seat.asking == source.key:
-                    self._answer_library(seat, result)
-        elif isinstance(result, CompileError):
+        if isinstance(result, CompileError):
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
@@ -258,6 +263,13 @@ class ScriptHost:
             self._jobs.append(_Job(key=source.key, tests=None))
             if state.is_big:
                 self._reserve(self._limit)
+
+    def _library_compiled(self, source: Source, result: Compiled | CompileError) -> None:
+        self._wanted.discard(source.key)
+        self._libraries[source.key] = result
+        for seat in self._seats:
+            if seat.asking == source.key:
+                self._answer_library(seat, result)
 
     # giving work
 
@@ -311,9 +323,7 @@ class ScriptHost:
     def _add_seat(self, worker: Worker) -> _Seat:
         seat = _Seat(worker)
         self._seats.append(seat)
-        descriptor = seat.worker.child.stdout
-        self._by_fd[descriptor] = seat
-        self._poll.register(descriptor, select.POLLIN)
+        self.watch(worker.child.stdout, lambda: self._heard(seat))
         return seat
 
     # hearing from workers
@@ -481,7 +491,7 @@ class ScriptHost:
         seat.asking = key
         if key not in self._wanted:
             self._wanted.add(key)
-            self._compiler.add([Source(key=key, test=path, script=None)])
+            self._compiler.add([Source(key=key, test=path, script=None)], self._library_compiled)
 
     def _called(self, script: str) -> Compiled | None:
         result = self._libraries.get(self._library_keys.get(script, ""))
@@ -511,24 +521,22 @@ class ScriptHost:
     def _died(self, seat: _Seat) -> None:
         if seat.running is None:
             self._idle_deaths += 1
-        ended = self._remove(seat)
-        if self._idle_deaths >= (MAX_IDLE_KILLS if seat.worker.was_killed else MAX_IDLE_DEATHS):
-            raise HostError(f"The worker process does not start: it {ended}")
-        if seat.worker.was_killed and seat.job is not None and seat.job.tests is None:
+        ending = self._remove(seat)
+        if self._idle_deaths >= (MAX_IDLE_KILLS if ending.was_killed else MAX_IDLE_DEATHS):
+            raise HostError(f"The worker process does not start: it {ending.text}")
+        if ending.was_killed and seat.job is not None and seat.job.tests is None:
             self._jobs.appendleft(seat.job)  # no test has begun, so the module can be listed again
             return
-        cause: Cause = "infrastructure" if seat.worker.was_killed else "crash"
-        self._blame(seat, Failure(cause=cause, message=f"The worker process {ended}"))
+        cause: Cause = "infrastructure" if ending.was_killed else "crash"
+        self._blame(seat, Failure(cause=cause, message=f"The worker process {ending.text}"))
 
     def _lost(self, seat: _Seat, failure: Failure) -> None:
         self._remove(seat)
         self._blame(seat, failure)
 
-    def _remove(self, seat: _Seat) -> str:
+    def _remove(self, seat: _Seat) -> Ending:
         self._seats.remove(seat)
-        descriptor = seat.worker.child.stdout
-        self._poll.unregister(descriptor)
-        del self._by_fd[descriptor]
+        self.unwatch(seat.worker.child.stdout)
         return seat.worker.end()
 
     def _blame(self, seat: _Seat, failure: Failure) -> None:

@@ -152,10 +152,11 @@ def broken_by(module: str, error: ScriptError) -> Broken:
 
     frames = (StackFrame(function="", location=error.location),) if error.location and error.location.line else ()
     frame = code_frame(error.location) if error.location else ""
+    cause: Cause = error.cause if isinstance(error, CompileError) else "error"
     others = error.others if isinstance(error, CompileError) else ()
     return Broken(
         module=module,
-        failure=Failure(cause="error", message=error.message, frames=frames, code_frame=frame),
+        failure=Failure(cause=cause, message=error.message, frames=frames, code_frame=frame),
         others=others,
         hint=error.hint,
     )

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.esbuild import Packet, Service
-from scripttest.errors import CompileError, Location
+from scripttest.compile.esbuild import Packet, Service, ServiceEndedError
+from scripttest.errors import CompileError, HostError, Location
 from scripttest.values import Value
+from scripttest.workers.process import Ending
 
 FLAGS = [
     "--bundle",
@@ -46,6 +48,10 @@ BATCH = 25
 """Modules in each further batch."""
 IN_FLIGHT = 2
 """Batches that are built at the same time."""
+BUILD_SECONDS = 30.0
+"""Seconds that a build may take."""
+MAX_ENDS = 5
+"""How often esbuild may end before it answers a build again; then all that is left fails."""
 
 RUNTIME_MODULES = r"^@(yao|yaoapp|yaoapps|gou)(/|$)|/(yao|gou)(\.ts)?$"
 """Import paths whose names are globals of every script (Go syntax)."""
@@ -104,57 +110,154 @@ class Compiled(Value):
     """Exported name → global name."""
 
 
-class Compiler:
-    """Compiles sources in batches. The caller waits until `fileno()` is readable, then calls `read`."""
+Done = Callable[[Source, "Compiled | CompileError"], None]
+"""Is told what came of a source."""
 
-    def __init__(self, root: Path, service: Service) -> None:
-        """A compiler for the application at `root`; it ends the service when it is closed."""
+
+class Watcher(Protocol):
+    """What tells of descriptors that have data to read: a loop of `poll`, or an event loop."""
+
+    def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
+        """Has `ready` called whenever there is something to read."""
+
+    def unwatch(self, descriptor: int) -> None:
+        """Forgets a descriptor, which is still open."""
+
+
+class Compiler:
+    """Compiles sources in batches, on the thread of its watcher, and survives the end of esbuild.
+
+    When the process ends, or a build takes too long, a new one is started and the sources that were being built are
+    built again, each alone. A source with which that happens once more fails; the others go on.
+    """
+
+    def __init__(
+        self, root: Path, watcher: Watcher, service: Service | None = None, seconds: float = BUILD_SECONDS
+    ) -> None:
+        """A compiler for the application at `root`.
+
+        Args:
+            watcher: calls it when esbuild has answered.
+            service: a process that runs already; the compiler ends it. None: one is started for the first source.
+            seconds: that a build may take.
+        """
         self._root = root
+        self._watcher = watcher
+        self._seconds = seconds
         self._boundary = Boundary(root)
         self._service = service
         self._queue: list[list[Source]] = []
+        self._alone: list[Source] = []
+        """What was being built when esbuild ended."""
+        self._again: set[str] = set()
+        """Keys of the sources that have been in `_alone`."""
+        self._ends = 0
+        """How often esbuild ended since it last answered a build."""
+        self._done: dict[str, Done] = {}
         self._building: dict[int, _Build] = {}
         self._flags = [*FLAGS, f"--outdir={root}"]
         if not _maps_scripts(root):
             self._flags.append(f"--alias:@scripts={root / 'scripts'}")
-
-    def fileno(self) -> int:
-        """The descriptor to wait on."""
-        return self._service.child.stdout
+        if service is not None:
+            watcher.watch(service.child.stdout, self._answered)
 
     @property
-    def busy(self) -> bool:
-        """Whether anything asked for has not been answered."""
-        return bool(self._queue or self._building)
+    def deadline(self) -> float | None:
+        """Monotonic time at which `expire` is to be called, unless this has changed by then; None: nothing is being
+        built."""
+        return min((build.deadline for build in self._building.values()), default=None)
 
-    def add(self, sources: list[Source]) -> None:
-        """Asks for sources, in the order in which they are wanted."""
-        first = 0 if self.busy else FIRST_BATCH
+    def add(self, sources: list[Source], done: Done) -> None:
+        """Asks for sources, in the order in which they are wanted. Raises HostError when esbuild cannot be started."""
+        for source in sources:
+            self._done[source.key] = done
+        first = 0 if self._queue or self._alone or self._building else FIRST_BATCH
         groups = [sources[:first]] if first else []
         groups += [sources[at : at + BATCH] for at in range(first, len(sources), BATCH)]
         self._queue += [group for group in groups if group]
         self._feed()
 
-    def read(self) -> Iterator[tuple[Source, Compiled | CompileError]]:
-        """What has been compiled since. Raises HostError when the compiler ended."""
-        for packet in self._service.read():
-            if packet.is_request:
-                self._service.respond(packet.id, self._plugin(packet))
-            else:
-                build = self._building.pop(packet.id)
-                yield from self._finish(build, packet.value)
-        self._feed()
+    def expire(self) -> None:
+        """Ends a build whose time is up, and esbuild with it."""
+        if self.deadline is None or self.deadline > time.monotonic():
+            return
+        error = CompileError(
+            f"The TypeScript compiler did not finish within {self._seconds:g}s",
+            hint="It waits for ever where an import is a pipe or a device instead of a file",
+        )
+        error.cause = "timeout"
+        self._end_service()
+        self._ended(error)
 
     def close(self) -> None:
-        """Ends the compiler's process."""
+        """Ends esbuild."""
+        self._end_service()
+
+    def _end_service(self) -> Ending | None:
+        if self._service is None:
+            return None
         child = self._service.child
-        child.close()
-        child.kill()
-        child.wait()
+        self._service = None
+        self._watcher.unwatch(child.stdout)
+        return child.end()
+
+    def _answered(self) -> None:
+        service = self._service
+        assert service is not None
+        try:
+            for packet in service.read():
+                if packet.is_request:
+                    service.respond(packet.id, self._plugin(packet))
+                else:
+                    build = self._building.pop(packet.id)
+                    self._ends = 0
+                    for source, result in self._finish(build, packet.value):
+                        self._tell(source, result)
+        except ServiceEndedError:
+            ending = self._end_service()
+            assert ending is not None
+            error = CompileError(f"The TypeScript compiler {ending.text}")
+            error.cause = "infrastructure" if ending.was_killed else "crash"
+            self._ended(error)
+            return
+        except HostError as broken:
+            self._end_service()
+            self._ends = MAX_ENDS
+            self._ended(_not_at_hand(broken))
+            return
+        self._feed()
+
+    def _ended(self, error: CompileError) -> None:
+        """Esbuild is gone: what was being built is built again, or fails."""
+        self._ends += 1
+        sources = [source for build in self._building.values() for source in build.sources]
+        self._building.clear()
+        failed = [source for source in sources if source.key in self._again]
+        self._alone += [source for source in sources if source.key not in self._again]
+        self._again |= {source.key for source in sources}
+        if self._ends >= MAX_ENDS:
+            failed += [*self._alone, *(source for group in self._queue for source in group)]
+            self._alone.clear()
+            self._queue.clear()
+        for source in failed:
+            located = CompileError(error.message, Location(file=str(source.test), line=0, column=0), error.hint)
+            located.cause = error.cause
+            self._tell(source, located)
+        try:
+            self._feed()
+        except HostError as broken:
+            self._ends = MAX_ENDS
+            self._ended(_not_at_hand(broken))
+
+    def _tell(self, source: Source, result: Compiled | CompileError) -> None:
+        self._done.pop(source.key)(source, result)
 
     def _feed(self) -> None:
-        while self._queue and len(self._building) < IN_FLIGHT:
-            self._build(_Build(self._queue.pop(0), {}, None))
+        while (self._alone or self._queue) and len(self._building) < (1 if self._alone else IN_FLIGHT):
+            if self._service is None:
+                self._service = Service()
+                self._watcher.watch(self._service.child.stdout, self._answered)
+            self._build(_Build([self._alone.pop(0)] if self._alone else self._queue.pop(0), {}, None))
 
     def _build(self, build: _Build) -> None:
         entries = []
@@ -175,10 +278,13 @@ class Compiler:
                 + [{"id": 2, "filter": f"^{_go_quote(file)}$", "namespace": "file"} for file in build.overlay],
             }
         ]
-        id = self._service.request(
+        service = self._service
+        assert service is not None
+        build.deadline = time.monotonic() + self._seconds
+        id = service.request(
             {
                 "command": "build",
-                "key": self._service.next_id,
+                "key": service.next_id,
                 "entries": entries,
                 "flags": self._flags,
                 "write": False,
@@ -212,7 +318,7 @@ class Compiler:
         if request["command"] == "on-load":
             path = Path(request["path"])
             names = self._building[request["key"]].overlay[request["path"]]
-            text = path.read_bytes() + f"\nexport {{ {', '.join(sorted(names))} }};".encode()
+            text = _read(path) + f"\nexport {{ {', '.join(sorted(names))} }};".encode()
             return {"id": 2, "contents": text, "loader": path.suffix[1:], "resolveDir": str(path.parent)}
         return {"errors": [], "warnings": []}
 
@@ -316,6 +422,8 @@ class _Build:
         with_scripts: bool = False,
     ) -> None:
         self.sources = sources
+        self.deadline = 0.0
+        """Monotonic time at which its time is up."""
         self.refused = refused
         """What the first build of the same sources complained about."""
         self.overlay = dict(missing)
@@ -334,6 +442,13 @@ class _Build:
     def alongside(self, source: Source) -> bool:
         """Whether the module under test is built too: when the test file cannot be importing it."""
         return source.key in self._alongside
+
+
+def _not_at_hand(error: HostError) -> CompileError:
+    """The same for each of the modules that need a compiler."""
+    each = CompileError(error.message, hint=error.hint)
+    each.cause = "infrastructure"
+    return each
 
 
 def _refusal(reason: str) -> dict[str, Any]:
@@ -357,9 +472,9 @@ def _hint(notes: str, relative: bool) -> str | None:
 
 
 def _read(path: Path) -> bytes:
-    """The text of a file; empty when it cannot be read, which the compiler then says."""
+    """The text of a file; empty when it is none or cannot be read, which the compiler then says."""
     try:
-        return path.read_bytes()
+        return path.read_bytes() if path.is_file() else b""
     except OSError:
         return b""
 

@@ -26,6 +26,10 @@ Value = Any
 """None, bool, int, str, bytes, list or dict of these."""
 
 
+class ServiceEndedError(Exception):
+    """The service has ended, and nothing more comes from it."""
+
+
 class Packet:
     """One request or response that arrived."""
 
@@ -66,12 +70,11 @@ class Service:
         self._write(id << 1 | 1, value)
 
     def read(self) -> Iterator[Packet]:
-        """Reads what has arrived and yields the complete packets. Raises HostError when the service has ended."""
+        """Reads what has arrived and yields the complete packets. Raises ServiceEndedError when it has ended, and
+        HostError when it is of another version."""
         data = os.read(self.child.stdout, 1 << 16)
         if not data:
-            raise HostError(
-                f"The TypeScript compiler ended: {os.read(self.child.stderr, 2000).decode(errors='replace').strip()}"
-            )
+            raise ServiceEndedError
         buffer = self._buffer
         buffer += data
         while len(buffer) >= 4:
@@ -98,8 +101,8 @@ class Service:
         try:
             while data:
                 data = data[os.write(self.child.stdin, data) :]
-        except BrokenPipeError as error:
-            raise HostError("The TypeScript compiler ended while it was being asked") from error
+        except BrokenPipeError:
+            return  # noticed when its output ends
 
 
 def _encode(value: Value, out: list[bytes]) -> None:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
-from scripttest.compile.esbuild import Service
 from scripttest.errors import CompileError, HostError, ScriptError, StackFrame
 from scripttest.values import Value
 from scripttest.workers.module_run import boot
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _DECLARATION = r"^(?:function\*? |var |async function )([\w$]+)"
 """A top-level declaration as the compiler prints it."""
+LEAST_WAIT = 0.01
+"""Seconds between two looks at the clock."""
 IDLE = 32
 """How many idle workers are kept."""
 Owner = Any
@@ -82,7 +84,7 @@ class FunctionError(ScriptError):
     """The code of an `Exception`."""
     logs: tuple[tuple[str, str], ...] = ()
     infrastructure: bool = False
-    """Whether its worker was killed by somebody else."""
+    """Whether its worker or the compiler was killed by somebody else."""
     loading: bool = False
     """Whether its script threw while it was loaded, so that the function never ran."""
 
@@ -114,7 +116,9 @@ class FunctionPool:
         self._workers = workers
         self._slots = asyncio.Semaphore(workers)
         self._idle: list[Worker] = []
-        self._compiler: Compiler | None = None
+        self._compiler = Compiler(root, self)
+        self._checking: asyncio.TimerHandle | None = None
+        """Looks whether the compiler takes too long."""
         self._compiled: dict[str, asyncio.Future[_Loaded]] = {}
         self._called: dict[str, Compiled] = {}
         """Scripts that were called by `Process`, by their names."""
@@ -148,9 +152,12 @@ class FunctionPool:
         key = str(script)
         future = self._compiled.get(key)
         if future is None:
-            compiler = self._compile()
             future = self._compiled[key] = asyncio.get_running_loop().create_future()
-            compiler.add([Source(key=key, test=script, script=module)])
+            try:
+                self._compiler.add([Source(key=key, test=script, script=module)], self._loaded)
+            except HostError as error:
+                future.set_exception(error)
+            self._check_time()
         return await asyncio.shield(future)
 
     async def declared(self, script: Path, module: Path | None = None) -> frozenset[str]:
@@ -162,32 +169,34 @@ class FunctionPool:
         for worker in self._idle:
             worker.end()
         self._idle.clear()
-        if self._compiler is not None:
-            asyncio.get_running_loop().remove_reader(self._compiler.fileno())
-            self._compiler.close()
-            self._compiler = None
+        if self._checking is not None:
+            self._checking.cancel()
+        self._compiler.close()
 
-    def _compile(self) -> Compiler:
-        if self._compiler is None:
-            self._compiler = Compiler(self._root, Service())
-            asyncio.get_running_loop().add_reader(self._compiler.fileno(), self._compiler_answered)
-        return self._compiler
+    def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
+        """Has the event loop call `ready` whenever there is something to read."""
+        asyncio.get_running_loop().add_reader(descriptor, ready)
 
-    def _compiler_answered(self) -> None:
-        assert self._compiler is not None
-        try:
-            for source, result in self._compiler.read():
-                future = self._compiled[source.key]
-                if isinstance(result, Compiled):
-                    future.set_result(_Loaded(result, self._root, self._names, self._called))
-                else:
-                    future.set_exception(_compile_failure(result))
-                    future.exception()
-        except HostError as error:
-            asyncio.get_running_loop().remove_reader(self._compiler.fileno())
-            for future in self._compiled.values():
-                if not future.done():
-                    future.set_exception(error)
+    def unwatch(self, descriptor: int) -> None:
+        """Forgets a descriptor, which is still open."""
+        asyncio.get_running_loop().remove_reader(descriptor)
+
+    def _check_time(self) -> None:
+        """Ends a build that takes too long, and looks again when the time of the next is up."""
+        self._compiler.expire()
+        if self._checking is not None:
+            self._checking.cancel()
+        loop, deadline = asyncio.get_running_loop(), self._compiler.deadline
+        wait = None if deadline is None else max(deadline - time.monotonic(), LEAST_WAIT)
+        self._checking = None if wait is None else loop.call_later(wait, self._check_time)
+
+    def _loaded(self, source: Source, result: Compiled | CompileError) -> None:
+        future = self._compiled[source.key]
+        if isinstance(result, Compiled):
+            future.set_result(_Loaded(result, self._root, self._names, self._called))
+        else:
+            future.set_exception(_compile_failure(result))
+            future.exception()
 
     def _take(self, key: str) -> Worker:
         """An idle worker, best one that has loaded the script, else a new one."""
@@ -301,10 +310,11 @@ class _Session:
             elif kind == "library":
                 worker.ask("reply", parts[0], *await self._library(key, parts[1]))
         self.died = True
-        error = FunctionError(f"The worker process {worker.end()}")
-        if was_idle and not self._began and worker.was_killed:
+        ending = worker.end()
+        if was_idle and not self._began and ending.was_killed:
             return None
-        error.infrastructure = worker.was_killed
+        error = FunctionError(f"The worker process {ending.text}")
+        error.infrastructure = ending.was_killed
         raise error
 
     async def _outside(self, name: str, arguments: str) -> str:
@@ -346,6 +356,7 @@ class _Session:
 
 def _compile_failure(error: CompileError) -> FunctionError:
     failure = FunctionError(error.message, error.location, error.hint)
+    failure.infrastructure = error.cause == "infrastructure"
     if error.location and error.location.line:
         failure.frames = (StackFrame(function="", location=error.location),)
     return failure

@@ -7,8 +7,17 @@ import os
 from scripttest.values import Value
 
 
+class Ending(Value):
+    """How a process ended."""
+
+    text: str
+    """For people, after the name of the process: `exited with code 3: what it wrote to standard error`."""
+    was_killed: bool
+    """Whether somebody killed it, such as a system that ran out of memory."""
+
+
 class Child(Value):
-    """A running child process. The descriptors are the parent's ends, to be closed with `close`."""
+    """A running child process. The descriptors are the parent's ends, closed by `end`."""
 
     pid: int
     stdin: int
@@ -16,11 +25,6 @@ class Child(Value):
     stderr: int
     lifeline: int
     """Held open by the parent; the child sees its end close when the parent is gone."""
-
-    def close(self) -> None:
-        """Closes the parent's ends."""
-        for descriptor in (self.stdin, self.stdout, self.stderr, self.lifeline):
-            os.close(descriptor)
 
     def kill(self) -> None:
         """Ends the process at once, if it still runs."""
@@ -38,14 +42,31 @@ class Child(Value):
         output.register(self.stdout, POLLIN)
         return bool(output.poll(0))
 
-    def wait(self) -> int:
-        """Waits for its end; the exit code, or the negative number of the signal that ended it."""
+    def end(self) -> Ending:
+        """Kills it if it still runs, waits for its end, and closes the parent's ends. To be called once."""
+        self.kill()
         _, status = os.waitpid(self.pid, 0)
-        return os.waitstatus_to_exitcode(status)
+        code = os.waitstatus_to_exitcode(status)
+        os.set_blocking(self.stderr, False)
+        try:
+            said = os.read(self.stderr, STDERR_LIMIT).decode(errors="replace").strip()
+        except BlockingIOError:
+            said = ""
+        for descriptor in (self.stdin, self.stdout, self.stderr, self.lifeline):
+            os.close(descriptor)
+        if code < 0:
+            from signal import Signals
+
+            text = f"was killed by signal {-code} ({Signals(-code).name})"
+        else:
+            text = f"exited with code {code}"
+        return Ending(text=f"{text}: {said}" if said else text, was_killed=code == -SIGKILL)
 
 
 SIGKILL = 9
 """As everywhere; the module `signal` takes longer to load than a worker to die."""
+STDERR_LIMIT = 2000
+"""Bytes of standard error that are kept of a process that ended."""
 LIFELINE = 3
 """The descriptor on which a child finds its lifeline."""
 

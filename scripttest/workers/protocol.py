@@ -30,6 +30,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+HEADER_LIMIT = 4 * 1024 * 1024
+"""Bytes of a header: a module with 200 000 functions has a shorter one."""
+SHOWN = 60
+"""Bytes of what is no header that an error shows."""
+
 Frame = tuple[str, list[str]]
 """Kind and parts."""
 
@@ -44,12 +49,15 @@ def encode(kind: str, *parts: str) -> bytes:
 class FrameReader:
     """Cuts a byte stream into frames."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
+        """`limit` is how many bytes the parts of one frame may have; None: the sender is trusted."""
+        self._limit = limit
         self._buffer = bytearray()
         self._missing = 0
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """The frames that are complete once `data` has arrived. Raises ValueError when the stream is not frames."""
+        """The frames that are complete once `data` has arrived. Raises ValueError when the stream is not frames, or a
+        frame is longer than the limit: nothing can be read from it any more."""
         buffer = self._buffer
         buffer += data
         if len(buffer) < self._missing:
@@ -57,10 +65,12 @@ class FrameReader:
         start = 0
         self._missing = 0
         while (end := buffer.find(b"\n", start)) >= 0:
-            kind, *sizes = buffer[start:end].decode().split(" ")
-            lengths = [int(size) for size in sizes]
-            if len(buffer) < end + 1 + sum(lengths):
-                self._missing = end + 1 + sum(lengths) - start
+            kind, lengths = _header(bytes(buffer[start:end]))
+            size = sum(lengths)
+            if self._limit is not None and size > self._limit:
+                raise ValueError(f"a message of {size} bytes, and {self._limit} are the most")
+            if len(buffer) < end + 1 + size:
+                self._missing = end + 1 + size - start
                 break
             start = end + 1
             parts = []
@@ -68,4 +78,15 @@ class FrameReader:
                 parts.append(buffer[start : start + length].decode())
                 start += length
             yield kind, parts
+        else:
+            if self._limit is not None and len(buffer) - start > HEADER_LIMIT:
+                raise ValueError(f"a message without a header in its first {HEADER_LIMIT} bytes")
         del buffer[:start]
+
+
+def _header(line: bytes) -> tuple[str, list[int]]:
+    """The kind of a frame and the lengths of its parts. Raises ValueError."""
+    kind, *sizes = line.split(b" ")
+    if not kind.isalpha() or not all(size.isdigit() for size in sizes):
+        raise ValueError(f"a header of another form: {line[:SHOWN].decode(errors='backslashreplace')!r}")
+    return kind.decode(), [int(size) for size in sizes]

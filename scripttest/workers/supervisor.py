@@ -17,12 +17,11 @@ from pathlib import Path
 from scripttest.compile.esbuild import Service
 from scripttest.errors import HostError
 from scripttest.values import Value
-from scripttest.workers.process import LIFELINE, SIGKILL, Child, spawn
+from scripttest.workers.process import LIFELINE, Child, Ending, spawn
 from scripttest.workers.protocol import Frame, FrameReader, encode
 
 CHUNK = 1 << 16
 """Bytes of one read: what a pipe holds. More would have the C library map memory for each."""
-STDERR_LIMIT = 2000
 STARTING = 2.0
 """Seconds that a process may take to start on a busy machine."""
 
@@ -30,6 +29,11 @@ GRACE = 1.0
 """Seconds that a test whose time is up has to clean up."""
 LAST_WORDS = 0.5
 """Seconds in which a worker answers after that."""
+
+SENDING = 10.0
+"""Seconds that a worker may leave unread what it is sent."""
+FRAME_LIMIT = 256 * 1024 * 1024
+"""Bytes of one message of a worker: as many as a realm may allocate."""
 
 _BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.realm.worker import main; main()"
 
@@ -71,29 +75,35 @@ class Worker:
             self.child: Child = spawn(command, {"PATH": os.defpath})
         except OSError as error:
             raise HostError(f"Cannot start a worker process: {error.strerror}") from error
-        self._reader = FrameReader()
+        os.set_blocking(self.child.stdin, False)
+        self._reader = FrameReader(FRAME_LIMIT)
         self.module: str | None = None
         """Key of the module that it has loaded."""
         self.planned = False
         """Whether it has the plan of that module."""
         self.deadline: float | None = None
         """Monotonic time at which the time of what it does is up."""
+        self._was_deaf = False
+        """Whether it was killed because it did not read."""
         self._told = 0
         """How often it was told that the time of what it does is up."""
         self.is_starting = True
         """Whether it has not said anything yet."""
-        self.was_killed = False
-        """Once it has ended by itself: whether somebody killed it, such as a system that ran out of memory. What runs
-        in it cannot do that."""
 
     def send(self, *frames: bytes) -> None:
-        """Writes frames. A worker that is gone is noticed when its output ends."""
+        """Writes frames; blocks while the worker reads them. One that reads nothing for `SENDING` seconds is killed. A
+        worker that is gone is noticed when its output ends."""
         data = memoryview(b"".join(frames))
-        try:
-            while data:
+        while data:
+            try:
                 data = data[os.write(self.child.stdin, data) :]
-        except BrokenPipeError:
-            return
+            except BrokenPipeError:
+                return
+            except BlockingIOError:
+                if not _takes_more(self.child.stdin):
+                    self._was_deaf = True
+                    self.child.kill()
+                    return
 
     def ask(self, kind: str, *parts: str) -> None:
         """Writes one frame."""
@@ -127,21 +137,18 @@ class Worker:
         self.ask("expired", expired)
         return True
 
-    def end(self) -> str:
-        """Kills it if need be and says how it ended, for people."""
-        self.child.kill()
-        code = self.child.wait()
-        self.was_killed = code == -SIGKILL
-        os.set_blocking(self.child.stderr, False)
-        try:
-            said = os.read(self.child.stderr, STDERR_LIMIT).decode(errors="replace").strip()
-        except BlockingIOError:
-            said = ""
-        self.child.close()
-        if code < 0:
-            from signal import Signals
+    def end(self) -> Ending:
+        """Kills it if need be, and says how it ended. To be called once."""
+        ending = self.child.end()
+        if self._was_deaf:
+            return Ending(text=f"did not read for {SENDING:g}s what it was sent", was_killed=False)
+        return ending
 
-            ended = f"was killed by signal {-code} ({Signals(-code).name})"
-        else:
-            ended = f"exited with code {code}"
-        return f"{ended}: {said}" if said else ended
+
+def _takes_more(descriptor: int) -> bool:
+    """Waits until a pipe takes more, for `SENDING` seconds at the most."""
+    from select import POLLOUT, poll
+
+    pipe = poll()
+    pipe.register(descriptor, POLLOUT)
+    return bool(pipe.poll(SENDING * 1000))
