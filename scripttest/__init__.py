@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from scripttest.workers.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.workers.module_run import Module
-    from scripttest.workers.supervisor import Processes, start_processes, worker_command
+    from scripttest.workers.worker import Processes, start_processes, worker_command
 
 __all__ = [
     "Broken",
@@ -88,6 +88,6 @@ __getattr__ = lazy_names(
             "Status",
         ),
         "diagnostics.stack": ("code_frame",),
-        "workers.supervisor": ("Processes", "start_processes", "worker_command"),
+        "workers.worker": ("Processes", "start_processes", "worker_command"),
     },
 )

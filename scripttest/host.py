@@ -8,7 +8,6 @@ order in which things happen; putting modules into a stable order is the caller'
 from __future__ import annotations
 
 import _thread
-import json
 import os
 import select
 import time
@@ -17,18 +16,23 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
-from scripttest.errors import CompileError, HostError, ScriptError
-from scripttest.results import Broken, Cause, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
+from scripttest.errors import CompileError, HostError
+from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.values import Value
-from scripttest.workers.module_run import Module, ModuleRun, plan, timeout_text
-from scripttest.workers.process import Ending
+from scripttest.workers.answers import failure_of, line_of, outcome_of
+from scripttest.workers.libraries import Libraries
+from scripttest.workers.module_run import Module, ModuleRun, order, timeout_text
+from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
-from scripttest.workers.supervisor import Processes, Worker
+from scripttest.workers.session import Loss, WorkerSlot
+from scripttest.workers.worker import Processes
 
 CHUNK = 40
 """Tests that a worker is given at once."""
-LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
-"""Of captured lines."""
+MOST_EARLY = 10_000
+"""Lines of the top-level code of a module that are kept."""
+MOST_FAILED = 1000
+"""Failures of a running test that are kept in case it has no outcome."""
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 MAX_IDLE_DEATHS = 3
@@ -61,20 +65,18 @@ class _Job(Value):
     """None: list the module."""
 
 
-class _Seat:
-    """A worker and what it is doing."""
+class _Assignment:
+    """A job that a worker has, and how far it is with it."""
 
-    def __init__(self, worker: Worker) -> None:
-        self.worker = worker
-        self.job: _Job | None = None
-        self.todo: deque[int] = deque()
+    def __init__(self, job: _Job) -> None:
+        self.job = job
+        self.todo = deque(job.tests or ())
         self.running: int | None = None
         self.failed: list[tuple[str, str]] = []
         """Failures of the running test so far: name of it or its subtest, JSON."""
-        self.asking: str | None = None
-        """Key of the script that it waits for."""
-        self.question = ""
-        """Number of what it asked last."""
+
+
+_Slot = WorkerSlot[_Assignment]
 
 
 class ScriptHost:
@@ -112,21 +114,19 @@ class ScriptHost:
         self._filter = filter
         self.list_only = list_only
         self._runs = runs
-        self._command = processes.command
-        self._seats: list[_Seat] = []
         self._poll = select.poll()
         self._ready: dict[int, Callable[[], None]] = {}
         self._compiler = Compiler(root, self, processes.compiler)
+        self._libraries = Libraries(self._compiler, services.library)
+        self._workers: WorkerPool[_Assignment] = WorkerPool(processes.command, self, self, self._libraries)
         self._jobs: deque[_Job] = deque()
         self._modules: dict[str, Module] = {}
-        self._states: dict[str, ModuleRun] = {}
+        self._module_runs: dict[str, ModuleRun] = {}
         self._open: set[str] = set()
-        self._libraries: dict[str, Compiled | ScriptError] = {}
-        self._library_keys: dict[str, str] = {}
-        self._wanted: set[str] = set()
         self._out: deque[HostRecord] = deque()
         self._idle_deaths = 0
-        self._answers: deque[tuple[_Seat, str, str]] = deque()
+        self._answers: deque[tuple[_Slot, str, str]] = deque()
+        """What host calls came to: the slot and number of the question, and the answer."""
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._wake_lock = _thread.allocate_lock()
@@ -136,7 +136,7 @@ class ScriptHost:
         self._listed_by: float | None = None
         """When `run` ends, though there are modules that are not listed."""
         self.watch(self._wake_read, self._rung)
-        self._add_seat(processes.worker)
+        self._workers.start(processes.worker)
 
     def __enter__(self) -> ScriptHost:
         return self
@@ -146,11 +146,7 @@ class ScriptHost:
 
     def close(self) -> None:
         """Ends all processes."""
-        for seat in self._seats:
-            seat.worker.child.kill()
-        for seat in self._seats:
-            seat.worker.end()
-        self._seats.clear()
+        self._workers.close()
         self._compiler.close()
         with self._wake_lock:
             self._closed = True
@@ -173,7 +169,7 @@ class ScriptHost:
             seconds = left()
             if seconds is not None:
                 self._ending = True
-                if not seconds or all(seat.running is None for seat in self._seats):
+                if not seconds or not any(slot.work and slot.work.running is not None for slot in self._workers.slots):
                     return
                 self._wait(seconds)
             elif self._open:
@@ -191,9 +187,9 @@ class ScriptHost:
         self.list_only = True
         self._listed_by = time.monotonic() + seconds
         self._jobs = deque(job for job in self._jobs if job.tests is None)
-        for seat in [seat for seat in self._seats if seat.job is not None and seat.job.tests is not None]:
-            self._remove(seat)
-        for key in [key for key, state in self._states.items() if state.slices is not None]:
+        for slot in [slot for slot in self._workers.slots if slot.work and slot.work.job.tests is not None]:
+            slot.end()
+        for key in [key for key, run in self._module_runs.items() if run.slices is not None]:
             self._close_module(key, None)
         self._out = deque(record for record in self._out if isinstance(record, Listed | Broken))
 
@@ -235,7 +231,7 @@ class ScriptHost:
 
     def _wait(self, longest: float = LONGEST_WAIT) -> None:
         now = time.monotonic()
-        deadlines = [self._compiler.deadline, *(seat.worker.deadline for seat in self._seats)]
+        deadlines = (self._compiler.deadline, self._workers.deadline)
         first = min((deadline for deadline in deadlines if deadline is not None), default=now + longest)
         wait = min(max(0.0, first - now), longest) * 1000 + 1
         heard = [(descriptor, self._ready[descriptor]) for descriptor, _ in self._poll.poll(wait)]
@@ -244,313 +240,245 @@ class ScriptHost:
                 ready()
         self._compiler.expire()
         while self._answers:
-            seat, number, envelope = self._answers.popleft()
-            if seat in self._seats:
-                seat.worker.ask("reply", number, envelope)
-        now = time.monotonic()
-        for seat in list(self._seats):
-            if seat.worker.deadline is not None and seat.worker.deadline <= now:
-                self._expired(seat)
+            slot, number, envelope = self._answers.popleft()
+            slot.reply(number, envelope)
+        for slot in self._workers.late():
+            self._expired(slot)
 
     def _compiled(self, source: Source, result: Compiled | CompileError) -> None:
         if isinstance(result, CompileError):
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
-            state = self._states[source.key] = ModuleRun(
-                self._modules[source.key], result, self._root, self._called, self._timeout
+            run = self._module_runs[source.key] = ModuleRun(
+                self._modules[source.key], result, self._root, self._libraries.called, self._timeout
             )
             self._jobs.append(_Job(key=source.key, tests=None))
-            if state.is_big:
+            if run.is_big:
                 self._reserve(self._limit)
-
-    def _library_compiled(self, source: Source, result: Compiled | CompileError) -> None:
-        self._wanted.discard(source.key)
-        self._libraries[source.key] = result
-        for seat in self._seats:
-            if seat.asking == source.key:
-                self._answer_library(seat, result)
 
     # giving work
 
     def _assign(self) -> None:
-        for seat in self._seats:
-            if self._jobs and seat.job is None:
-                self._give(seat, self._next_job(seat))
-        while self._jobs and len(self._seats) < self._limit:
-            self._give(self._add_seat(Worker(self._command)), self._jobs.popleft())
+        for slot in self._workers.slots:
+            if self._jobs and slot.work is None:
+                self._give(slot, self._next_job(slot))
+        while self._jobs and len(self._workers.slots) < self._limit:
+            self._give(self._workers.start(), self._jobs.popleft())
 
     def _reserve(self, workers: int) -> None:
         """Starts workers ahead of their work, so that it does not wait for them."""
-        while len(self._seats) < min(workers, self._limit):
-            self._add_seat(Worker(self._command))
+        while len(self._workers.slots) < min(workers, self._limit):
+            self._workers.start()
 
-    def _next_job(self, seat: _Seat) -> _Job:
+    def _next_job(self, slot: _Slot) -> _Job:
         for job in self._jobs:
-            if job.key == seat.worker.module:
+            if job.key == slot.module:
                 self._jobs.remove(job)
                 return job
         return self._jobs.popleft()
 
-    def _give(self, seat: _Seat, job: _Job) -> None:
-        state = self._states[job.key]
-        worker = seat.worker
-        seat.job = job
+    def _give(self, slot: _Slot, job: _Job) -> None:
+        run = self._module_runs[job.key]
         frames = []
-        if job.tests is None and state.is_big:
-            worker.module = None
-            frames.append(state.whole_frame(self._names))
-        elif worker.module != job.key or job.tests is None:
-            frames.append(state.frame(self._names))
-            worker.module = job.key
-            worker.planned = False
+        if job.tests is None and run.is_big:
+            slot.loaded = None
+            frames.append(run.whole_frame(self._names))
+        elif slot.loaded != job.key or job.tests is None:
+            slot.loaded, slot.has_base = job.key, False
+            frames.append(run.frame(self._names))
         if job.tests is None:
-            frames.append(encode("discover", state.listed))
-            worker.start_clock(self._timeout)
+            frames.append(encode("discover", run.listed))
+            slot.worker.start_clock(self._timeout)
         else:
-            assert state.slices is not None
-            if not worker.planned:
-                frames.append(encode("plan", state.slices.base))
-                worker.planned = True
-            seat.todo = deque(job.tests)
+            assert run.slices is not None
+            if not slot.has_base:
+                slot.has_base = True
+                frames.append(encode("base", run.slices.base))
             parts: list[str] = []
             for index in job.tests:
-                parts += [str(index), *state.plans[index]]
+                parts += [str(index), *run.orders[index]]
             frames.append(encode("run", *parts))
-        worker.send(*frames)
-        state.frame(self._names)
-
-    def _add_seat(self, worker: Worker) -> _Seat:
-        seat = _Seat(worker)
-        self._seats.append(seat)
-        self.watch(worker.child.stdout, lambda: self._heard(seat))
-        return seat
+        slot.module = job.key
+        slot.work = _Assignment(job)
+        slot.worker.send(*frames)
+        run.frame(self._names)
 
     # hearing from workers
 
-    def _heard(self, seat: _Seat) -> None:
-        try:
-            frames = seat.worker.read()
-            if frames is None:
-                self._died(seat)
-                return
-            for kind, parts in frames:
-                self._idle_deaths = 0
-                if seat in self._seats:
-                    self._frame(seat, kind, parts)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            self._lost(
-                seat,
-                Failure(cause="crash", message=f"The worker process sent something that is not a message: {error}"),
-            )
-
-    def _frame(self, seat: _Seat, kind: str, parts: list[str]) -> None:
-        job = seat.job
-        if kind in ("call", "library"):
-            self._ask(seat, kind, parts)
-            return
-        if job is None:
+    def heard(self, slot: _Slot, kind: str, parts: list[str]) -> None:
+        """Takes what a worker has sent. Raises ValueError when it does not fit to what the worker does."""
+        self._idle_deaths = 0
+        work = slot.work
+        if work is None:
             raise ValueError(f"unexpected {kind}")
-        state = self._states.get(job.key)
+        run = self._module_runs.get(work.job.key)
         if kind == "start":
-            self._begin(seat, state, int(parts[0]))
-        elif kind == "log" and state is not None:
-            text = json.loads(parts[1])
-            if parts[0] not in LEVELS or not isinstance(text, str):
-                raise ValueError("a line that is no text")
-            if seat.running is None:
-                state.early.append((parts[0], text))
-            else:
-                position, run = self._place(seat.running)
-                self._out.append(Line(module=job.key, position=position, level=parts[0], text=text, run=run))
+            self._begin(slot, work, int(parts[0]))
+        elif kind == "log":
+            self._line(work, run, *line_of(parts))
         elif kind == "failed":
-            seat.failed.append((parts[0], parts[1]))
+            if len(work.failed) < MOST_FAILED:
+                failure_of(parts[1])
+                work.failed.append((parts[0], parts[1]))
         elif kind == "result":
-            index = int(parts[0])
-            if index != seat.running:
-                raise ValueError("a result for a test that is not running")
-            if state is not None:
-                self._ended(state, index, state.outcome(json.loads(parts[1]), state.tests[index].name, index))
-            seat.running = None
-            seat.failed.clear()
-            if parts[2]:
-                self._begin(seat, state, int(parts[2]))
+            self._result(slot, work, parts)
+        elif kind in ("tests", "broken") and work.job.tests is None:
+            slot.worker.deadline = None
+            slot.work = None
+            if run is None:
+                return
+            if kind == "tests":
+                self._listed(slot, run, parts)
             else:
-                seat.worker.deadline = None
-                seat.job = None
-        elif kind == "tests":
-            seat.worker.deadline = None
-            if state is not None:
-                self._listed(seat, state, parts)
-            else:
-                seat.job = None
-        elif kind == "broken":
-            seat.worker.deadline = None
-            seat.job = None
-            if state is not None:
-                failure = state.outcome(json.loads(parts[0]), "", None).failures[0]
-                self._close_module(job.key, Broken(module=job.key, failure=failure))
+                failure = run.outcome(outcome_of(parts[0]), "", None).failures[0]
+                self._close_module(work.job.key, Broken(module=work.job.key, failure=failure))
+        else:
+            raise ValueError(f"unexpected {kind}")
 
-    def _begin(self, seat: _Seat, state: ModuleRun | None, index: int) -> None:
+    def _begin(self, slot: _Slot, work: _Assignment, index: int) -> None:
         if self._ending:
-            self._remove(seat)
+            slot.end()
             return
-        seat.running = index
-        if seat.todo.popleft() != index:
+        if work.running is not None or not work.todo or work.todo.popleft() != index:
             raise ValueError("tests out of order")
-        seat.worker.start_clock(self._timeout)
-        if state is None or seat.job is None:
+        work.running = index
+        slot.worker.start_clock(self._timeout)
+        key = work.job.key
+        run = self._module_runs.get(key)
+        if run is None:
             return
-        key = seat.job.key
-        position, run = self._place(index)
-        self._out.append(Started(module=key, position=position, run=run))
-        if state.early:
-            self._out += [
-                Line(module=key, position=position, level=level, text=text, run=run) for level, text in state.early
-            ]
-            state.early = []
+        position, repeat = self._place(index)
+        self._out.append(Started(module=key, position=position, run=repeat))
+        self._out += [
+            Line(module=key, position=position, level=level, text=text, run=repeat) for level, text in run.early
+        ]
+        run.early.clear()
+
+    def _line(self, work: _Assignment, run: ModuleRun | None, level: str, text: str) -> None:
+        if run is None:
+            return
+        if work.running is None:
+            if len(run.early) < MOST_EARLY:
+                run.early.append((level, text))
+        else:
+            position, repeat = self._place(work.running)
+            self._out.append(Line(module=work.job.key, position=position, level=level, text=text, run=repeat))
+
+    def _result(self, slot: _Slot, work: _Assignment, parts: list[str]) -> None:
+        index = int(parts[0])
+        if index != work.running:
+            raise ValueError("a result for a test that is not running")
+        record = outcome_of(parts[1])
+        if bool(parts[2]) != bool(work.todo):
+            raise ValueError("tests out of order")
+        if run := self._module_runs.get(work.job.key):
+            self._ended(run, index, run.outcome(record, run.tests[index].name, index))
+        work.running = None
+        work.failed.clear()
+        if parts[2]:
+            self._begin(slot, work, int(parts[2]))
+        else:
+            slot.worker.deadline = None
+            slot.work = None
 
     def _place(self, index: int) -> tuple[int, int]:
         """Position and run of what a worker knows by an index."""
         return index // self._runs, index % self._runs + 1
 
-    def _listed(self, seat: _Seat, state: ModuleRun, parts: list[str]) -> None:
+    def _listed(self, slot: _Slot, run: ModuleRun, parts: list[str]) -> None:
         from scripttest.shortcuts.slicing import slice_module
 
-        compiled = state.compiled
+        compiled = run.compiled
         found = list(zip(parts[0::2], parts[1::2], strict=True))
         slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found)
-        selected = [test for test in slices.tests if self._services.selects(state.compiled.source.key, test.name)]
-        runs = (0,) if self._runs == 1 else range(1, self._runs + 1)
-        tests = tuple(test for test in selected for _ in runs)
-        state.slices = slices
-        state.tests = tests
-        state.plans = [plan(test, self._filter, run) for test in selected for run in runs]
-        state.left = len(tests)
+        selected = [test for test in slices.tests if self._services.selects(run.compiled.source.key, test.name)]
+        repeats = (0,) if self._runs == 1 else range(1, self._runs + 1)
+        tests = tuple(test for test in selected for _ in repeats)
+        run.slices = slices
+        run.tests = tests
+        run.orders = [order(test, self._filter, repeat) for test in selected for repeat in repeats]
+        run.left = len(tests)
         key = compiled.source.key
         known = tuple(test.name for test in slices.tests)
         self._out.append(Listed(module=key, tests=tuple(test.name for test in selected), known=known))
-        seat.job = None
         if not tests or self.list_only:
             self._close_module(key, None)
             return
         chunks = [tuple(range(at, min(at + CHUNK, len(tests)))) for at in range(0, len(tests), CHUNK)]
         self._jobs.extendleft(_Job(key=key, tests=chunk) for chunk in reversed(chunks[1:]))
-        self._give(seat, _Job(key=key, tests=chunks[0]))
+        self._give(slot, _Job(key=key, tests=chunks[0]))
 
-    def _ended(self, state: ModuleRun, index: int, outcome: Outcome) -> None:
-        key = state.compiled.source.key
-        position, run = self._place(index)
-        self._out.append(Ended(module=key, position=position, outcome=outcome, run=run))
-        state.left -= 1
-        if state.left == 0:
+    def _ended(self, run: ModuleRun, index: int, outcome: Outcome) -> None:
+        key = run.compiled.source.key
+        position, repeat = self._place(index)
+        self._out.append(Ended(module=key, position=position, outcome=outcome, run=repeat))
+        run.left -= 1
+        if run.left == 0:
             self._close_module(key, None)
 
     def _close_module(self, key: str, record: Broken | None) -> None:
         if record is not None:
             self._out.append(record)
         self._open.discard(key)
-        self._states.pop(key, None)
+        self._module_runs.pop(key, None)
 
-    # host calls
-
-    def _ask(self, seat: _Seat, kind: str, parts: list[str]) -> None:
-        if seat.job is None:
-            raise ValueError("a host call without a test")
-        key = seat.job.key
-        number, *parts = parts
-        seat.question = number
-        if kind == "library":
-            self._ask_library(seat, key, parts[0])
-            return
-        state = self._states.get(key)
-        test = ""
-        if state is not None and seat.running is not None:
-            run = self._place(seat.running)[1]
-            test = state.tests[seat.running].name + (f"#{run}" if run > 1 else "")
-        name, arguments = parts
+    def asked(self, slot: _Slot, number: str, name: str, arguments: str) -> None:
+        """Answers a host call on a thread of its own."""
+        work = slot.work
+        assert work is not None
+        key, test = work.job.key, ""
+        run = self._module_runs.get(key)
+        if run is not None and work.running is not None:
+            repeat = self._place(work.running)[1]
+            test = run.tests[work.running].name + (f"#{repeat}" if repeat > 1 else "")
         from threading import Thread
 
-        def work() -> None:
-            self._answers.append((seat, number, self._services.call(key, test, name, arguments)))
+        def answer() -> None:
+            self._answers.append((slot, number, self._services.call(key, test, name, arguments)))
             with self._wake_lock:
                 self._ring()
 
-        Thread(target=work, daemon=True).start()
-
-    def _ask_library(self, seat: _Seat, module: str, script: str) -> None:
-        try:
-            path = self._services.library(module, script)
-        except ScriptError as error:
-            self._answer_library(seat, error)
-            return
-        key = self._library_keys[script] = f"library {path}"
-        if key in self._libraries:
-            self._answer_library(seat, self._libraries[key])
-            return
-        seat.asking = key
-        if key not in self._wanted:
-            self._wanted.add(key)
-            self._compiler.add([Source(key=key, test=path, script=None)], self._library_compiled)
-
-    def _called(self, script: str) -> Compiled | None:
-        result = self._libraries.get(self._library_keys.get(script, ""))
-        return result if isinstance(result, Compiled) else None
-
-    def _answer_library(self, seat: _Seat, result: Compiled | ScriptError) -> None:
-        seat.asking = None
-        if isinstance(result, Compiled):
-            seat.worker.ask("reply", seat.question, "ok", *["\n" + script.code for script in result.scripts])
-        else:
-            where = (
-                f"{result.location.file}:{result.location.line}:{result.location.column}: " if result.location else ""
-            )
-            seat.worker.ask("reply", seat.question, "error", where + result.message)
+        Thread(target=answer, daemon=True).start()
 
     # what goes wrong
 
-    def _expired(self, seat: _Seat) -> None:
-        seat.asking = None
-        if seat.worker.expire("module" if seat.running is None else str(seat.running)):
+    def _expired(self, slot: _Slot) -> None:
+        running = slot.work.running if slot.work else None
+        if slot.worker.expire("module" if running is None else str(running)):
             return
-        message = timeout_text(self._timeout, of_module=seat.running is None)
-        if seat.running is not None:
+        message = timeout_text(self._timeout, of_module=running is None)
+        if running is not None:
             message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
-        self._lost(seat, Failure(cause="timeout", message=message))
+        slot.end()
+        self._blame(slot, Failure(cause="timeout", message=message))
 
-    def _died(self, seat: _Seat) -> None:
-        if seat.running is None:
+    def lost(self, slot: _Slot, loss: Loss) -> None:
+        """Goes on without a worker. Raises HostError when no worker starts."""
+        work = slot.work
+        was_killed = loss.cause == "infrastructure"
+        if work is None or work.running is None:
             self._idle_deaths += 1
-        ending = self._remove(seat)
-        if self._idle_deaths >= (MAX_IDLE_KILLS if ending.was_killed else MAX_IDLE_DEATHS):
-            raise HostError(f"The worker process does not start: it {ending.text}")
-        if ending.was_killed and seat.job is not None and seat.job.tests is None:
-            self._jobs.appendleft(seat.job)  # no test has begun, so the module can be listed again
+            if self._idle_deaths >= (MAX_IDLE_KILLS if was_killed else MAX_IDLE_DEATHS):
+                raise HostError(f"The worker process does not start: {loss.message}")
+        if was_killed and work is not None and work.job.tests is None:
+            self._jobs.appendleft(work.job)  # no test has begun, so the module can be listed again
             return
-        cause: Cause = "infrastructure" if ending.was_killed else "crash"
-        self._blame(seat, Failure(cause=cause, message=f"The worker process {ending.text}"))
+        self._blame(slot, Failure(cause=loss.cause, message=loss.message))
 
-    def _lost(self, seat: _Seat, failure: Failure) -> None:
-        self._remove(seat)
-        self._blame(seat, failure)
-
-    def _remove(self, seat: _Seat) -> Ending:
-        self._seats.remove(seat)
-        self.unwatch(seat.worker.child.stdout)
-        return seat.worker.end()
-
-    def _blame(self, seat: _Seat, failure: Failure) -> None:
-        """The running test fails, what the worker had not started goes back into the queue."""
-        job = seat.job
-        state = self._states.get(job.key) if job is not None else None
-        if job is None or state is None:
+    def _blame(self, slot: _Slot, failure: Failure) -> None:
+        """The running test of a worker that is gone fails, what it had not started goes back into the queue."""
+        work = slot.work
+        run = self._module_runs.get(work.job.key) if work is not None else None
+        if work is None or run is None:
             return
-        failure = state.placed(failure, seat.running)
+        job = work.job
+        failure = run.placed(failure, work.running)
         if job.tests is None:
             self._close_module(job.key, Broken(module=job.key, failure=failure))
             return
-        if seat.todo:
-            self._jobs.appendleft(_Job(key=job.key, tests=tuple(seat.todo)))
-        if seat.running is not None:
+        if work.todo:
+            self._jobs.appendleft(_Job(key=job.key, tests=tuple(work.todo)))
+        if work.running is not None:
             milliseconds = self._timeout * 1000 if failure.cause == "timeout" else 0
-            self._ended(state, seat.running, state.cut_short(seat.failed, seat.running, failure, milliseconds))
+            self._ended(run, work.running, run.cut_short(work.failed, work.running, failure, milliseconds))

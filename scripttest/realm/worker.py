@@ -90,7 +90,7 @@ class Worker:
                 self._module(parts)
             elif kind == "discover":
                 self._discover(parts[0])
-            elif kind == "plan":
+            elif kind == "base":
                 self._base = parts[0]
                 self._end = len(self._base.rstrip("\n"))
             elif kind == "run":

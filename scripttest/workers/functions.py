@@ -8,7 +8,6 @@ further workers for them, and keeps some for the calls that follow.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -18,9 +17,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.errors import CompileError, HostError, ScriptError, StackFrame
 from scripttest.values import Value
+from scripttest.workers.answers import line_of, returned_of
+from scripttest.workers.libraries import Libraries
 from scripttest.workers.module_run import boot
+from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
-from scripttest.workers.supervisor import Worker
+from scripttest.workers.session import Loss, WorkerSlot
 
 if TYPE_CHECKING:
     from scripttest.diagnostics.stack import StackMapper
@@ -31,6 +33,10 @@ LEAST_WAIT = 0.01
 """Seconds between two looks at the clock."""
 IDLE = 32
 """How many idle workers are kept."""
+MOST_LINES = 10_000
+"""Captured lines of one call that are kept."""
+Logs = tuple[tuple[str, str], ...]
+"""Level and text of captured lines."""
 Owner = Any
 """What the caller of a function knows it by; handed back with everything that the function asks for."""
 
@@ -110,18 +116,16 @@ class FunctionPool:
             workers: how many functions may run at the same time; those that wait for the host do not count.
         """
         self._root = root
-        self._command = command
         self._services = services
         self._names = names
         self._workers = workers
-        self._slots = asyncio.Semaphore(workers)
-        self._idle: list[Worker] = []
+        self._running = asyncio.Semaphore(workers)
         self._compiler = Compiler(root, self)
+        self._libraries = Libraries(self._compiler, lambda module, script: services.library(module, script))
+        self._pool: WorkerPool[_Call] = WorkerPool(command, self, self, self._libraries)
         self._checking: asyncio.TimerHandle | None = None
         """Looks whether the compiler takes too long."""
         self._compiled: dict[str, asyncio.Future[_Loaded]] = {}
-        self._called: dict[str, Compiled] = {}
-        """Scripts that were called by `Process`, by their names."""
 
     async def call(self, call: FunctionCall, owner: Owner) -> Returned:
         """Calls a function and waits for it. Cancelling ends the worker that runs it.
@@ -132,20 +136,75 @@ class FunctionPool:
             HostError: a worker or the compiler cannot be started.
         """
         loaded = await self.load(call.script, call.module)
-        async with self._slots:
+        async with self._running:
             answer = None
             while answer is None:
-                worker = self._take(str(call.script))
-                session = _Session(self, worker, loaded, owner)
-                try:
-                    answer = await session.run(call)
-                finally:
-                    session.detach()
-                    if session.whole and len(self._idle) < max(IDLE, self._workers):
-                        self._idle.append(worker)
-                    elif not session.died:
-                        worker.end()
-        return loaded.read(answer, call.function, tuple(session.logs))
+                answer = await self._run(call, loaded, owner)
+        record, logs = answer
+        return loaded.read(record, call.function, logs)
+
+    async def _run(self, call: FunctionCall, loaded: _Loaded, owner: Owner) -> tuple[dict[str, Any], Logs] | None:
+        """What a worker answers; None when it had been killed while it was idle."""
+        key = str(call.script)
+        slot = self._pool.idle(key)
+        was_idle = slot is not None
+        slot = slot or self._pool.start()
+        work = slot.work = _Call()
+        frames = [] if slot.loaded == key else [loaded.module_frame]
+        slot.module = slot.loaded = key
+        try:
+            slot.worker.send(*frames, loaded.frame(call))
+            while isinstance(event := await work.events.get(), _Question):
+                slot.reply(event.number, await self._outside(owner, event.name, event.arguments))
+            if isinstance(event, dict):
+                slot.work = None
+                return event, tuple(work.logs)
+            if was_idle and not work.began and event.cause == "infrastructure":
+                return None
+            error = FunctionError(event.message)
+            error.logs = tuple(work.logs)
+            error.infrastructure = event.cause == "infrastructure"
+            raise error
+        finally:
+            if slot.work is not None and slot.is_open:
+                slot.end()
+            self._pool.keep(max(IDLE, self._workers))
+
+    async def _outside(self, owner: Owner, name: str, arguments: str) -> str:
+        """Asks the host, and lets another function run meanwhile."""
+        if name.startswith("store."):
+            return await self._services.answer(owner, name, arguments)
+        self._running.release()
+        try:
+            return await self._services.answer(owner, name, arguments)
+        finally:
+            await asyncio.shield(self._running.acquire())
+
+    def heard(self, slot: WorkerSlot[_Call], kind: str, parts: list[str]) -> None:
+        """Takes what a worker has sent. Raises ValueError when it does not fit to what the worker does."""
+        work = slot.work
+        if work is None:
+            raise ValueError(f"unexpected {kind}")
+        if kind == "start":
+            work.began = True
+        elif kind == "log":
+            if len(work.logs) < MOST_LINES:
+                work.logs.append(line_of(parts))
+        elif kind == "returned" and not work.returned:
+            work.events.put_nowait(returned_of(parts[0]))
+            work.returned = True
+        elif kind != "failed":
+            raise ValueError(f"unexpected {kind}")
+
+    def asked(self, slot: WorkerSlot[_Call], number: str, name: str, arguments: str) -> None:
+        """Hands a host call to the task that waits for the function."""
+        assert slot.work is not None
+        slot.work.events.put_nowait(_Question(number=number, name=name, arguments=arguments))
+
+    def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
+        """Tells the task that waits for the function."""
+        if slot.work is not None:
+            slot.work.events.put_nowait(loss)
 
     async def load(self, script: Path, module: Path | None = None) -> _Loaded:
         """Compiles a script, once. Raises FunctionError."""
@@ -165,10 +224,8 @@ class FunctionPool:
         return (await self.load(script, module)).declared
 
     async def close(self) -> None:
-        """Ends all idle workers and the compiler."""
-        for worker in self._idle:
-            worker.end()
-        self._idle.clear()
+        """Ends all workers and the compiler."""
+        self._pool.close()
         if self._checking is not None:
             self._checking.cancel()
         self._compiler.close()
@@ -193,27 +250,17 @@ class FunctionPool:
     def _loaded(self, source: Source, result: Compiled | CompileError) -> None:
         future = self._compiled[source.key]
         if isinstance(result, Compiled):
-            future.set_result(_Loaded(result, self._root, self._names, self._called))
+            future.set_result(_Loaded(result, self._root, self._names, self._libraries.called))
         else:
             future.set_exception(_compile_failure(result))
             future.exception()
-
-    def _take(self, key: str) -> Worker:
-        """An idle worker, best one that has loaded the script, else a new one."""
-        while self._idle:
-            worker = next((worker for worker in self._idle if worker.module == key), self._idle[-1])
-            self._idle.remove(worker)
-            if not worker.child.has_ended:
-                return worker
-            worker.end()
-        return Worker(self._command)
 
 
 class _Loaded:
     """A compiled script and what its realms need."""
 
     def __init__(
-        self, compiled: Compiled, root: Path, names: Mapping[str, str], called: Mapping[str, Compiled]
+        self, compiled: Compiled, root: Path, names: Mapping[str, str], called: Callable[[str], Compiled | None]
     ) -> None:
         from scripttest.shortcuts.scan import everything, scan
 
@@ -239,23 +286,21 @@ class _Loaded:
         function = self.compiled.exports.get(call.function, call.function)
         return encode("invoke", own, self._nested, call.context, function, call.arguments)
 
-    def read(self, answer: str, function: str, logs: tuple[tuple[str, str], ...]) -> Returned:
+    def read(self, record: dict[str, Any], function: str, logs: Logs) -> Returned:
         """What a worker's answer means."""
-        record = json.loads(answer)
         if "ok" in record:
             return Returned(value=record["ok"], sent=tuple(record.get("sent") or ()), logs=logs)
         if record.get("missing"):
             missing = MissingFunctionError(f"there is no function {function} in {self.compiled.source.test}")
             missing.known = tuple(sorted(self.declared))
             raise missing
-        unloaded = record.get("unloaded")
-        failure = record.get("error") or (unloaded or record)["failures"][0]
+        failure = record["error"]
         message, frames = self.mapper.error(failure["message"], failure.get("stack") or "")
         error = FunctionError(message, frames[0].location if frames else None)
         error.frames = frames
         error.code = failure.get("code")
         error.logs = logs
-        error.loading = unloaded is not None
+        error.loading = record.get("unloaded") is True
         raise error
 
     @property
@@ -264,94 +309,28 @@ class _Loaded:
         if self._mapper is None:
             from scripttest.diagnostics.stack import StackMapper
 
-            self._mapper = StackMapper(self.compiled, self._root, self._called.get)
+            self._mapper = StackMapper(self.compiled, self._root, self._called)
         return self._mapper
 
 
-class _Session:
-    """One call in one worker."""
+class _Question(Value):
+    """A host call of a function."""
 
-    def __init__(self, pool: FunctionPool, worker: Worker, loaded: _Loaded, owner: Owner) -> None:
-        self._pool = pool
-        self._worker = worker
-        self._loaded = loaded
-        self._owner = owner
-        self._loop = asyncio.get_running_loop()
-        self._frames: asyncio.Queue[tuple[str, list[str]] | None] = asyncio.Queue()
+    number: str
+    name: str
+    arguments: str
+
+
+class _Call:
+    """A call of a function that a worker runs."""
+
+    def __init__(self) -> None:
+        self.events: asyncio.Queue[_Question | dict[str, Any] | Loss] = asyncio.Queue()
+        """Host calls, and then what the function came to, or how its worker was lost."""
         self.logs: list[tuple[str, str]] = []
-        self.whole = False
-        """Whether the worker can serve further calls."""
-        self.died = False
-        self._began = False
-        self._loop.add_reader(worker.child.stdout, self._readable)
-
-    def detach(self) -> None:
-        """Stops listening to the worker."""
-        self._loop.remove_reader(self._worker.child.stdout)
-
-    async def run(self, call: FunctionCall) -> str | None:
-        """JSON of what the function answered; None when the worker had been killed while it was idle. Raises
-        FunctionError when the worker ends later."""
-        worker = self._worker
-        was_idle = worker.module is not None
-        key = str(call.script)
-        frames = [] if worker.module == key else [self._loaded.module_frame]
-        worker.module = key
-        worker.send(*frames, self._loaded.frame(call))
-        while (frame := await self._frames.get()) is not None:
-            kind, parts = frame
-            if kind == "returned":
-                self.whole = True
-                return parts[0]
-            if kind == "log":
-                self.logs.append((parts[0], json.loads(parts[1])))
-            elif kind == "call":
-                worker.ask("reply", parts[0], await self._outside(parts[1], parts[2]))
-            elif kind == "library":
-                worker.ask("reply", parts[0], *await self._library(key, parts[1]))
-        self.died = True
-        ending = worker.end()
-        if was_idle and not self._began and ending.was_killed:
-            return None
-        error = FunctionError(f"The worker process {ending.text}")
-        error.infrastructure = ending.was_killed
-        raise error
-
-    async def _outside(self, name: str, arguments: str) -> str:
-        """Asks the host, and lets another function run meanwhile."""
-        if name.startswith("store."):
-            return await self._pool._services.answer(self._owner, name, arguments)
-        self._pool._slots.release()
-        try:
-            return await self._pool._services.answer(self._owner, name, arguments)
-        finally:
-            await asyncio.shield(self._pool._slots.acquire())
-
-    async def _library(self, module: str, script: str) -> list[str]:
-        try:
-            path = self._pool._services.library(module, script)
-            loaded = await self._pool.load(path)
-        except ScriptError as error:
-            at = error.location
-            return ["error", (f"{at.file}:{at.line}:{at.column}: " if at else "") + error.message]
-        self._pool._called[script] = loaded.compiled
-        return ["ok", *["\n" + script.code for script in loaded.compiled.scripts]]
-
-    def _readable(self) -> None:
-        try:
-            frames = self._worker.read()
-            if frames is None:
-                self.detach()
-                self._frames.put_nowait(None)
-                return
-            for frame in frames:
-                if frame[0] == "start":
-                    self._began = True
-                else:
-                    self._frames.put_nowait(frame)
-        except (ValueError, IndexError):
-            self.detach()
-            self._frames.put_nowait(None)
+        self.began = False
+        """Whether the worker has begun with it."""
+        self.returned = False
 
 
 def _compile_failure(error: CompileError) -> FunctionError:

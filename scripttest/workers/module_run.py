@@ -55,8 +55,8 @@ class ModuleRun:
         self.slices: Slices | None = None
         self.tests: tuple[Test, ...] = ()
         """Each as often as it is to run: index = position * runs + run - 1."""
-        self.plans: list[tuple[str, str]] = []
-        """For each test, what a worker is told: plan JSON and pieces."""
+        self.orders: list[tuple[str, str]] = []
+        """For each test, what a worker is told: JSON of its plan, and its pieces."""
         self.left = 0
         self._root = root
         self._called = called
@@ -233,7 +233,7 @@ def timeout_text(seconds: float, of_module: bool) -> str:
     return f"timeout after {seconds:g}s{more}"
 
 
-def plan(test: Test, filter: bool, run: int) -> tuple[str, str]:
+def order(test: Test, filter: bool, run: int) -> tuple[str, str]:
     """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `run` is 0 when the
     test runs once."""
     name, entry = _quoted(test.name), _quoted(test.entry)

@@ -6,7 +6,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | --- | --- | --- | --- |
 | supervisor | module | boot JSON, nested boot JSON, context JSON, (line, code) pairs | the module that comes next |
 | supervisor | discover | names | evaluate it and list its test functions, and those of these names |
-| supervisor | plan | base text | the last script of the module without its functions, see `slicing` |
+| supervisor | base | base text | the last script of the module without its functions, see `slicing` |
 | supervisor | run | per test: index, plan JSON, pieces | run these in order, each in a realm of its own |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
 | supervisor | reply | number, JSON or code | the answer to the `call` or `library` of that number |

@@ -11,7 +11,7 @@ import pytest
 from command import eventually
 
 from scripttest.workers.process import LIFELINE
-from scripttest.workers.supervisor import Worker, worker_command
+from scripttest.workers.worker import Worker, worker_command
 
 ROOT = Path(__file__).parent.parent.parent
 

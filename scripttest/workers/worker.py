@@ -77,10 +77,6 @@ class Worker:
             raise HostError(f"Cannot start a worker process: {error.strerror}") from error
         os.set_blocking(self.child.stdin, False)
         self._reader = FrameReader(FRAME_LIMIT)
-        self.module: str | None = None
-        """Key of the module that it has loaded."""
-        self.planned = False
-        """Whether it has the plan of that module."""
         self.deadline: float | None = None
         """Monotonic time at which the time of what it does is up."""
         self._was_deaf = False
@@ -105,7 +101,7 @@ class Worker:
                     self.child.kill()
                     return
 
-    def ask(self, kind: str, *parts: str) -> None:
+    def send_frame(self, kind: str, *parts: str) -> None:
         """Writes one frame."""
         self.send(encode(kind, *parts))
 
@@ -134,7 +130,7 @@ class Worker:
             os.write(self.child.lifeline, f"{expired}\n".encode())
         except BrokenPipeError:
             return True
-        self.ask("expired", expired)
+        self.send_frame("expired", expired)
         return True
 
     def end(self) -> Ending:

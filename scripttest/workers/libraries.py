@@ -1,0 +1,58 @@
+"""Scripts that other scripts call with `Process("scripts.a.b.Fn")`: found and compiled once, given to who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.errors import CompileError, ScriptError
+
+Answer = Callable[[list[str]], None]
+"""Takes the parts of a `reply` to the frame `library`."""
+
+
+class Libraries:
+    """Those of one application."""
+
+    def __init__(self, compiler: Compiler, find: Callable[[str, str], Path]) -> None:
+        """`find` gives the file of a script for a module that calls it, or raises ScriptError."""
+        self._compiler = compiler
+        self._find = find
+        self._keys: dict[str, str] = {}
+        """Name of a script → key of its file."""
+        self._known: dict[str, Compiled | CompileError] = {}
+        self._waiting: dict[str, list[Answer]] = {}
+
+    def called(self, script: str) -> Compiled | None:
+        """A script that was called, by its name."""
+        result = self._known.get(self._keys.get(script, ""))
+        return result if isinstance(result, Compiled) else None
+
+    def ask(self, module: str, script: str, answer: Answer) -> None:
+        """Has `answer` told the code of a script, or why there is none: at once, or once it is compiled."""
+        try:
+            file = self._find(module, script)
+        except ScriptError as error:
+            answer(_reply(error))
+            return
+        key = self._keys[script] = f"library {file}"
+        if key in self._known:
+            answer(_reply(self._known[key]))
+        elif key in self._waiting:
+            self._waiting[key].append(answer)
+        else:
+            self._waiting[key] = [answer]
+            self._compiler.add([Source(key=key, test=file, script=None)], self._compiled)
+
+    def _compiled(self, source: Source, result: Compiled | CompileError) -> None:
+        self._known[source.key] = result
+        for answer in self._waiting.pop(source.key):
+            answer(_reply(result))
+
+
+def _reply(result: Compiled | ScriptError) -> list[str]:
+    if isinstance(result, Compiled):
+        return ["ok", *["\n" + script.code for script in result.scripts]]
+    at = result.location
+    return ["error", (f"{at.file}:{at.line}:{at.column}: " if at else "") + result.message]

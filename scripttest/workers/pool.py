@@ -1,0 +1,64 @@
+"""Worker processes of one owner: started, found for work, watched by the clock, ended."""
+
+from __future__ import annotations
+
+import time
+from typing import Generic
+
+from scripttest.compile.compiler import Watcher
+from scripttest.workers.libraries import Libraries
+from scripttest.workers.session import Listener, W, WorkerSlot
+from scripttest.workers.worker import Worker
+
+
+class WorkerPool(Generic[W]):
+    """Belongs to one thread, that of its watcher. How many workers there may be is the owner's business."""
+
+    def __init__(self, command: list[str], watcher: Watcher, listener: Listener[W], libraries: Libraries) -> None:
+        """Starts nothing yet. `command` is the command line of a worker, from `worker_command`."""
+        self._command = command
+        self._watcher = watcher
+        self._listener = listener
+        self._libraries = libraries
+        self.slots: list[WorkerSlot[W]] = []
+        """The workers that have not ended."""
+
+    def start(self, worker: Worker | None = None) -> WorkerSlot[W]:
+        """One more worker; `worker` is one that runs already. Raises HostError when it cannot be started."""
+        slot = WorkerSlot(
+            worker or Worker(self._command), self._watcher, self._listener, self._libraries, self.slots.remove
+        )
+        self.slots.append(slot)
+        return slot
+
+    def idle(self, module: str) -> WorkerSlot[W] | None:
+        """An idle worker, best one that has loaded the module."""
+        found = None
+        for slot in self.slots:
+            if slot.work is None and not slot.worker.child.has_ended:
+                found = slot
+                if slot.loaded == module:
+                    break
+        return found
+
+    def keep(self, idle: int) -> None:
+        """Ends idle workers until so many are left."""
+        for slot in [slot for slot in self.slots if slot.work is None][idle:]:
+            slot.end()
+
+    @property
+    def deadline(self) -> float | None:
+        """Monotonic time at which the time of the first worker is up; None: that of none."""
+        return min((slot.worker.deadline for slot in self.slots if slot.worker.deadline is not None), default=None)
+
+    def late(self) -> list[WorkerSlot[W]]:
+        """The workers whose time is up."""
+        now = time.monotonic()
+        return [slot for slot in self.slots if slot.worker.deadline is not None and slot.worker.deadline <= now]
+
+    def close(self) -> None:
+        """Ends all workers."""
+        for slot in self.slots:
+            slot.worker.child.kill()
+        for slot in list(self.slots):
+            slot.end()

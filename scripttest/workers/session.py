@@ -1,0 +1,125 @@
+"""One worker in use: what it is told, what it answers, and that it is gone.
+
+The owner of a pool is a `Listener`. It is told only of what has the form that `answers` knows; a worker that sends
+anything else is ended, and lost. Scripts that are called by others are answered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, Literal, Protocol, TypeVar
+
+from scripttest.compile.compiler import Watcher
+from scripttest.values import Value
+from scripttest.workers.answers import check
+from scripttest.workers.libraries import Libraries
+from scripttest.workers.process import Ending
+from scripttest.workers.worker import Worker
+
+W = TypeVar("W")
+MOST_QUESTIONS = 3
+"""Questions of a worker that have no answer yet: it gives one up when its time is up, and again when that for cleaning
+up is."""
+
+
+class Loss(Value):
+    """How a worker was lost."""
+
+    message: str
+    """For people."""
+    cause: Literal["crash", "infrastructure"]
+    """`infrastructure`: somebody killed it. What runs in it cannot do that."""
+
+
+class Listener(Protocol[W]):
+    """The owner of a pool of workers, each with work of the kind `W`. It raises ValueError where an answer does not fit
+    to the work."""
+
+    def heard(self, slot: WorkerSlot[W], kind: str, parts: list[str]) -> None:
+        """A worker has sent a frame that is no question; `protocol` lists them."""
+
+    def asked(self, slot: WorkerSlot[W], number: str, name: str, arguments: str) -> None:
+        """A worker calls the host, which calls `WorkerSlot.reply`: at once or later."""
+
+    def lost(self, slot: WorkerSlot[W], loss: Loss) -> None:
+        """A worker has ended by itself, or had to be ended. It is no longer in the pool; its work is as it was."""
+
+
+class WorkerSlot(Generic[W]):
+    """A worker, and what it is doing."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        watcher: Watcher,
+        listener: Listener[W],
+        libraries: Libraries,
+        forget: Callable[[WorkerSlot[W]], None],
+    ) -> None:
+        """Listens from now on; `forget` is called when the worker has ended."""
+        self.worker = worker
+        self.work: W | None = None
+        """None: it is idle."""
+        self.module = ""
+        """Key of the module that it works for, which is the one that asks for other scripts."""
+        self.loaded: str | None = None
+        """Key of the module that it has loaded and can use again."""
+        self.has_base = False
+        """Whether it has the base of that module."""
+        self.is_open = True
+        """Whether it has not been ended."""
+        self._watcher = watcher
+        self._listener = listener
+        self._libraries = libraries
+        self._forget = forget
+        self._questions: set[str] = set()
+        watcher.watch(worker.child.stdout, self._readable)
+
+    def reply(self, number: str, *parts: str) -> None:
+        """Answers a question. Does nothing once the worker has ended."""
+        if self.is_open:
+            self._questions.discard(number)
+            self.worker.send_frame("reply", number, *parts)
+
+    def end(self) -> Ending:
+        """Ends the worker and stops listening. To be called once."""
+        self.is_open = False
+        self._watcher.unwatch(self.worker.child.stdout)
+        self._forget(self)
+        return self.worker.end()
+
+    def _readable(self) -> None:
+        try:
+            frames = self.worker.read()
+            if frames is None:
+                ending = self.end()
+                message = f"The worker process {ending.text}"
+                cause: Literal["crash", "infrastructure"] = "infrastructure" if ending.was_killed else "crash"
+                self._listener.lost(self, Loss(message=message, cause=cause))
+                return
+            for kind, parts in frames:
+                if not self.is_open:
+                    return
+                check(kind, parts)
+                if kind in ("call", "library"):
+                    self._ask(kind, parts)
+                else:
+                    self._listener.heard(self, kind, parts)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            if not self.is_open:
+                raise
+            self.end()
+            message = f"The worker process sent something that is not a message: {error}"
+            self._listener.lost(self, Loss(message=message, cause="crash"))
+
+    def _ask(self, kind: str, parts: list[str]) -> None:
+        number = parts[0]
+        if self.work is None:
+            raise ValueError("a question without work")
+        if number in self._questions or len(self._questions) == MOST_QUESTIONS:
+            raise ValueError("a question before the last one was answered")
+        self._questions.add(number)
+        if kind == "library":
+            self._libraries.ask(self.module, parts[1], lambda answer: self.reply(number, *answer))
+        else:
+            self._listener.asked(self, number, parts[1], parts[2])
