@@ -324,14 +324,13 @@ class ScriptHost:
         elif kind == "result":
             self._result(slot, work, parts)
         elif kind in ("tests", "broken") and work.job.tests is None:
-            slot.worker.deadline = None
-            slot.work = None
             if run is None:
-                return
-            if kind == "tests":
+                self._rest(slot)
+            elif kind == "tests":
                 self._listed(slot, run, parts)
             else:
                 failure = run.outcome(outcome_of(parts[0]), "", None).failures[0]
+                self._rest(slot)
                 self._close_module(work.job.key, Broken(module=work.job.key, failure=failure))
         else:
             raise ValueError(f"unexpected {kind}")
@@ -379,8 +378,12 @@ class ScriptHost:
         if parts[2]:
             self._begin(slot, work, int(parts[2]))
         else:
-            slot.worker.deadline = None
-            slot.work = None
+            self._rest(slot)
+
+    def _rest(self, slot: _Slot) -> None:
+        """A worker has done its job."""
+        slot.worker.deadline = None
+        slot.work = None
 
     def _place(self, index: int) -> tuple[int, int]:
         """Position and run of what a worker knows by an index."""
@@ -400,6 +403,7 @@ class ScriptHost:
         run.orders = [order(test, self._filter, repeat) for test in selected for repeat in repeats]
         run.left = len(tests)
         key = compiled.source.key
+        self._rest(slot)
         known = tuple(test.name for test in slices.tests)
         self._out.append(Listed(module=key, tests=tuple(test.name for test in selected), known=known))
         if not tests or self.list_only:

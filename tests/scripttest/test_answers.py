@@ -1,0 +1,159 @@
+"""What a worker sends is taken only in the form that workers send."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from scripttest.workers.answers import check, failure_of, line_of, outcome_of, returned_of
+
+GOOD = [
+    ("tests", []),
+    ("tests", ["TestA", "function TestA() {}"]),
+    ("broken", ["{}"]),
+    ("start", ["0"]),
+    ("start", []),
+    ("log", ["info", '"x"']),
+    ("failed", ["TestA", "{}"]),
+    ("call", ["1", "fs.data.ReadFile", "[]"]),
+    ("library", ["12", "late"]),
+    ("result", ["0", "{}", ""]),
+    ("result", ["0", "{}", "1"]),
+    ("returned", ["{}"]),
+]
+BAD = [
+    ("tests", ["TestA"]),
+    ("start", ["-1"]),
+    ("start", ["x"]),
+    ("start", ["1", "2"]),
+    ("start", ["٣"]),
+    ("start", ["1" * 5000]),
+    ("log", ["info"]),
+    ("call", ["1", "x"]),
+    ("call", ["x", "x", "[]"]),
+    ("library", ["", "late"]),
+    ("result", ["0", "{}"]),
+    ("result", ["0", "{}", "-1"]),
+    ("result", ["", "{}", ""]),
+    ("returned", []),
+    ("reply", ["1", "x"]),
+    ("nonsense", []),
+]
+OUTCOME = {"name": "TestA", "status": "passed", "duration_ms": 1.5, "assertions": 2, "failures": [], "steps": []}
+FAILURE = {"kind": "error", "message": "boom", "stack": "    at TestA (<input>:3)\n"}
+
+
+@pytest.mark.parametrize(("kind", "parts"), GOOD)
+def test_a_frame_that_workers_send_is_taken(kind: str, parts: list[str]) -> None:
+    check(kind, parts)
+
+
+@pytest.mark.parametrize(("kind", "parts"), BAD)
+def test_any_other_frame_is_refused(kind: str, parts: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"unexpected|number of another form|no pairs"):
+        check(kind, parts)
+
+
+def test_records_that_workers_write_are_taken() -> None:
+    step = {**OUTCOME, "name": "TestA/sub", "status": "failed", "failures": [FAILURE]}
+    whole = {
+        **OUTCOME,
+        "status": "failed",
+        "failures": [{**FAILURE, "details": [{"depth": 1, "text": "caused by", "stack": ""}], "expected": {"a": [1]}}],
+        "steps": [step],
+        "warnings": [{"kind": "pending", "message": "a timer is left", "stack": ""}],
+        "skip_reason": "later",
+    }
+    assert outcome_of(json.dumps(whole)) == whole
+    assert failure_of(json.dumps(FAILURE)) == FAILURE
+    assert line_of(["warn", '"x\\ny"']) == ("warn", "x\ny")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "great"},
+        {"status": ["passed"]},
+        {"status": "failed"},
+        {"duration_ms": "1"},
+        {"duration_ms": True},
+        {"duration_ms": -1},
+        {"assertions": -1},
+        {"assertions": 1.5},
+        {"not_judged": "0"},
+        {"skip_reason": {}},
+        {"failures": {}},
+        {"failures": ["x"]},
+        {"failures": [{**FAILURE, "message": 1}]},
+        {"failures": [{**FAILURE, "kind": None}]},
+        {"failures": [{**FAILURE, "stack": []}]},
+        {"failures": [{**FAILURE, "diff": 1}]},
+        {"failures": [{**FAILURE, "details": [{"depth": 10**9, "text": ""}]}]},
+        {"failures": [{**FAILURE, "details": [{"depth": -1, "text": ""}]}]},
+        {"steps": [{**OUTCOME, "name": 1}]},
+        {"steps": [1]},
+        {"warnings": [{"kind": 1, "message": ""}]},
+        {"warnings": "x"},
+    ],
+    ids=str,
+)
+def test_an_outcome_of_another_form_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"(that is|whose|of another|for no reason)"):
+        outcome_of(json.dumps({**OUTCOME, **change}))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"passed"', '{"status":"passed","duration_ms":NaN}', '{"status":"passed","duration_ms":1e999}'])  # fmt: skip
+def test_what_is_no_outcome_at_all_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        outcome_of(text)
+
+
+def test_an_outcome_as_deep_as_no_test_is_refused() -> None:
+    record: dict[str, Any] = dict(OUTCOME)
+    for _ in range(200):
+        record = {**OUTCOME, "steps": [record]}
+    with pytest.raises(ValueError, match="of another kind"):
+        outcome_of(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("record", "taken"),
+    [
+        ({"ok": [1], "sent": [{"type": "text"}]}, {"ok": [1], "sent": [{"type": "text"}]}),
+        ({"ok": None}, {"ok": None}),
+        ({"missing": True}, {"missing": True}),
+        ({"error": {"message": "boom", "stack": "", "code": 404}}, {"error": {"message": "boom", "stack": "", "code": 404}}),
+        ({**OUTCOME, "status": "failed", "failures": [FAILURE]}, {"error": FAILURE}),
+    ],
+)  # fmt: skip
+def test_what_a_function_came_to_is_taken(record: dict[str, Any], taken: dict[str, Any]) -> None:
+    assert returned_of(json.dumps(record)) == taken
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {},
+        [],
+        1,
+        {"ok": 1, "sent": "x"},
+        {"error": "boom"},
+        {"error": {"message": 1}},
+        {"error": {"message": "x", "code": "404"}},
+        {"error": {"message": "x", "code": True}},
+        {"status": "failed", "steps": [{**OUTCOME, "name": "x"}]},
+        OUTCOME,
+    ],
+    ids=str,
+)
+def test_what_no_function_comes_to_is_refused(record: Any) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        returned_of(json.dumps(record))
+
+
+@pytest.mark.parametrize("parts", [["loud", '"x"'], ["info", "1"], ["info", "x"], ["info", "null"]])
+def test_a_line_that_is_no_text_is_refused(parts: list[str]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        line_of(parts)
