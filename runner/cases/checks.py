@@ -9,7 +9,7 @@ from pathlib import Path
 from runner.application.json_parts import Path as Place
 from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import Reference, absence_of, parts_of, problem_of
-from runner.cases.model import Assertion, Case
+from runner.cases.model import Assertion, Case, Mode
 from runner.cases.problems import Finding
 from runner.durations import seconds_of
 from runner.errors import ConfigurationError
@@ -17,7 +17,7 @@ from runner.errors import ConfigurationError
 
 def findings_of(case: Case, folder: Path) -> list[Finding]:
     """What is wrong with a case; relative files count from the folder."""
-    if type(case) is not Case:
+    if case.runs is not Mode.STANDARD:
         from runner.cases.conversation_checks import findings_of_turns
 
         return [*_of_said(case), *findings_of_parts(parts_of(case), folder), *findings_of_turns(case, folder)]

@@ -5,11 +5,11 @@ What models cannot say is in `runner.cases.conversation_checks`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from runner.cases.declared import Field, Model, Schema, Shaped, schema_of, validator_of
 from runner.cases.kinds import model_of
-from runner.cases.model import Assertion, Assertions, AssertionType, CallOptions, Case, Message, OneOrMany, Part
+from runner.cases.model import Assertion, Assertions, AssertionType, CallOptions, Case, Message, Mode, OneOrMany, Part
 from runner.cases.numbers import FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
@@ -57,6 +57,7 @@ class Interactive(Model):
 class MultiTurnCase(Case):
     """A conversation in which the user's next words are given, simulated, or typed."""
 
+    runs: ClassVar[Mode] = Mode.MULTI_TURN
     type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`; `single_turn` of a case with one turn, which ends with its answer."""
     turns: list[Turn] = Field(default_factory=list)
@@ -93,6 +94,7 @@ class Checkpoint(Model):
 class DynamicCase(Case):
     """A conversation with a simulated user, until all checkpoints are reached."""
 
+    runs: ClassVar[Mode] = Mode.DYNAMIC
     simulator: Simulator = Field(default_factory=Simulator)
     """Plays the user; `--simulator` does when it is missing."""
     checkpoints: list[Checkpoint] = Field(min_length=1)
@@ -170,6 +172,7 @@ def _joined(schema: Schema) -> Schema:
 class ConversationCase(Case):
     """A conversation whose turns are graded, and the whole of it."""
 
+    runs: ClassVar[Mode] = Mode.CONVERSATION
     mode: Literal["conversation"]
     """`conversation`."""
     type: Literal["multi_turn"] | None = None  # type: ignore[assignment]
@@ -196,8 +199,8 @@ class ConversationCase(Case):
     """The validator agent; `workers.test.validator`."""
 
 
-def _name_of_model(entry: Any) -> str | None:
-    return model_of(entry).__name__ if isinstance(entry, dict) else None
+def _mode_of(entry: Any) -> Mode | None:
+    return model_of(entry).runs if isinstance(entry, dict) else None
 
 
 _MODELS = (Case, MultiTurnCase, DynamicCase, ConversationCase)
@@ -206,8 +209,8 @@ CASES = validator_of(
         "type": "list",
         "items_schema": {
             "type": "tagged-union",
-            "discriminator": _name_of_model,
-            "choices": {model.__name__: schema_of(model) for model in _MODELS},
+            "discriminator": _mode_of,
+            "choices": {model.runs: schema_of(model) for model in _MODELS},
         },
     }
 )

@@ -9,6 +9,7 @@ prints their JSON Schema; a string beneath a field is its description there. Wha
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
 from runner.cases import declared
@@ -39,6 +40,15 @@ AssertionType = Literal[
     "snapshot",
 ]
 PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
+
+
+class Mode(StrEnum):
+    """How a case is run. The module `runner.modes.<value>` runs it; its model says which of them it is."""
+
+    STANDARD = "standard"
+    MULTI_TURN = "multi_turn"
+    DYNAMIC = "dynamic"
+    CONVERSATION = "conversation"
 
 
 class OpenModel(declared.OpenModel):
@@ -170,6 +180,8 @@ Assertions = Annotated[list[Annotated[Assertion, Shaped(_or_bare_name)]], OneOrM
 class Case(Model):
     """One call of the agent, and what has to hold for its answer."""
 
+    runs: ClassVar[Mode] = Mode.STANDARD
+    """The mode of its cases."""
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the case; no other in the file has it."""
     name: str | None = None

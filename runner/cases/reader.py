@@ -12,7 +12,7 @@ from pathlib import Path
 
 from runner.cases.checks import findings_of
 from runner.cases.graph import Fault, faults
-from runner.cases.model import Case
+from runner.cases.model import Case, Mode
 from runner.cases.problems import Finding, Problems
 from runner.cases.references import references_of
 from runner.cases.select import Chosen
@@ -151,7 +151,7 @@ class CaseFile:
                         validator.report(batch.entry(index), {"id": case.id}, finding)
                 if case.depends_on:
                     waits[case.id] = case.depends_on
-                if type(case) is not Case:
+                if case.runs is not Mode.STANDARD:
                     several_turns = True
                 refers = refers or any(references_of(case, simulator="any"))
             if chosen is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from runner.cases.model import Assertion, Case
+from runner.cases.model import Assertion, Case, Mode
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def references_of(case: Case, connector: str = "", simulator: str = "") -> Itera
     if case.options.connector and not connector:
         yield Reference(kind="connector", text=case.options.connector)
     yield from _of_assertions(case.assertions)
-    if type(case) is not Case:
+    if case.runs is not Mode.STANDARD:
         yield from _of_turns(case, connector, simulator)
 
 

@@ -9,20 +9,12 @@ from runner.connectors.timing import CaseTime
 from runner.durations import in_words, seconds_of
 from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, agent_failure, case_record
-from runner.modes.base import CaseAttempt, mode_of
+from runner.modes.base import CaseAttempt
 from runner.results.events import TestResult
 from scripttest import Failure, HostError, Outcome, ScriptError
 
 if TYPE_CHECKING:
     from scripttest import Cause, Status
-
-MODES = {
-    "standard": "runner.modes.standard",
-    "multi_turn": "runner.modes.multi_turn",
-    "dynamic": "runner.modes.dynamic",
-    "conversation": "runner.modes.conversation",
-}
-"""Mode of a case → the module whose `run` runs it."""
 
 
 async def attempt(trial: CaseAttempt) -> TestResult:
@@ -94,7 +86,7 @@ async def _hook(trial: CaseAttempt, reference: str, kind: str, arguments: list[A
 def _mode_of(trial: CaseAttempt) -> Any:
     from importlib import import_module
 
-    return import_module(MODES[mode_of(trial.case)]).run
+    return import_module(f"runner.modes.{trial.case.runs.value}").run
 
 
 def ended(trial: CaseAttempt, status: Status, milliseconds: float) -> TestResult:

@@ -258,7 +258,7 @@ class CaseAttempt:
             line=self.line,
             tags=tuple(case.tags),
             metadata=case.metadata or None,
-            mode=mode_of(case),
+            mode=case.runs.value,
             simulator=self.simulator,
             turns=tuple(self.turns),
             checkpoints=tuple(self.checkpoints),
@@ -270,13 +270,6 @@ class CaseAttempt:
             checks_nothing=self._checks_nothing,
             attachments=described(parts_of(case), self.folder),
         )
-
-
-def mode_of(case: Case) -> str:
-    """The mode that runs a case: `standard`, `multi_turn`, `dynamic` or `conversation`."""
-    return {"MultiTurnCase": "multi_turn", "DynamicCase": "dynamic", "ConversationCase": "conversation"}.get(
-        type(case).__name__, "standard"
-    )
 
 
 def failure_of(result: AssertionResult) -> Failure:

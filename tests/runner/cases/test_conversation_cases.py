@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from base64 import b64encode
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from runner.cases.conversations import (
     Turn,
 )
 from runner.cases.messages import message_of, messages_of
-from runner.cases.model import Assertion, CallOptions, Case, Message, Part
+from runner.cases.model import Assertion, CallOptions, Case, Message, Mode, Part
 from runner.cases.reader import CaseFile
 from runner.cases.select import chooser
 from runner.cases.values import cases_from_values
@@ -316,3 +318,17 @@ def test_what_a_chosen_case_depends_on_runs_too(tmp_path: Path) -> None:
     assert [(located.position, located.case.id) for located in file] == [(1, "order"), (2, "login"), (3, "user")]
     assert (file.total, file.count) == (5, 3)
     assert file.needs.added == {"login": "order", "user": "login"}
+
+
+def test_each_mode_has_a_module_that_runs_its_cases() -> None:
+    for mode in Mode:
+        assert inspect.iscoroutinefunction(import_module(f"runner.modes.{mode.value}").run)
+
+
+def test_the_mode_of_a_case_is_its_models() -> None:
+    assert {model: model.runs for model in (Case, MultiTurnCase, DynamicCase, ConversationCase)} == {
+        Case: Mode.STANDARD,
+        MultiTurnCase: Mode.MULTI_TURN,
+        DynamicCase: Mode.DYNAMIC,
+        ConversationCase: Mode.CONVERSATION,
+    }
