@@ -1,68 +1,57 @@
 """Assertions on an agent's answer: the table of types, how one is checked, and what can be wrong with one.
 
-A new type is a function in a module here, a line in `TYPES`, and a section in `docs/case-assertions.md`. A module has,
-beside its functions, `problem(assertion)`: what is wrong with an assertion of one of its types, found when the case
-file is read.
+A new type is a module here with its `Kind` in `ASSERTIONS`, a line in `TYPES`, and a section in
+`docs/case-assertions.md`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from runner.assertions.base import AssertionResult, NotEvaluated
-from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from runner.assertions.base import Evaluate, Evidence, Judges
+    from runner.assertions.base import Evidence, Judges, Kind
     from runner.cases.model import Assertion
 
 
-class Kind(Value):
-    """An assertion type."""
-
-    place: str
-    """`module:function` that evaluates it."""
-    fields: tuple[str, ...]
-    """What it takes beside `type`, `message` and `negate`."""
-
-
 TYPES = {
-    "equals": Kind(place="equality:equals", fields=("value",)),
-    "contains": Kind(place="text:contains", fields=("value",)),
-    "not_contains": Kind(place="text:not_contains", fields=("value",)),
-    "icontains": Kind(place="text:icontains", fields=("value",)),
-    "starts_with": Kind(place="text:starts_with", fields=("value",)),
-    "regex": Kind(place="pattern:regex", fields=("value", "pattern")),
-    "json_path": Kind(place="paths:json_path", fields=("path", "value")),
-    "type": Kind(place="paths:type_is", fields=("path", "value")),
-    "json_schema": Kind(place="schema:json_schema", fields=("value",)),
-    "tool_called": Kind(place="tools:tool_called", fields=("name", "value")),
-    "tool_result": Kind(place="tools:tool_result", fields=("value",)),
-    "tool_sequence": Kind(place="sequence:tool_sequence", fields=("value", "mode")),
-    "script": Kind(place="script:script", fields=("script", "use", "value", "options")),
-    "agent": Kind(place="agent:agent", fields=("use", "value", "criteria", "options")),
-    "any_of": Kind(place="composition:any_of", fields=("value",)),
-    "all_of": Kind(place="composition:all_of", fields=("value",)),
-    "latency_ms": Kind(place="measures:latency_ms", fields=("value",)),
-    "tokens": Kind(place="measures:tokens", fields=("value",)),
-    "cost": Kind(place="measures:cost", fields=("value",)),
-    "snapshot": Kind(place="snapshot:snapshot", fields=("name",)),
+    "equals": "equality",
+    "contains": "text",
+    "not_contains": "text",
+    "icontains": "text",
+    "starts_with": "text",
+    "regex": "pattern",
+    "json_path": "paths",
+    "type": "paths",
+    "json_schema": "schema",
+    "tool_called": "tools",
+    "tool_result": "tools",
+    "tool_sequence": "sequence",
+    "script": "script",
+    "agent": "agent",
+    "any_of": "composition",
+    "all_of": "composition",
+    "latency_ms": "measures",
+    "tokens": "measures",
+    "cost": "measures",
+    "snapshot": "snapshot",
 }
-"""Every type, its function and its fields. Modules are imported on use."""
+"""Every type → the module here that has its kind, which is imported on use."""
 
-FIELDS = frozenset(field for kind in TYPES.values() for field in kind.fields)
-"""All fields that some type takes."""
+_COMMON = frozenset({"type", "message", "negate", "weight", "required"})
+"""Fields that all types take."""
 
-_FOREIGN = {name: FIELDS.difference(kind.fields) for name, kind in TYPES.items()}
-"""Fields that a type does not take."""
 
-_JUDGED = ("agent", "script")
-"""Types that wait for a model or a script."""
-
-_evaluators: dict[str, Evaluate] = {}
-_problems: dict[str, Callable[[Assertion], str | None]] = {}
+@cache
+def type_named(name: str) -> Kind:
+    """The kind of a type, by its name."""
+    kind: Kind = import_module(f"runner.assertions.{TYPES[name]}").ASSERTIONS[name]
+    return kind
 
 
 async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> AssertionResult:
@@ -70,7 +59,7 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
     negated; what its judge could not judge passes without being `judged`, also when negated, unless a judge is
     required."""
     try:
-        verdict = await _evaluator(assertion.type)(assertion, evidence, judges)
+        verdict = await type_named(assertion.type).check(assertion, evidence, judges)
     except NotEvaluated as error:
         return _not_evaluated(assertion, evidence, str(error), error)
     except Exception as error:  # a fault in a check or a judge is no verdict on the answer
@@ -113,41 +102,28 @@ async def check_all(assertions: Sequence[Assertion], evidence: Evidence, judges:
 def problem(assertion: Assertion, *, has_expected: bool = False) -> str | None:
     """What is wrong with an assertion as written, nested ones included; None when it can be checked. `has_expected`
     tells that the case has `expected`, which an `equals` without `value` compares with."""
-    kind = TYPES[assertion.type]
-    if not _FOREIGN[assertion.type].isdisjoint(assertion.model_fields_set):
-        for field in sorted(assertion.model_fields_set.intersection(_FOREIGN[assertion.type])):
-            if getattr(assertion, field) is not None:
-                takes = ", ".join(kind.fields)
-                return f'"{assertion.type}" does not take "{field}"; it takes {takes}, message and negate'
+    kind = type_named(assertion.type)
+    for field in sorted(assertion.model_fields_set.difference(_COMMON, kind.fields)):
+        if getattr(assertion, field) is not None:
+            takes = ", ".join(kind.fields)
+            return f'"{assertion.type}" does not take "{field}"; it takes {takes}, message and negate'
     if assertion.type == "equals" and has_expected:
         return None
-    of_type = _problems.get(assertion.type)
-    if of_type is None:
-        of_type = _problems[assertion.type] = _of_module(kind, "problem")
-    return of_type(assertion)
-
-
-def _evaluator(name: str) -> Evaluate:
-    known = _evaluators.get(name)
-    if known is None:
-        kind = TYPES[name]
-        known = _evaluators[name] = _of_module(kind, kind.place.partition(":")[2])
-    return known
-
-
-def _of_module(kind: Kind, function: str) -> Any:
-    from importlib import import_module
-
-    return getattr(import_module(f"runner.assertions.{kind.place.partition(':')[0]}"), function)
+    return kind.problem(assertion)
 
 
 def _waits(assertion: Assertion) -> bool:
-    return assertion.type in _JUDGED or (assertion.type in ("any_of", "all_of") and _holds_judged(assertion.value))
+    return _type_waits(assertion.type, assertion.value)
 
 
-def _holds_judged(parts: object) -> bool:
-    return isinstance(parts, list) and any(
-        isinstance(part, dict) and (part.get("type") in _JUDGED or _holds_judged(part.get("value"))) for part in parts
+def _type_waits(name: object, value: object) -> bool:
+    """Whether an assertion of that type, or one of its parts, waits for a model or a script."""
+    if not isinstance(name, str) or name not in TYPES:
+        return False
+    kind = type_named(name)
+    parts = value if kind.parts and isinstance(value, list) else ()
+    return kind.waits or any(
+        isinstance(part, dict) and _type_waits(part.get("type"), part.get("value")) for part in parts
     )
 
 

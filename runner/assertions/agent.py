@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import NotEvaluated, Verdict
+from runner.assertions.base import Kind, NotEvaluated, Verdict
 from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import score_of, show
 
@@ -52,3 +52,16 @@ def problem(assertion: Assertion) -> str | None:
     if value and assertion.criteria:
         return '"agent" takes its criteria either in "value" or in "criteria"'
     return None
+
+
+ASSERTIONS = {
+    "agent": Kind(
+        check=agent,
+        problem=problem,
+        fields=("use", "value", "criteria", "options"),
+        needs=("use",),
+        waits=True,
+        rules={"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}},
+    ),
+}
+"""Types of assertions that are checked here."""

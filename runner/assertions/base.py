@@ -1,8 +1,8 @@
 """What an assertion on an agent's answer looks at, asks for, and says.
 
-An assertion type is a module of this package with one function `evaluate(assertion, evidence, judges)`; the table in
-`__init__.py` names it. A check that could not be made (a bad pattern, a validator that answers nonsense, a script that
-throws) raises `NotEvaluated`: it fails, also when negated.
+An assertion type is a `Kind` in a module of this package; the table in `__init__.py` names the module. A check that
+could not be made (a bad pattern, a validator that answers nonsense, a script that throws) raises `NotEvaluated`: it
+fails, also when negated.
 """
 
 from __future__ import annotations
@@ -160,3 +160,21 @@ class Judges(Protocol):
 
 
 Evaluate = Callable[["Assertion", Evidence, Judges], Awaitable[Verdict]]
+
+
+class Kind(Value):
+    """An assertion type: what it takes, and what checks it."""
+
+    check: Evaluate
+    problem: Callable[[Assertion], str | None]
+    """What is wrong with an assertion of the type as written; None when it can be checked."""
+    fields: tuple[str, ...]
+    """What it takes beside `type`, `message` and `negate`."""
+    needs: tuple[str, ...] = ()
+    """The fields of which it needs one."""
+    waits: bool = False
+    """Whether it waits for a model or a script."""
+    parts: bool = False
+    """Whether its value is a list of assertions."""
+    rules: Mapping[str, Any] = {}
+    """Field → what the JSON Schema of case files says of it beside its model."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions import TYPES, check_all
 from runner.assertions import problem as problem_of
-from runner.assertions.base import NotEvaluated, Verdict
+from runner.assertions.base import Kind, NotEvaluated, Verdict
 from runner.assertions.verdicts import shorten, show
 from runner.errors import did_you_mean
 
@@ -134,3 +134,10 @@ def _known(what: str, name: Any, names: Collection[str]) -> None:
     if not isinstance(name, str) or name not in names:
         hint = did_you_mean(str(name), names)
         raise ValueError(f"unknown {what} {show(name, 100)}" + (f"; {hint}" if hint else ""))
+
+
+ASSERTIONS = {
+    "any_of": Kind(check=any_of, problem=problem, fields=("value",), needs=("value",), parts=True),
+    "all_of": Kind(check=all_of, problem=problem, fields=("value",), needs=("value",), parts=True),
+}
+"""Types of assertions that are checked here."""

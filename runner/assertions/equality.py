@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runner.assertions.base import Kind
 from runner.assertions.values import equal, json_of
 from runner.assertions.verdicts import decide, show
 
@@ -66,3 +67,9 @@ def _difference(expected: Any, actual: Any, path: str) -> str:
 
 def _both(expected: Any, actual: Any, path: str) -> str:
     return f"{path} is {show(actual, 100)} instead of {show(expected, 100)}"
+
+
+ASSERTIONS = {
+    "equals": Kind(check=equals, problem=problem, fields=("value",)),
+}
+"""Types of assertions that are checked here."""

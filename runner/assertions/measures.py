@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import NotEvaluated
+from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.verdicts import decide, show
 
 if TYPE_CHECKING:
@@ -57,3 +57,11 @@ def _bounded(assertion: Assertion, actual: float, verb: str, unit: str) -> Verdi
 
 def _is_bound(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
+
+
+ASSERTIONS = {
+    "latency_ms": Kind(check=latency_ms, problem=problem, fields=("value",), needs=("value",)),
+    "tokens": Kind(check=tokens, problem=problem, fields=("value",), needs=("value",)),
+    "cost": Kind(check=cost, problem=problem, fields=("value",), needs=("value",)),
+}
+"""Types of assertions that are checked here."""

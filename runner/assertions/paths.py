@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import NotEvaluated
+from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.values import KINDS, equal, json_of, kind_of, text_of
 from runner.assertions.verdicts import decide, nothing_to_judge, show
 from runner.errors import did_you_mean
@@ -131,3 +131,10 @@ def _way(root: Any, path: str) -> str:
 
 def _named(kind: str) -> str:
     return kind if kind == "null" else f"{'an' if kind[0] in 'ao' else 'a'} {kind}"
+
+
+ASSERTIONS = {
+    "json_path": Kind(check=json_path, problem=problem, fields=("path", "value"), needs=("path",)),
+    "type": Kind(check=type_is, problem=problem, fields=("path", "value"), needs=("value",)),
+}
+"""Types of assertions that are checked here."""

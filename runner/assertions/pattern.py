@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import NotEvaluated
+from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.values import text_of
 from runner.assertions.verdicts import decide
 
@@ -58,3 +58,9 @@ def problem(assertion: Assertion) -> str | None:
 
 def _pattern(assertion: Assertion) -> Any:
     return assertion.value if assertion.pattern is None else assertion.pattern
+
+
+ASSERTIONS = {
+    "regex": Kind(check=regex, problem=problem, fields=("value", "pattern"), needs=("value", "pattern")),
+}
+"""Types of assertions that are checked here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.assertions.base import NotEvaluated
+from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.plain_schema import is_plain
 from runner.assertions.values import json_of
 from runner.assertions.verdicts import LIMIT, decide, show
@@ -42,3 +42,9 @@ def problem(assertion: Assertion) -> str | None:
 
     wrong = schema_problem(assertion.value)
     return f'"json_schema": {wrong}' if wrong else None
+
+
+ASSERTIONS = {
+    "json_schema": Kind(check=json_schema, problem=problem, fields=("value",), needs=("value",)),
+}
+"""Types of assertions that are checked here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import NotEvaluated, Verdict
+from runner.assertions.base import Kind, NotEvaluated, Verdict
 from runner.assertions.transcript import transcript_of
 from runner.assertions.verdicts import score_of, show
 
@@ -62,3 +62,11 @@ def _passed(answer: dict[str, Any]) -> Any:
 
 def _said(answer: dict[str, Any]) -> str:
     return str(answer.get("message") or answer.get("reason") or "")
+
+
+ASSERTIONS = {
+    "script": Kind(
+        check=script, problem=problem, fields=("script", "use", "value", "options"), needs=("script", "use"), waits=True
+    ),
+}
+"""Types of assertions that are checked here."""

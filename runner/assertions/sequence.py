@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runner.assertions.base import Kind
 from runner.assertions.tools import calls_text, describe, fits, tool_problem
 from runner.assertions.values import pattern_problem
 from runner.assertions.verdicts import decide, shorten
@@ -80,3 +81,9 @@ def _unpaired(wanted: list[Any], uses: tuple[ToolUse, ...]) -> int | None:
         return False
 
     return next((index for index in range(len(wanted)) if not pair(index, set())), None)
+
+
+ASSERTIONS = {
+    "tool_sequence": Kind(check=tool_sequence, problem=problem, fields=("value", "mode"), needs=("value",)),
+}
+"""Types of assertions that are checked here."""

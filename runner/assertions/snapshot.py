@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.assertions.base import Verdict
+from runner.assertions.base import Kind, Verdict
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges
@@ -27,3 +27,9 @@ async def snapshot(assertion: Assertion, evidence: Evidence, judges: Judges) -> 
 def problem(assertion: Assertion) -> str | None:
     """What is wrong with an assertion of this type."""
     return '"snapshot" needs a "name" that is not empty' if assertion.name == "" else None
+
+
+ASSERTIONS = {
+    "snapshot": Kind(check=snapshot, problem=problem, fields=("name",)),
+}
+"""Types of assertions that are checked here."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runner.assertions.base import Kind
 from runner.assertions.values import equal, json_of, text_of, within
 from runner.assertions.verdicts import decide
 
@@ -64,3 +65,12 @@ def _has(evidence: Evidence, value: Any) -> bool:
 def _texts(output: Any) -> list[str]:
     """The strings in a value: its JSON text has them escaped."""
     return [] if isinstance(output, str) else [item for item in within(output) if isinstance(item, str)]
+
+
+ASSERTIONS = {
+    "contains": Kind(check=contains, problem=problem, fields=("value",), needs=("value",)),
+    "not_contains": Kind(check=not_contains, problem=problem, fields=("value",), needs=("value",)),
+    "icontains": Kind(check=icontains, problem=problem, fields=("value",), needs=("value",)),
+    "starts_with": Kind(check=starts_with, problem=problem, fields=("value",), needs=("value",)),
+}
+"""Types of assertions that are checked here."""

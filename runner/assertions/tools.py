@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runner.assertions.base import Kind
 from runner.assertions.values import is_part, pattern_problem, text_of
 from runner.assertions.verdicts import decide, nothing_to_judge, shorten, show
 
@@ -119,3 +120,10 @@ def calls_text(uses: Iterable[ToolUse]) -> str:
 
 def _tool(value: Any) -> Any:
     return value.get("tool", value.get("name"))
+
+
+ASSERTIONS = {
+    "tool_called": Kind(check=tool_called, problem=problem, fields=("name", "value"), needs=("name", "value")),
+    "tool_result": Kind(check=tool_result, problem=problem, fields=("value",), needs=("value",)),
+}
+"""Types of assertions that are checked here."""

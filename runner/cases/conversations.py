@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
+from runner.assertions import TYPES
 from runner.cases.declared import Field, Model, Schema, Shaped, schema_of, validator_of
 from runner.cases.kinds import model_of
-from runner.cases.model import Assertion, Assertions, AssertionType, CallOptions, Case, Message, Mode, OneOrMany, Part
+from runner.cases.model import Assertion, Assertions, CallOptions, Case, Message, Mode, OneOrMany, Part
 from runner.cases.numbers import FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
@@ -120,10 +121,13 @@ class Criterion(Model):
     """Whether the case fails without it."""
 
 
+GraderType = Annotated[str, Shaped(lambda _: {"type": "literal", "expected": ["rubrics", *TYPES]})]
+
+
 class Grader(Assertion):
     """An assertion with a weight, or `rubrics`: criteria for the validator."""
 
-    type: Literal["rubrics", AssertionType] = "equals"  # type: ignore[assignment]
+    type: GraderType = "equals"
     """Any assertion type, or `rubrics`."""
     criteria: str | list[CriterionText | Criterion] | None = None  # type: ignore[assignment]
     """Of `rubrics`: a list of criteria, texts or objects; of `agent`: a text."""

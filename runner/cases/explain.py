@@ -8,10 +8,10 @@ left the value is said to have a wrong shape.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
 from runner.application.json_parts import Path
-from runner.cases.declared import Model, ValidationError, fields_of
+from runner.cases.declared import Model, ValidationError, fields_of, schema_of
 from runner.cases.fields import model_at, parts_of, same_fields
 from runner.cases.http_replies import UNKNOWN_PART, known_parts
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
@@ -173,6 +173,7 @@ def _inside(path: Path) -> str:
 
 
 def _choices(model: type[Model], field: str) -> tuple[str, ...]:
-    annotation = fields_of(model)[field].annotation
-    names = get_args(annotation)
-    return tuple(name for inner in (names, *map(get_args, names)) for name in inner if isinstance(name, str))
+    schema = schema_of(fields_of(model)[field].said["schema"])
+    while "schema" in schema:
+        schema = schema["schema"]
+    return tuple(schema.get("expected", ()))

@@ -11,25 +11,13 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from runner.assertions import TYPES
+from runner.assertions import TYPES, type_named
 from runner.cases import conversations, model
 from runner.cases.declared import Model, fields_of, schema_of
 from runner.cases.fields import same_fields
 from runner.cases.listing import LISTS
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
-NEEDED = {
-    **dict.fromkeys(
-        ("contains", "not_contains", "icontains", "starts_with", "type", "json_schema", "tool_result"), ("value",)
-    ),
-    **dict.fromkeys(("tool_sequence", "any_of", "all_of", "latency_ms", "tokens", "cost"), ("value",)),
-    "regex": ("value", "pattern"),
-    "json_path": ("path",),
-    "tool_called": ("name", "value"),
-    "script": ("script", "use"),
-    "agent": ("use",),
-}
-"""Assertion type → the fields of which it needs one."""
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
 _GIVEN = {"not": {"type": "null"}}
@@ -142,7 +130,7 @@ def _definitions() -> dict[str, dict[str, Any]]:
                 for shape in _shapes(rules):
                     shape.update({"minItems": 1} if shape.get("type") == "array" else {})
             for shape in _with_bare_names(rules):
-                shape["enum"] = [name for name in TYPES if name not in NEEDED]
+                shape["enum"] = [name for name in TYPES if not type_named(name).needs]
         _spelt(part, models[name])
     case = definitions["Case"]
     case["anyOf"] = [{"required": [field], "properties": {field: _GIVEN}} for field in ("input", "messages")]
@@ -237,13 +225,14 @@ def _has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
 
 def _of_type(name: str, *more: str) -> dict[str, Any]:
     """What an assertion of a type takes, beside further fields, and what it needs."""
-    taken = ["type", "message", "negate", *more, *TYPES[name].fields]
+    kind = type_named(name)
+    taken = ["type", "message", "negate", *more, *kind.fields]
     rules: dict[str, Any] = {"propertyNames": {"anyOf": [{"enum": taken}, {"pattern": "^x-"}]}}
-    if name in NEEDED:
-        rules["anyOf"] = [{"required": [field]} for field in NEEDED[name]]
-    if name == "agent":
-        rules["properties"] = {"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}}
-    if name in ("any_of", "all_of"):
+    if kind.needs:
+        rules["anyOf"] = [{"required": [field]} for field in kind.needs]
+    if kind.rules:
+        rules["properties"] = dict(kind.rules)
+    if kind.parts:
         rules["properties"] = {"value": {"type": "array", "items": {"$ref": "#/$defs/Assertion"}}}
     return _when(name, rules)
 

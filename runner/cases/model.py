@@ -12,33 +12,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
+from runner.assertions import TYPES
 from runner.cases import declared
 from runner.cases.declared import Field, Model, Schema, Shaped, changed, in_order
 from runner.cases.http_replies import HttpReplies
 from runner.cases.numbers import FreeObject, FreeValue
 
-AssertionType = Literal[
-    "equals",
-    "contains",
-    "not_contains",
-    "icontains",
-    "starts_with",
-    "regex",
-    "json_path",
-    "json_schema",
-    "type",
-    "tool_called",
-    "tool_result",
-    "tool_sequence",
-    "script",
-    "agent",
-    "any_of",
-    "all_of",
-    "latency_ms",
-    "tokens",
-    "cost",
-    "snapshot",
-]
+AssertionType = Annotated[str, Shaped(lambda _: {"type": "literal", "expected": list(TYPES)})]
 PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
 
 

@@ -6,14 +6,14 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from judging import Judges, judge
 
 from runner.assertions import TYPES, check, check_all, problem
 from runner.assertions.base import AssertionResult, Evidence
-from runner.cases.model import Assertion, AssertionType
+from runner.cases.model import Assertion
 
 CHECKS = {
     "equals": {"value": 1},
@@ -43,7 +43,6 @@ OUTPUTS = ["", "abc", "{", "\ud800", None, True, 0, -1.5, 10**400, [], [[[]]], {
 
 def test_the_table_has_every_type() -> None:
     assert list(TYPES) == [*CHECKS]
-    assert sorted(TYPES) == sorted(get_args(AssertionType))
 
 
 @pytest.mark.parametrize("kind", CHECKS)

@@ -10,14 +10,14 @@ import asyncio
 import json
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from judging import Judges
 
-from runner.assertions import TYPES, check_all, problem
+from runner.assertions import TYPES, check_all, problem, type_named
 from runner.assertions.base import Evidence, ToolUse
-from runner.cases.model import AssertionType, Case
+from runner.cases.model import Case
 
 PAGE = Path(__file__).parents[3] / "docs/case-assertions.md"
 TEXT = PAGE.read_text("utf-8")
@@ -57,9 +57,9 @@ def test_every_type_has_its_row_its_fields_and_an_example() -> None:
     fields = {name: re.findall(r"`(\w+)`", takes) for names, takes in rows for name in re.findall(r"`(\w+)`", names)}
     used = {part.type for case, _ in PAIRS for part in Case.model_validate_json(case).assertions or []}
 
-    assert sorted(fields) == sorted(get_args(AssertionType))
+    assert sorted(fields) == sorted(TYPES)
     assert {name: sorted(takes) for name, takes in fields.items()} == {
-        name: sorted(kind.fields) for name, kind in TYPES.items()
+        name: sorted(type_named(name).fields) for name in TYPES
     }
     assert sorted(used) == sorted(TYPES)
     assert TEXT.count("```jsonl\n") == len(PAIRS)

@@ -13,8 +13,8 @@ from case_files import refusal
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from runner.assertions import TYPES, problem
-from runner.cases.json_schema import NEEDED, case_schema, file_schema
+from runner.assertions import TYPES, problem, type_named
+from runner.cases.json_schema import case_schema, file_schema
 from runner.cases.model import Assertion
 from runner.cli.commands.schema import schema
 from runner.environment import Environment
@@ -186,7 +186,7 @@ def test_the_schema_of_files_takes_lists_too(value: Any, valid: bool) -> None:
 
 @pytest.mark.parametrize("name", [name for name in TYPES if name != "equals"])
 def test_the_schema_knows_which_assertions_need_a_field(name: str) -> None:
-    assert (problem(Assertion.model_validate({"type": name})) is not None) == (name in NEEDED)
+    assert (problem(Assertion.model_validate({"type": name})) is not None) == bool(type_named(name).needs)
 
 
 def test_every_field_is_described() -> None:
