@@ -9,7 +9,7 @@ from typing import Any
 
 from scripttest.values import Value
 
-Path = tuple[str | int, ...]
+JsonPath = tuple[str | int, ...]
 """Keys and indexes, from the outermost value inwards."""
 KEEP_ONE = "Keep one of the two"
 MERGE_ONCE = "Merge several mappings with a list: <<: [*first, *second]"
@@ -19,7 +19,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]+')
 class Part(Value):
     """A value in a text; offsets are in characters."""
 
-    path: Path
+    path: JsonPath
     start: int
     """Of its key, or of the value where that has none."""
     value: int
@@ -42,9 +42,9 @@ class _RepeatedError(Exception):
 
 def parts_of(text: str) -> Iterator[Part]:
     """The values in valid JSON, each after those in it."""
-    open_parts: list[tuple[Path, int, int]] = []
+    open_parts: list[tuple[JsonPath, int, int]] = []
     is_list: list[bool] = []
-    path: Path = ()
+    path: JsonPath = ()
     start: int | None = None
     takes_key = False
     for match in _TOKEN.finditer(text):

@@ -51,14 +51,14 @@ def problem(assertion: Assertion) -> str | None:
     return None
 
 
-def parts_of(assertion: Assertion) -> list[Assertion]:
+def inner_assertions(assertion: Assertion) -> list[Assertion]:
     """The assertions in a valid one of these types."""
     return [_part(item) for item in assertion.value]
 
 
 async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *, decides: bool) -> Verdict:
     """`decides`: the outcome of a part which is that of the whole."""
-    details = await check_all(parts_of(assertion), evidence, judges)
+    details = await check_all(inner_assertions(assertion), evidence, judges)
     held = not decides
     judged = [part for part in details if part.judged]
     if any(part.passed is decides and not part.error for part in judged):
@@ -112,7 +112,7 @@ def _levels(value: Any) -> int:
 
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
-    from runner.cases.fields import as_checked, parts_of
+    from runner.cases.fields import as_checked, known_fields
     from runner.cases.model import Assertion
 
     if isinstance(item, str):
@@ -122,7 +122,7 @@ def _part(item: Any) -> Assertion:
     fields = as_checked({str(key): value for key, value in item.items()}, Assertion)
     _known("assertion type", fields.get("type", "equals"), TYPES)
     for field in fields:
-        _known("field", field, parts_of(Assertion))
+        _known("field", field, known_fields(Assertion))
     try:
         return Assertion.model_validate(fields)
     except ValueError as error:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.application.json_parts import Path as Place
+from runner.application.json_parts import JsonPath
 from runner.cases.model import Case, Message, Part
 from runner.errors import ConfigurationError
 from scripttest.values import Value
@@ -29,12 +29,12 @@ _WITH_FILES = ("image", "audio", "file", "input_audio")
 class Reference(Value):
     """A part with a file behind it."""
 
-    place: Place
+    place: JsonPath
     """Of the part, in the case."""
     part: Part
 
 
-def parts_of(case: Case) -> Iterator[Reference]:
+def parts_of_case(case: Case) -> Iterator[Reference]:
     """The parts that go to the agent, without texts that are just strings."""
     if case.messages is not None:
         yield from _of_messages(case.messages, ("messages",))
@@ -46,7 +46,7 @@ def parts_of(case: Case) -> Iterator[Reference]:
         yield Reference(place=("attachments", index), part=part)
 
 
-def parts_of_turn(turn: Turn | ConversationTurn, place: Place) -> Iterator[Reference]:
+def parts_of_turn(turn: Turn | ConversationTurn, place: JsonPath) -> Iterator[Reference]:
     """The parts of one turn, which is at that place in its case."""
     if isinstance(turn.input, Message):
         yield from _of_content(turn.input, (*place, "input"))
@@ -217,12 +217,12 @@ def _length(body: str, is_base64: bool) -> int:
     return len(unquote_to_bytes(body))
 
 
-def _of_messages(messages: list[Message], place: Place) -> Iterator[Reference]:
+def _of_messages(messages: list[Message], place: JsonPath) -> Iterator[Reference]:
     for index, message in enumerate(messages):
         yield from _of_content(message, (*place, index))
 
 
-def _of_content(message: Message, place: Place) -> Iterator[Reference]:
+def _of_content(message: Message, place: JsonPath) -> Iterator[Reference]:
     if isinstance(message.content, Part):
         yield Reference(place=(*place, "content"), part=message.content)
     elif isinstance(message.content, list):

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from runner.application.json_parts import Path as Place
+from runner.application.json_parts import JsonPath
 from runner.assertions import problem as assertion_problem
-from runner.cases.attachments import Reference, absence_of, parts_of, problem_of
+from runner.cases.attachments import Reference, absence_of, parts_of_case, problem_of
 from runner.cases.model import Assertion, Case, Mode
 from runner.cases.problems import Finding
 from runner.durations import seconds_of
@@ -20,14 +20,14 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
     if case.runs is not Mode.STANDARD:
         from runner.cases.conversation_checks import findings_of_turns
 
-        return [*_of_said(case), *findings_of_parts(parts_of(case), folder), *findings_of_turns(case, folder)]
+        return [*_of_said(case), *findings_of_parts(parts_of_case(case), folder), *findings_of_turns(case, folder)]
     if type(case.input) is str and case.messages is None and case.timeout is None and not case.attachments:
         has_expected = case.expected is not None
         for assertion in case.assertions or ():
             if assertion_problem(assertion, has_expected=has_expected):
                 return list(_of_assertions(case))
         return []
-    return [*_of_standard(case), *findings_of_parts(parts_of(case), folder), *_of_assertions(case)]
+    return [*_of_standard(case), *findings_of_parts(parts_of_case(case), folder), *_of_assertions(case)]
 
 
 def findings_of_parts(references: Iterable[Reference], folder: Path) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def findings_of_parts(references: Iterable[Reference], folder: Path) -> Iterator
 
 
 def findings_of_assertions(
-    assertions: Iterable[Assertion], place: Place, *, has_expected: bool = False
+    assertions: Iterable[Assertion], place: JsonPath, *, has_expected: bool = False
 ) -> Iterator[Finding]:
     """What is wrong with a list of assertions at a place of a case."""
     for index, assertion in enumerate(assertions):
@@ -49,7 +49,7 @@ def findings_of_assertions(
             yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
 
 
-def findings_of_duration(text: str | None, place: Place) -> Iterator[Finding]:
+def findings_of_duration(text: str | None, place: JsonPath) -> Iterator[Finding]:
     """What is wrong with a duration, if it is given."""
     if text is not None:
         try:

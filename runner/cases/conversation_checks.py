@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.application.json_parts import Path as Place
+from runner.application.json_parts import JsonPath
 from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import parts_of_turn
 from runner.cases.checks import findings_of_assertions, findings_of_duration, findings_of_parts
@@ -64,7 +64,7 @@ def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
                 path=("checkpoints", index, "id"), text=text, hint="Each checkpoint of a case has an id of its own"
             )
         numbers.setdefault(checkpoint.id, index)
-        place: Place = ("checkpoints", index, "assert")
+        place: JsonPath = ("checkpoints", index, "assert")
         if not checkpoint.assertions:
             yield Finding(path=place, text=f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
         yield from findings_of_assertions(checkpoint.assertions, place)
@@ -96,7 +96,7 @@ def _without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
 
 
 def _of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:
-    place: Place = ("turns", index)
+    place: JsonPath = ("turns", index)
     said = turn.input.content if isinstance(turn.input, Message) else turn.input
     if said is None or said == [] or (isinstance(said, str) and not said.strip()):
         yield Finding(
@@ -113,7 +113,7 @@ def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
     if use is not None and not use.removeprefix("agents:").removeprefix("scripts:").strip():
         hint = 'It is an agent or a script, such as "workers.test.user-simulator"'
         yield Finding(path=("simulator", "use"), text='"simulator.use" names nobody', hint=hint)
-    places: list[tuple[Place, Mapping[str, Any]]] = [
+    places: list[tuple[JsonPath, Mapping[str, Any]]] = [
         (("simulator", "metadata"), simulator.metadata),
         (("simulator", "options", "metadata"), simulator.options.metadata),
     ]
@@ -124,7 +124,7 @@ def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
             yield Finding(path=(*place, "max_turns"), text=text)
 
 
-def _of_graders(graders: Sequence[str | Grader], place: Place, has_expected: bool) -> Iterator[Finding]:
+def _of_graders(graders: Sequence[str | Grader], place: JsonPath, has_expected: bool) -> Iterator[Finding]:
     for index, grader in enumerate(graders):
         if isinstance(grader, str):
             continue

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from runner.application.json_parts import Path, parts_of
+from runner.application.json_parts import JsonPath, parts_of
 from runner.cases.problems import Problem, Problems, problem_at
 from scripttest.values import Value
 
-Places = dict[Path, tuple[int, int]]
+Places = dict[JsonPath, tuple[int, int]]
 """Line and column, each from 1, of each key and element."""
 
 STRING = r'"(?:[^"\\\n]|\\.)*+"'
@@ -37,7 +37,7 @@ class Entry(Value):
     sources: tuple[Entry, Entry] | None = None
     """Its own text and that of its defaults, when it was put together of the two."""
 
-    def place(self, path: Path) -> tuple[int, int]:
+    def place(self, path: JsonPath) -> tuple[int, int]:
         """Line and column of a part, or of the closest one around it."""
         if self.sources is not None:
             return self.sources[self.inherits(path)].place(path)
@@ -46,13 +46,13 @@ class Entry(Value):
             path = path[:-1]
         return places.get(path, (self.line, self.column))
 
-    def holds(self, path: Path) -> bool:
+    def holds(self, path: JsonPath) -> bool:
         """Whether there is such a part."""
         if self.sources is not None:
             return any(source.holds(path) for source in self.sources)
         return path in (self.places or _places(self))
 
-    def inherits(self, path: Path) -> bool:
+    def inherits(self, path: JsonPath) -> bool:
         """Whether a part, or the closest one around it, comes from the defaults."""
         if self.sources is None:
             return False

@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from runner.application.json_parts import Path
+from runner.application.json_parts import JsonPath
 from runner.cases.declared import Model, ValidationError, fields_of, schema_of
-from runner.cases.fields import model_at, parts_of, same_fields
+from runner.cases.fields import known_fields, model_at, same_fields
 from runner.cases.http_replies import UNKNOWN_PART, known_parts
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
 from runner.cases.model import Assertion, Case
@@ -44,7 +44,7 @@ _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a num
 
 
 class _Complaint(Value):
-    path: Path
+    path: JsonPath
     type: str
     misfit: bool
     """It says that the value has another shape."""
@@ -55,7 +55,7 @@ def explain(error: ValidationError, value: dict[str, Any], model: type[Case]) ->
     """What is wrong with the value of a case of that model, in pydantic's order."""
     errors = error.errors(include_url=False, include_input=False)
     complaints = [_complaint(item["loc"], item["type"], item.get("ctx", {}), value) for item in errors]
-    findings: dict[tuple[Path, str], Finding] = {}
+    findings: dict[tuple[JsonPath, str], Finding] = {}
     for complaint in complaints:
         if complaint.misfit and any(_counts_more(other, complaint) for other in complaints):
             continue
@@ -112,7 +112,7 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     return Finding(path=path, text=f"{written(path)}: {kind.replace('_', ' ')}")
 
 
-def _unknown(path: Path, value: dict[str, Any], model: type[Model] | None, case: type[Case]) -> Finding:
+def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, case: type[Case]) -> Finding:
     """A field that its object does not have."""
     name, around = str(path[-1]), at(value, path[:-1])
     for other in same_fields(model, name) if model else ():
@@ -125,13 +125,13 @@ def _unknown(path: Path, value: dict[str, Any], model: type[Model] | None, case:
     found = misplaced(path, case, value)
     if found:
         return found
-    known = tuple(parts_of(model)) if model else ()
+    known = tuple(known_fields(model)) if model else ()
     hint = _closest(name, known) or (_closest(name, known_elsewhere(case)) if len(path) == 1 else None)
     hint = hint or f"It takes {', '.join(known)}, and any field that starts with x-"
     return Finding(path=path, text=f'unknown field "{name}"{_inside(path[:-1])}', hint=hint, unknown=True)
 
 
-def _no_choice(path: Path, actual: str, inside: type[Model] | None, model: type[Model] | None) -> Finding:
+def _no_choice(path: JsonPath, actual: str, inside: type[Model] | None, model: type[Model] | None) -> Finding:
     """A word that is none of those that a field takes; `inside` is the model whose `type` it stands for, if it does."""
     owner, field = (inside, "type") if inside else (model, str(path[-1]))
     assert owner is not None
@@ -146,7 +146,7 @@ def _no_choice(path: Path, actual: str, inside: type[Model] | None, model: type[
     )
 
 
-def at(value: Any, path: Path) -> Any:
+def at(value: Any, path: JsonPath) -> Any:
     """What is at the path of a value; None when there is nothing."""
     for part in path:
         try:
@@ -156,7 +156,7 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-def written(path: Path) -> str:
+def written(path: JsonPath) -> str:
     """A path as people write it: `"assert[0].type"`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return f'"{text[1:]}"'
@@ -168,7 +168,7 @@ def _closest(name: str, known: tuple[str, ...]) -> str | None:
     return did_you_mean(name, known)
 
 
-def _inside(path: Path) -> str:
+def _inside(path: JsonPath) -> str:
     return f" in {written(path)}" if path else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from runner.application.json_parts import Path
+from runner.application.json_parts import JsonPath
 from runner.cases.declared import Model, OpenModel, fields_of, once
 from scripttest.values import Value
 
@@ -29,7 +29,7 @@ _FREE_VALUE = Inside()
 
 
 @once
-def parts_of(model: type[Model]) -> dict[str, Inside]:
+def known_fields(model: type[Model]) -> dict[str, Inside]:
     """Field names, in every spelling → what is in the field."""
     return {
         spelling: _inside(field.annotation, issubclass(model, OpenModel))
@@ -45,21 +45,21 @@ def same_fields(model: type[Model], name: str) -> tuple[str, ...]:
     return tuple(other for names in every if name in names for other in names if other != name)
 
 
-def model_at(path: Path, model: type[Model]) -> type[Model] | None:
+def model_at(path: JsonPath, model: type[Model]) -> type[Model] | None:
     """The model of the object at a path of a value of that model; None for free values."""
     inside = Inside(object=model)
     for part in path:
         if isinstance(part, int):
             inside = Inside(object=inside.element)
         else:
-            inside = parts_of(inside.object).get(part, _FREE_VALUE) if inside.object else _FREE_VALUE
+            inside = known_fields(inside.object).get(part, _FREE_VALUE) if inside.object else _FREE_VALUE
     return inside.object
 
 
 def as_checked(value: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
     """A JSON object of that model without the fields that are the user's own, and those that are null because they are
     not given."""
-    parts = parts_of(model)
+    parts = known_fields(model)
     found = {}
     for key, inner in value.items():
         inside = parts.get(key, _FREE_VALUE)

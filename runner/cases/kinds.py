@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.application.json_parts import Path
+from runner.application.json_parts import JsonPath
 from runner.cases.declared import Model
-from runner.cases.fields import as_checked, parts_of
+from runner.cases.fields import as_checked, known_fields
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
@@ -40,7 +40,7 @@ def as_case(entry: Mapping[str, Any]) -> tuple[type[Case], dict[str, Any]]:
     """The model of an entry, and what is checked of it: without the user's own fields, and those that are null."""
     model = model_of(entry)
     value = as_checked(entry, model)
-    unknown = [name for name, inner in value.items() if inner is None and name not in parts_of(model)]
+    unknown = [name for name, inner in value.items() if inner is None and name not in known_fields(model)]
     for name in unknown:
         if name in known_elsewhere(model):
             del value[name]
@@ -58,19 +58,19 @@ def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
     return Finding(path=("mode",), text=f'unknown mode "{mode}"', hint=hint)
 
 
-def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
+def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
     """What to say of an unknown field of an entry that another mode has; None when none has it."""
     from runner.cases.conversations import ConversationCase, ConversationTurn, DynamicCase, MultiTurnCase, Turn
 
     name = str(path[-1])
     if len(path) == 3 and path[0] == "turns" and path[1:2] != (name,):
-        if name in parts_of(ConversationTurn) and model is MultiTurnCase:
+        if name in known_fields(ConversationTurn) and model is MultiTurnCase:
             return Finding(
                 path=path,
                 text=f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}',
                 hint='Add it beside "turns"',
             )
-        if name in parts_of(Turn) and model is ConversationCase:
+        if name in known_fields(Turn) and model is ConversationCase:
             text = f'"{name}" in "turns[{path[1]}]" is a field of multi-turn cases, and this is a conversation'
             return Finding(path=path, text=text, hint=f'Give "{name}" of the whole case')
         return None
@@ -90,10 +90,10 @@ def misplaced(path: Path, model: type[Case], entry: Mapping[str, Any]) -> Findin
         (MultiTurnCase, "multi-turn cases", 'Add "type": "multi_turn"'),
         (DynamicCase, "dynamic cases", 'Add "simulator" and "checkpoints"'),
     ]
-    having = [(words, hint) for kind, words, hint in kinds if name in parts_of(kind)]
+    having = [(words, hint) for kind, words, hint in kinds if name in known_fields(kind)]
     if not having:
         return None
-    if model is MultiTurnCase and name in parts_of(ConversationCase):
+    if model is MultiTurnCase and name in known_fields(ConversationCase):
         return Finding(path=path, text=f'"{name}" needs {CONVERSATION_MODE}', hint=f'Add it, or leave "{name}" out')
     this = {
         Case: "a standard case",
@@ -110,4 +110,4 @@ def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
     from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
 
     models = (MultiTurnCase, DynamicCase, ConversationCase)
-    return tuple(dict.fromkeys(name for kind in models if kind is not model for name in parts_of(kind)))
+    return tuple(dict.fromkeys(name for kind in models if kind is not model for name in known_fields(kind)))

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic_core import PydanticCustomError
 
-from runner.application.json_parts import Path
+from runner.application.json_parts import JsonPath
 from runner.cases.declared import Schema, Shaped, changed, in_order
 
 TOO_LARGE = "too_large"
@@ -24,7 +24,7 @@ def _checked(value: T) -> T:
     return value
 
 
-def _too_large(value: Any, place: Path) -> Iterator[Path]:
+def _too_large(value: Any, place: JsonPath) -> Iterator[JsonPath]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _too_large(inner, (*place, key))

@@ -8,7 +8,7 @@ from runner.errors import ConfigurationError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.application.json_parts import Path
+    from runner.application.json_parts import JsonPath
 
 SHOWN = 20
 """Problems that are told in full; of the others, how many there are."""
@@ -21,7 +21,7 @@ LONG_HINT = 80
 class Finding(Value):
     """Something wrong within a case."""
 
-    path: Path
+    path: JsonPath
     text: str
     hint: str | None = None
     unknown: bool = False

@@ -81,8 +81,8 @@ def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Ref
         elif assertion.type == "script":
             yield Reference(kind="judge", text=assertion.script or assertion.use or "")
         elif assertion.type in ("any_of", "all_of"):
-            from runner.assertions.composition import parts_of
+            from runner.assertions.composition import inner_assertions
 
-            yield from _of_assertions(parts_of(assertion))
+            yield from _of_assertions(inner_assertions(assertion))
         if assertion.options.connector:
             yield Reference(kind="connector", text=assertion.options.connector)

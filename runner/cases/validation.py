@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from runner.application.json_parts import KEEP_ONE, Path, given_twice, repeated_keys, repeats_keys
+from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
 from runner.cases.declared import ValidationError, schema_of, validator_of
 from runner.cases.entries import Entry, Splitter, without_noise
 from runner.cases.explain import at, explain
@@ -191,7 +191,7 @@ def _checked(value: Any) -> Case:
     return model.model_validate(value)
 
 
-def _as_written(path: Path, entry: Entry) -> Path:
+def _as_written(path: JsonPath, entry: Entry) -> JsonPath:
     """A path with the spellings of its fields that the entry has."""
     for end, part in enumerate(path, 1):
         before = path[: end - 1]

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import yaml
 
 from runner.application.documents import in_words, yaml_loader
-from runner.application.json_parts import Path, given_twice
+from runner.application.json_parts import JsonPath, given_twice
 from runner.application.yaml_keys import place_of, repeated_yaml_keys
 from runner.cases.entries import Entry, Places
 from runner.cases.listing import DEFAULTS, check_beside, is_usable, list_of, with_defaults
@@ -100,7 +100,7 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems, is_case: bool = Tru
     return Entry(line=line, column=column, text=text, places=places)
 
 
-def _collect(node: yaml.Node, path: Path, places: Places) -> None:
+def _collect(node: yaml.Node, path: JsonPath, places: Places) -> None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             places[(*path, str(key.value))] = place_of(key)

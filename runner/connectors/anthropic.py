@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.connectors.base import Completion, Message, ModelRequest, ToolCall
 from runner.connectors.capabilities import capabilities_of
-from runner.connectors.parts import data_of, parts_of, text_of, url_of
+from runner.connectors.parts import content_parts, data_of, text_of, url_of
 from runner.connectors.provider import HttpConnector, ProviderError
 from runner.connectors.usage import Figures, shown
 
@@ -107,7 +107,7 @@ class AnthropicConnector(HttpConnector):
         return written
 
     def _blocks(self, message: Message, vision: bool) -> list[dict[str, Any]]:
-        blocks = [self._block(part) for part in parts_of(message) if vision or part.get("type") != "image_url"]
+        blocks = [self._block(part) for part in content_parts(message) if vision or part.get("type") != "image_url"]
         blocks += [_tool_use(call) for call in message.get("tool_calls") or ()]
         return [block for block in blocks if block.get("text") != ""]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage
 from runner.connectors.capabilities import capabilities_of
-from runner.connectors.parts import data_of, parts_of, url_of
+from runner.connectors.parts import content_parts, data_of, url_of
 from runner.connectors.provider import HttpConnector, ProviderError
 from runner.connectors.usage import Figures, shown
 
@@ -63,7 +63,7 @@ class OpenAIConnector(HttpConnector):
     def _message(self, message: Message, vision: bool) -> Message:
         written = {name: message[name] for name in _MESSAGE_FIELDS if name in message}
         if not isinstance(message.get("content"), str | None):
-            parts = [self._part(part) for part in parts_of(message) if vision or part.get("type") != "image_url"]
+            parts = [self._part(part) for part in content_parts(message) if vision or part.get("type") != "image_url"]
             written["content"] = parts or ""
         if message.get("tool_calls"):
             written["tool_calls"] = [_tool_call(call) for call in message["tool_calls"]]

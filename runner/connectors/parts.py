@@ -53,7 +53,7 @@ def data_of(url: str) -> Data | None:
     return Data(mime=head or "text/plain", base64=base64.b64encode(unquote_to_bytes(body)).decode())
 
 
-def parts_of(message: Message) -> list[dict[str, Any]]:
+def content_parts(message: Message) -> list[dict[str, Any]]:
     """The content of a message as a list of parts."""
     content = message.get("content")
     if isinstance(content, str):
@@ -65,7 +65,7 @@ def parts_of(message: Message) -> list[dict[str, Any]]:
 
 def text_of(message: Message) -> str:
     """The text of a message's content, its parts joined by newlines."""
-    return "\n".join(str(part.get("text", "")) for part in parts_of(message) if part.get("type") == "text")
+    return "\n".join(str(part.get("text", "")) for part in content_parts(message) if part.get("type") == "text")
 
 
 def url_of(part: dict[str, Any], kind: str) -> str:

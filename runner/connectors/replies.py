@@ -15,8 +15,7 @@ from typing import Any
 
 from runner.application.documents import read_yaml
 from runner.connectors.reply_conditions import Condition, read_conditions
-from runner.connectors.reply_situation import Path as ValuePath
-from runner.connectors.reply_situation import Situation
+from runner.connectors.reply_situation import Situation, ValuePath
 from runner.connectors.reply_templates import Lookup, compile_templates, names_in
 from runner.durations import FORMS, seconds_of
 from runner.errors import ConfigurationError, did_you_mean

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.connectors.reply_situation import Path
+from runner.connectors.reply_situation import ValuePath
 from runner.connectors.reply_templates import (
     Lookup,
     TemplateError,
@@ -75,7 +75,7 @@ class Comparison(Value):
 class Condition(Value):
     """One line of `when`."""
 
-    path: Path
+    path: ValuePath
     comparisons: tuple[Comparison, ...]
     """One of them has to hold."""
 
@@ -131,7 +131,7 @@ def _condition(name: str, wanted: Any) -> Condition:
     return Condition(path=path, comparisons=tuple(_comparison(name, option, path) for option in options))
 
 
-def _comparison(name: str, wanted: Any, path: Path) -> Comparison:
+def _comparison(name: str, wanted: Any, path: ValuePath) -> Comparison:
     if isinstance(wanted, bool):
         return Comparison(kind="present", source=wanted, value=wanted)
     if isinstance(wanted, str):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAMES = ("input", "system", "turn", "call", "tool", "tools", "metadata", "agent", "messages")
 
-Path = tuple[str, ...]
+ValuePath = tuple[str, ...]
 """`tool.result.id` in its parts."""
 
 
@@ -37,7 +37,7 @@ class Situation:
         self._messages = request.messages if length is None else request.messages[:length]
         self._known: dict[str, Any] = {}
 
-    def value(self, path: Path) -> Any:
+    def value(self, path: ValuePath) -> Any:
         """The value at a path. Raises KeyError when there is none."""
         value = self._named(path[0])
         for step in path[1:]:

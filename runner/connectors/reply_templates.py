@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from runner.connectors.reply_situation import NAMES, Path
+from runner.connectors.reply_situation import NAMES, ValuePath
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
 _BRACES = re.compile(r"\{\{(.*?)\}\}", re.S)
 _EXPRESSION = re.compile(r"\s*([A-Za-z]\w*(?:\.[\w-]+)*)\s*((?:\|\s*\w+\s*)*)")
 
-Lookup = Callable[[Path], Any]
+Lookup = Callable[[ValuePath], Any]
 """Finds the value of a path; raises KeyError."""
 
 
@@ -30,7 +30,7 @@ class Expression(Value):
     """What stands between the braces."""
 
     source: str
-    path: Path
+    path: ValuePath
     filters: tuple[str, ...]
 
     def value(self, lookup: Lookup) -> Any:
@@ -90,7 +90,7 @@ def names_in(value: Any) -> set[str]:
     return {name for item in items for name in names_in(item)}
 
 
-def path_of(text: str, names: tuple[str, ...] = NAMES) -> Path:
+def path_of(text: str, names: tuple[str, ...] = NAMES) -> ValuePath:
     """The parts of a dotted path whose first must be a known name. Raises ConfigurationError, detail only."""
     path = tuple(text.split("."))
     if path[0] not in names:

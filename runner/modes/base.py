@@ -12,7 +12,7 @@ from runner.agents.chat import Chat, Origin, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
 from runner.assertions.differences import COMPARED, comparable, difference
-from runner.cases.attachments import described, parts_of
+from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.cli.options import DEFAULT_THRESHOLD
 from runner.connectors.base import Usage
@@ -268,7 +268,7 @@ class CaseAttempt:
             transcript=tuple(self.transcript),
             threshold=self.threshold,
             checks_nothing=self._checks_nothing,
-            attachments=described(parts_of(case), self.folder),
+            attachments=described(parts_of_case(case), self.folder),
         )
 
 
