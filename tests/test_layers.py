@@ -125,12 +125,12 @@ DOORS = {
     "runner/cases": "attachments conversations fields json_schema messages model reader references select values",
     "runner/agents": "answer answers assistant chat helpers judges references runtime service simulators",
     "runner/agents/mcp": "answers base servers toolbox",
-    "runner/results": "attachments comparison events facts fold places plain replay result_lines run_records saved"
+    "runner/results": "attachments changes comparison events facts fold places plain replay result_lines run_records saved"
     " script_records snapshot_lines stability strictness summary verdict",
     "runner/modes": "awaiting base grading",
     "runner/planning": "dependencies filters generators inputs resolution resume selection shards sources",
     "runner/reporters": "__init__ again base multiplexer ordered",
-    "runner/reporters/console": "console progress text values",
+    "runner/reporters/console": "change_lines console progress text values",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",

@@ -1,8 +1,13 @@
-"""What has changed from one run to another."""
+"""What has changed from one run to another: the one comparison that the console, Markdown, JSON and the HTML page show.
+
+Results are matched by suite and id. Everything is decided here, by the thresholds of `Thresholds`; what shows a
+comparison decides nothing.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from difflib import unified_diff
 from statistics import fmean
 from typing import Any
@@ -10,8 +15,10 @@ from typing import Any
 from runner.assertions.values import equal
 from runner.reporters.console.values import as_value
 from runner.reporters.files.document import Record, Report
-from runner.results.facts import errors_of
-from scripttest.values import Value, fields_of
+from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
+from runner.results.facts import errors_of, tokens_of
+from runner.results.verdict import Verdict, verdict_in
+from scripttest.values import Value
 
 DIFF_LINES = 40
 """Lines of the difference of two outputs that are kept."""
@@ -19,118 +26,155 @@ LINE_LIMIT = 300
 """Characters of such a line."""
 
 
-class Change(Value):
-    """One result that is not what it was."""
-
-    suite: str
-    id: str
-    before: str | None
-    """`passed`, `failed`, `skipped` or `flaky`; None when it was not there."""
-    after: str | None
-    before_ms: float | None = None
-    """Mean of its runs."""
-    after_ms: float | None = None
-    error: str | None = None
-    """Why it fails now."""
-    diff: tuple[str, ...] = ()
-    """How its output changed, as a unified diff."""
-
-    def record(self) -> Record:
-        """As JSON, without what is not known."""
-        return {key: value for key, value in fields_of(self).items() if value is not None and value != ()}
+DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.PASSED, Verdict.SKIPPED)
+"""Of several results of one name, the first of these that one has is the verdict on all."""
 
 
-class Comparison(Value):
-    """The changes, by their kind. A result may be of several kinds."""
+class _Result(Value):
+    """One result of a report."""
 
-    new_failures: list[Change]
-    """They fail now, and did not, or were not there."""
-    flaky: list[Change]
-    """Of several runs some pass now and some fail, or did so before."""
-    still_failing: list[Change]
-    fixed: list[Change]
-    slower: list[Change]
-    changed: list[Change]
-    """They pass as before, with another output."""
-    added: list[Change]
-    removed: list[Change]
-
-    @property
-    def regressions(self) -> list[Change]:
-        """New failures, and what passed in every run and now passes in some."""
-        return self.new_failures + [change for change in self.flaky if (change.before, change.after) == _UNSTEADY]
-
-
-_UNSTEADY = ("passed", "flaky")
-
-
-class _Runs(Value):
-    """All runs of one case or test."""
-
-    status: str
-    milliseconds: float
+    side: Side
     record: Record
     """The first one that failed, else the first one."""
 
 
-def compare(before: Report, after: Report, factor: float, least: float) -> Comparison:
-    """Compares by suite and id.
+def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) -> Comparison:
+    """Compares two reports, the older one first."""
+    old, new = _results(before), _results(after)
+    changes = tuple(_change(key, old.get(key), new.get(key), thresholds) for key in dict.fromkeys([*old, *new]))
+    sides = [(change.before, change.after) for change in changes]
+    both = [(was, now) for was, now in sides if was is not None and now is not None and was.judged and now.judged]
+    return Comparison(changes=changes, measures=tuple(_measures(both)), compared=len(both))
 
-    Args:
-        factor: how many times as long a result has to take to be slower.
-        least: and how many milliseconds longer.
-    """
-    old, new = _runs(before), _runs(after)
-    found = Comparison(
-        new_failures=[], flaky=[], still_failing=[], fixed=[], slower=[], changed=[], added=[], removed=[]
+
+def _change(key: tuple[str, str], before: _Result | None, after: _Result | None, thresholds: Thresholds) -> Change:
+    was = before.side if before is not None else None
+    now = after.side if after is not None else None
+    kinds = list(_kinds(was, now, thresholds))
+    diff: tuple[str, ...] = ()
+    error = None
+    if after is not None and after.side.status not in ("passed", "skipped"):
+        error = next(iter(errors_of(after.record)), None)
+    if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
+        diff = _difference(before.record, after.record)
+        kinds += ["changed"] if diff else []
+    return Change(
+        suite=key[0],
+        id=key[1],
+        before=was,
+        after=now,
+        kinds=tuple(kinds),
+        regression=_is_regression(was, now, thresholds),
+        error=error,
+        diff=diff,
     )
-    for suite, id in dict.fromkeys([*old, *new]):
-        was, now = old.get((suite, id)), new.get((suite, id))
-        change = Change(
-            suite=suite,
-            id=id,
-            before=was.status if was else None,
-            after=now.status if now else None,
-            before_ms=round(was.milliseconds) if was else None,
-            after_ms=round(now.milliseconds) if now else None,
-            error=next(iter(errors_of(now.record)), None) if now and now.status in ("failed", "flaky") else None,
-        )
-        if now is None:
-            found.removed.append(change)
-            continue
-        if was is None:
-            found.added.append(change)
-        _by_status(found, change)
-        if was is not None and {was.status, now.status} == {"passed"}:
-            if now.milliseconds >= was.milliseconds * factor and now.milliseconds - was.milliseconds >= least:
-                found.slower.append(change)
-            if diff := _difference(was.record, now.record):
-                found.changed.append(change.replace(diff=diff))
-    return found
 
 
-def _by_status(found: Comparison, change: Change) -> None:
-    if change.after == "failed":
-        (found.still_failing if change.before == "failed" else found.new_failures).append(change)
-    elif change.before is not None and change.after == "passed" and change.before in ("failed", "flaky"):
-        found.fixed.append(change)
-    if "flaky" in (change.before, change.after):
-        found.flaky.append(change)
+def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -> bool:
+    if now is None:
+        return False
+    newly_failed = now.verdict == Verdict.FAILED and (was is None or was.verdict != Verdict.FAILED)
+    return newly_failed or (was is not None and _fall(was.rate, now.rate) >= thresholds.regression)
 
 
-def _runs(report: Report) -> dict[tuple[str, str], _Runs]:
+def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterator[str]:
+    """All kinds but `changed`."""
+    if now is None:
+        yield "removed"
+        return
+    if was is None:
+        yield "added"
+    earlier = was.verdict if was is not None else None
+    if now.verdict == Verdict.BROKEN:
+        yield "errors"
+    elif now.status == Verdict.FAILED:
+        yield "still_failing" if earlier == Verdict.FAILED else "new_failures"
+    if was is not None and "flaky" in (was.status, now.status) and _fall(was.rate, now.rate) > 0:
+        yield "dropped"
+    if now.status == "flaky" or (was is not None and was.status == "flaky"):
+        yield "flaky"
+    if was is None:
+        return
+    if now.verdict == Verdict.PASSED and earlier == Verdict.FAILED:
+        yield "fixed"
+    elif now.verdict in (Verdict.PASSED, Verdict.SKIPPED) and now.verdict != earlier:
+        yield "other"
+    if _fall(was.score, now.score) >= thresholds.score:
+        yield "lower_scores"
+    if now.verdict == earlier == Verdict.PASSED:
+        if _is_slower(was.milliseconds, now.milliseconds, thresholds):
+            yield "slower"
+        if _is_slower(now.milliseconds, was.milliseconds, thresholds):
+            yield "faster"
+    for kind, some, more in (("more_tokens", was.tokens, now.tokens), ("higher_costs", was.cost, now.cost)):
+        if some is not None and more is not None and more > some and more >= some * thresholds.usage_factor:
+            yield kind
+
+
+def _fall(was: float | None, now: float | None) -> float:
+    """By how much a figure has fallen; 0 where one is not known."""
+    return round(was - now, 9) if was is not None and now is not None else 0
+
+
+def _is_slower(before: float, after: float, thresholds: Thresholds) -> bool:
+    return after >= before * thresholds.slower_factor and after - before >= thresholds.slower_by
+
+
+def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
+    figures: dict[str, Callable[[Side], float | None]] = {
+        "pass_rate": lambda side: side.rate,
+        "score": lambda side: side.score,
+        "duration_ms": lambda side: side.milliseconds,
+        "tokens": lambda side: side.tokens,
+        "cost": lambda side: side.cost,
+    }
+    for key, of in figures.items():
+        pairs = [(was, now) for was, now in ((of(was), of(now)) for was, now in both) if None not in (was, now)]
+        if pairs:
+            before, after = (
+                fmean(figure for figure in side if figure is not None) for side in zip(*pairs, strict=True)
+            )
+            yield Measure(key=key, before=before, after=after)
+
+
+def _results(report: Report) -> dict[tuple[str, str], _Result]:
     found: dict[tuple[str, str], list[Record]] = {}
     for record in report.results:
         found.setdefault((record["suite"], record["id"]), []).append(record)
-    return {key: _folded(records) for key, records in found.items()}
+    return {key: _result(records) for key, records in found.items()}
 
 
-def _folded(records: list[Record]) -> _Runs:
+def _result(records: list[Record]) -> _Result:
+    """All lines of one result, of which there are several when its name occurs twice."""
     runs = [run for record in records for run in (record.get("runs") or {}).get("attempts") or [record]]
-    statuses = {run["status"] for run in runs} - {"skipped"} or {"skipped"}
-    status = "flaky" if len(statuses) > 1 else statuses.pop()
-    first = next((record for record in records if record["status"] == "failed"), records[0])
-    return _Runs(status=status, milliseconds=fmean(run.get("duration_ms") or 0 for run in runs), record=first)
+    ended = [run for run in runs if verdict_in(run) in (Verdict.PASSED, Verdict.FAILED)]
+    judged = [run for run in ended if run.get("judged", True)] or ended
+    passed = sum(run["status"] == "passed" for run in judged)
+    verdicts = set(map(verdict_in, records))
+    verdict = next(verdict for verdict in DECIDING if verdict in verdicts)
+    shown = judged or runs
+    side = Side(
+        verdict=verdict,
+        status="flaky" if 0 < passed < len(judged) else verdict.value,
+        judged=len(judged),
+        passed=passed,
+        milliseconds=fmean(run.get("duration_ms") or 0 for run in shown),
+        score=_mean(run.get("score") for run in shown),
+        tokens=_mean(map(_tokens, shown)),
+        cost=_mean((run.get("usage") or run).get("cost") for run in shown),
+    )
+    return _Result(side=side, record=next((record for record in records if record["status"] == "failed"), records[0]))
+
+
+def _tokens(run: Record) -> float | None:
+    """What a run took: a result says it in its `usage`, one of several runs by itself."""
+    tokens = tokens_of(run["usage"]) if run.get("usage") else run.get("tokens")
+    return tokens or None
+
+
+def _mean(figures: Iterable[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return fmean(known) if known else None
 
 
 def _difference(before: Record, after: Record) -> tuple[str, ...]:

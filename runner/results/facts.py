@@ -107,9 +107,9 @@ def tokens_of(usage: Record) -> int:
     return int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
 
 
-def dollars(cost: float) -> str:
-    """An amount in US dollars, for people."""
-    return f"${cost:.4f}"
+def dollars(cost: float, digits: int = 4) -> str:
+    """An amount in US dollars, for people; `digits` are those behind the point."""
+    return f"${cost:.{digits}f}"
 
 
 def _place(part: Record) -> Place | None:

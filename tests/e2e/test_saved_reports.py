@@ -416,8 +416,12 @@ New failures (2)
   c.jsonl › new and bad: not there → failed
     never worked
 
+Lower pass rates (1)
+  c.jsonl › unsteady: 3 of 3 → 1 of 2 runs passed, a regression
+    now and then
+
 Flaky (1)
-  c.jsonl › unsteady: passed → flaky
+  c.jsonl › unsteady: passed → flaky (3 of 3 → 1 of 2 runs passed)
     now and then
 
 Still failing (1)
@@ -444,6 +448,10 @@ Added (2)
 
 Removed (1)
   c.jsonl › gone: was passed
+
+Of 7 results judged in both, each run:
+  Pass rate: 71.4% → 64.3%
+  Duration:  86ms → 200ms
 
 3 regressions
 """
@@ -518,13 +526,20 @@ def test_diff_writes_what_changed(two: Application) -> None:
 
     assert run.stdout.endswith("3 regressions\nWrote <app>/d.json\nWrote <app>/d.md\n")
     found = json.loads((two.root / "d.json").read_text())
-    assert {kind: [change["id"] for change in changes] for kind, changes in found.items() if kind != "regressions"} == {
+    assert {kind: [change["id"] for change in changes] for kind, changes in found.items() if type(changes) is list} == {
         "new_failures": ["breaks", "new and bad"],
+        "dropped": ["unsteady"],
         "flaky": ["unsteady"],
+        "errors": [],
         "still_failing": ["still"],
         "fixed": ["fixed"],
+        "lower_scores": [],
         "slower": ["slower"],
+        "faster": [],
+        "more_tokens": [],
+        "higher_costs": [],
         "changed": ["changed"],
+        "other": [],
         "added": ["new", "new and bad"],
         "removed": ["gone"],
     }
@@ -533,7 +548,7 @@ def test_diff_writes_what_changed(two: Application) -> None:
         {"suite": "c.jsonl", "id": "slower", "before": "passed", "after": "passed", "before_ms": 100, "after_ms": 900}
     ]
     text = (two.root / "d.md").read_text()
-    assert text.startswith("# Changes\n\n3 regressions\n\n| Kind            | Results |\n")
+    assert text.startswith("# Changes\n\n3 regressions\n\n| Kind             | Results |\n")
     assert "- c.jsonl › **breaks**: passed → failed\n" in text
 
 

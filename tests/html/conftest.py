@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from runner.reporters.files.document import Report
 from runner.reporters.html.report import render
+from runner.results.changes import Comparison
 
 CHROMIUM = shutil.which("chromium")
 PATIENCE = 10_000
@@ -24,7 +25,12 @@ WINDOW: ViewportSize = {"width": 1280, "height": 900}
 
 class OpenReport(Protocol):
     def __call__(
-        self, report: Report | Path, baseline: Report | None = None, hash: str = "", **context: Any
+        self,
+        report: Report | Path,
+        baseline: Report | None = None,
+        hash: str = "",
+        found: Comparison | None = None,
+        **context: Any,
     ) -> Page: ...
 
 
@@ -91,11 +97,17 @@ def open_report(browser: Browser, usual: Page, tmp_path: Path) -> Iterator[OpenR
     for event, listener in listeners.items():
         usual.on(event, listener)  # type: ignore[call-overload]
 
-    def open(report: Report | Path, baseline: Report | None = None, hash: str = "", **context: Any) -> Page:
+    def open(
+        report: Report | Path,
+        baseline: Report | None = None,
+        hash: str = "",
+        found: Comparison | None = None,
+        **context: Any,
+    ) -> Page:
         path = report
         if not isinstance(path, Path):
             path = tmp_path / f"report-{len(opened)}.html"
-            path.write_text(render(report, baseline), "utf-8")  # type: ignore[arg-type]
+            path.write_text(render(report, baseline, found), "utf-8")  # type: ignore[arg-type]
         page = usual
         if context:
             contexts.append(browser.new_context(**{"viewport": WINDOW, **context}))

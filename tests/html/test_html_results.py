@@ -340,7 +340,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize(("of", "id", "command"), COMMANDS.values(), ids=COMMANDS)
 def test_the_command_runs_the_same_again(of: Any, id: str, command: str) -> None:
-    made = blocks_of(report([of], [result(of["id"], id)]), "", digests=False)
+    made = blocks_of(report([of], [result(of["id"], id)]), "")
 
     ((_, extra),) = json.loads(decompress(b64decode(dict(made)["block-0"])))
     assert extra["command"] == command
@@ -349,7 +349,7 @@ def test_the_command_runs_the_same_again(of: Any, id: str, command: str) -> None
 def test_a_result_of_another_version_may_have_any_keys() -> None:
     odd = {**result(SCRIPT, "TestA"), "row": 1, "text": 2, "failed": 3}
 
-    made = blocks_of(report([suite(SCRIPT, "script_test")], [odd]), "", digests=False)
+    made = blocks_of(report([suite(SCRIPT, "script_test")], [odd]), "")
 
     ((record, _),) = json.loads(decompress(b64decode(dict(made)["block-0"])))
     assert record == odd

@@ -11,6 +11,8 @@ from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
 from runner.reporters.html.report import render
+from runner.results.changes import Thresholds
+from runner.results.comparison import compare
 
 DRAWN = """canvas => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
@@ -146,16 +148,21 @@ def test_a_baseline_says_what_changed(compared: Page) -> None:
     section = compared.get_by_role("region", name="Compared with the baseline of 20 Nov 2026, 08:00")
 
     assert section.locator(".chip").all_inner_texts() == [
-        "New failures 1", "Fixed 1", "Still failing 1", "New results 1", "Slower 1", "Changed output 2", "Other status 1",
+        "New failures 1", "Still failing 1", "Fixed 1", "Slower 1", "Changed outputs 1", "Other status 1", "Added 1",
     ]  # fmt: skip
-    assert section.locator(".figures dd").all_inner_texts() == ["75 % → 71.4 %", "161 ms → 461 ms", "8 → 8"]
+    assert section.locator(".outcome").inner_text() == "1 regression"
+    assert section.locator(".figures > div").all_inner_texts() == [
+        "Results\n8 → 8",
+        "Pass rate\n66.7% → 66.7%",
+        "Duration\n25ms → 75ms",
+    ]
     section.get_by_text("1 result of the baseline not run").click()
     assert section.locator(".links li").all_inner_texts() == ["gone"]
 
 
 @pytest.mark.parametrize(
     ("kind", "wanted"),
-    {"New failures": ["broke"], "Fixed": ["mended"], "Slower": ["slow"], "New results": ["new"], "Changed output": ["broke", "other"], "Other status": ["later"]}.items(),
+    {"New failures": ["broke"], "Fixed": ["mended"], "Slower": ["slow"], "Added": ["new"], "Changed outputs": ["other"], "Other status": ["later"]}.items(),
     ids=lambda value: value if isinstance(value, str) else "",
 )  # fmt: skip
 def test_what_changed_is_a_filter(compared: Page, kind: str, wanted: list[str]) -> None:
@@ -173,3 +180,83 @@ def test_a_result_shows_how_its_output_changed(compared: Page) -> None:
     lines = [line.inner_text().split("\n") for line in detail.locator(".diff .line").all()]
     assert lines == [[" ", "{"], [" ", '  "a": 1,'], ["−", '  "b": 2'], ["+", '  "b": 3'], [" ", "}"]]
     assert "The output is the same." in expand(compared, "same").inner_text()
+
+
+def repeated(id: str, passed: int, failed: int, **more: Any) -> Any:
+    statuses = ["passed"] * passed + ["failed"] * failed
+    attempts = [{"run": run, "status": status, "duration_ms": 10} for run, status in enumerate(statuses, 1)]
+    times = {f"{name}_duration_ms": 10 for name in ("avg", "min", "max")}
+    runs = {
+        "count": len(statuses),
+        "passed": passed,
+        "pass_rate": 100 * passed / len(statuses),
+        **times,
+        "std_deviation_ms": 0,
+    }
+    status = "failed" if failed else "passed"
+    return result(CASES, id, status, 10, input="x", output=1, runs={**runs, "attempts": attempts}, **more)
+
+
+def broken(id: str) -> Any:
+    return result(CASES, id, "failed", 10, input="x", output=1, error="HTTP 503", cause="infrastructure")
+
+
+def test_the_page_says_what_the_comparison_says(open_report: Any) -> None:
+    old = [
+        repeated("far", 9, 1),
+        repeated("little", 9, 1),
+        result(CASES, "talk", mode="conversation", score=0.95),
+        result(CASES, "down"),
+    ]
+    new = [
+        repeated("far", 1, 9),
+        repeated("little", 8, 2),
+        result(CASES, "talk", mode="conversation", score=0.82),
+        broken("down"),
+    ]
+    page = open_report(report([suite(CASES)], new), report([suite(CASES)], old))
+
+    section = page.get_by_role("region", name="Compared with the baseline")
+    assert section.locator(".outcome").inner_text() == "1 regression, 1 error"
+    assert section.locator(".chip").all_inner_texts() == ["Lower pass rates 2", "Flaky 2", "Errors 1", "Lower scores 1"]
+    badges = {
+        row.locator(".row-id").inner_text(): row.locator(".badge").all_inner_texts()
+        for row in page.locator(".row").all()
+    }
+    assert badges == {
+        "far": ["regression", "lower pass rate"],
+        "little": ["lower pass rate", "flaky"],
+        "down": ["error", "infrastructure"],
+        "talk": ["lower score", "conversation"],
+    }
+    assert expand(page, "far").locator(".earlier + .links li").all_inner_texts() == [
+        "Lower pass rates: 9 of 10 → 1 of 10 runs passed, a regression",
+        "Flaky: flaky → flaky (9 of 10 → 1 of 10 runs passed)",
+    ]
+    assert expand(page, "talk").locator(".earlier + .links li").all_inner_texts() == ["Lower scores: score 0.95 → 0.82"]
+    assert expand(page, "down").locator(".earlier").inner_text().endswith("Error in 10 ms")
+
+
+@pytest.mark.parametrize("factor", [1.5, 4.0])
+def test_the_page_has_no_thresholds_of_its_own(open_report: Any, factor: float) -> None:
+    old, new = (report([suite(CASES)], [result(CASES, "a", ms=ms)]) for ms in (1000, 3000))
+    path = open_report(new, old)
+    assert path.locator(".chip").all_inner_texts() == ["Slower 1"]
+
+    found = compare(old, new, Thresholds(slower_factor=factor))
+    page = open_report(new, old, found=found)
+    assert page.locator(".outcome").inner_text() == ("No regressions" if factor == 1.5 else "No changes")
+    assert page.locator(".chip").all_inner_texts() == (["Slower 1"] if factor == 1.5 else [])
+
+
+def test_the_second_result_of_a_name_goes_with_the_second(open_report: Any) -> None:
+    old = report(
+        [suite(CASES)], [result(CASES, "a", output="first", input="x"), result(CASES, "a", output="second", input="x")]
+    )
+    new = report(
+        [suite(CASES)], [result(CASES, "a", output="first", input="x"), result(CASES, "a", output="third", input="x")]
+    )
+    page = open_report(new, old)
+
+    page.locator(".row-head").nth(1).click()
+    expect(page.locator(".detail .diff .line")).to_have_text(["−second", "+third"])

@@ -13,28 +13,32 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from runner.reporters.console.change_lines import error_of, fact_of, runs_of
+
 if TYPE_CHECKING:
     from runner.environment import Environment
-    from runner.results.comparison import Change
+    from runner.results.changes import Change
 
-COLORS = {"passed": "green", "failed": "red", "flaky": "yellow", "skipped": "cyan"}
+COLORS = {"passed": "green", "failed": "red", "broken": "red", "flaky": "yellow", "skipped": "cyan"}
 """Status → colour: of those that the streams of the command let through."""
-HEADS = ("Result", "Before", "After", "Took", "Error")
+HEADS = ("Result", "Before", "After", "Passed", "Measure", "Took", "Error")
+RIGHT = ("Passed", "Measure", "Took")
+"""Columns of figures."""
+MEASURED = ("lower_scores", "more_tokens", "higher_costs")
+"""Kinds of change that have a measure of their own."""
 WIDTH = 80
 """Columns of a terminal that does not say how many it has."""
-ERROR_LIMIT = 500
-"""Characters of an error that are shown."""
 
 
-def table_of(changes: Sequence[Change], environment: Environment, colors: bool) -> str:
+def table_of(kind: str, changes: Sequence[Change], environment: Environment, colors: bool) -> str:
     """Changes of one kind as a table that is as wide as the terminal at most. Columns in which nothing stands are left
     out."""
     hidden = environment.secrets.text  # before a cell is wrapped, which would tear a secret apart
-    rows = [[_painted(hidden(cell)) for cell in _cells(change)] for change in changes]
+    rows = [[_painted(hidden(cell)) for cell in _cells(kind, change)] for change in changes]
     used = [place for place in range(len(HEADS)) if any(row[place] for row in rows)]
     table = Table(box=SIMPLE_HEAD, border_style="dim", pad_edge=False)
     for place in used:
-        table.add_column(HEADS[place], overflow="fold", justify="right" if HEADS[place] == "Took" else "left")
+        table.add_column(HEADS[place], overflow="fold", justify="right" if HEADS[place] in RIGHT else "left")
     for row in rows:
         table.add_row(*(row[place] for place in used))
     text = StringIO()
@@ -52,10 +56,13 @@ def _width(environment: Environment) -> int:
         return WIDTH
 
 
-def _cells(change: Change) -> tuple[str, ...]:
-    took = [f"{round(ms)}ms" for ms in (change.before_ms, change.after_ms) if ms is not None]
-    error = " ".join((change.error or "").split())[:ERROR_LIMIT]
-    return f"{change.suite} › {change.id}", change.before or "", change.after or "", " → ".join(took), error
+def _cells(kind: str, change: Change) -> tuple[str, ...]:
+    sides = (change.before, change.after)
+    took = " → ".join(f"{round(side.milliseconds)}ms" for side in sides if side is not None)
+    before, after = (side.status if side is not None else "" for side in sides)
+    passed = runs_of(change).removesuffix(" runs passed") if change.is_repeated else ""
+    measure = fact_of(kind, change) if kind in MEASURED else ""
+    return f"{change.suite} › {change.id}", before, after, passed, measure, took, error_of(change)
 
 
 def _painted(cell: str) -> Text:

@@ -5,9 +5,10 @@ blocks, which it reads when somebody looks at them or searches.
 | --- | --- |
 | `index` | `{start, summary, errors, warnings, rows, blocks}`; `blocks` are the positions of the rows they begin with |
 | `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?}` |
+| `comparison` | what has changed since the baseline, which has blocks of its own, where there is one: see `compared` |
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
-tokens?, cost?, runs?, warnings?, expected?, digest?}`, and `suite` a position in `start.suites`.
+tokens?, cost?, runs?, warnings?, expected?}`, and `suite` a position in `start.suites`.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any
-from zlib import crc32
 
 from runner.reporters.again import command_of
-from runner.reporters.console.values import as_value, text_of
+from runner.reporters.console.values import text_of
 from runner.reporters.files.document import Report
 from runner.reporters.html.frames import Frames
 from runner.results.plain import json_line, json_text
 from runner.results.stability import normalised
+from runner.results.verdict import Verdict, verdict_in
 
 Record = dict[str, Any]
 
@@ -35,11 +36,11 @@ TIMES = ("avg_duration", "min_duration", "max_duration", "std_deviation")
 FIGURES = ("count", "passed", "pass_rate", "consistency", *(f"{name}_ms" for name in TIMES))
 SHOWN_MARKS = 12
 """Runs that the list shows by a mark."""
-MARKS = {"passed": "p", "failed": "f", "skipped": "s"}
+MARKS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.SKIPPED: "s", Verdict.BROKEN: "e"}
 
 
-def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str, str]]:
-    """Name and text of each block; the names begin with `prefix`. `digests` adds what outputs are compared by."""
+def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
+    """Name and text of each block; the names begin with `prefix`."""
     places = {suite["id"]: place for place, suite in enumerate(report.suites)}
     commands = [
         command_of(suite["kind"], suite["id"], suite["label"], suite["agent"], _flags(suite, report.start))
@@ -52,7 +53,7 @@ def blocks_of(report: Report, prefix: str, digests: bool) -> Iterator[tuple[str,
     texts: list[str] = []
     size = 0
     for result in report.results:
-        entry = result if isinstance(result, Entry) else entry_of(result, json_line(result), digests)
+        entry = result if isinstance(result, Entry) else entry_of(result, json_line(result))
         row = entry["row"]
         name = f"{entry['suite']}/{row['id']}"
         count = taken[name] = taken.get(name, 0) + 1
@@ -95,11 +96,9 @@ class Entry(Record):
     `text` is the JSON of the result, and `placed` its record if that names places in files."""
 
 
-def entry_of(record: Record, text: str, digest: bool = False) -> Entry:
-    """Makes the entry of a result, of which `text` is the JSON. `digest` adds what outputs are compared by."""
+def entry_of(record: Record, text: str) -> Entry:
+    """Makes the entry of a result, of which `text` is the JSON."""
     row = _row(record)
-    if digest:
-        row["digest"] = crc32(normalised(as_value(record.get("output"))).encode())
     placed = record if record["status"] == "failed" or record.get("warnings") else None
     return Entry(suite=record["suite"], position=record.get("position", 0), row=row, text=text, placed=placed)
 
@@ -177,7 +176,7 @@ def _excerpt(text: str) -> str:
 def _runs(runs: Record) -> Record:
     """The figures of several runs; `marks` has a letter for each of the first attempts."""
     figures = {key: runs[key] for key in FIGURES if key in runs}
-    figures["marks"] = "".join(MARKS[attempt["status"]] for attempt in runs.get("attempts", ())[:SHOWN_MARKS])
+    figures["marks"] = "".join(MARKS[verdict_in(attempt)] for attempt in runs.get("attempts", ())[:SHOWN_MARKS])
     return figures
 
 

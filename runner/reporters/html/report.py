@@ -10,16 +10,20 @@ from base64 import b64encode
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ConfigurationError
 from runner.reporters.console.text import count
 from runner.reporters.files.document import DocumentReporter, Record, Report
-from runner.reporters.html.data import blocks_of, entry_of
+from runner.reporters.html.data import blocks_of, entry_of, packed
 from runner.results.events import Suite, TestResult
+from runner.results.plain import json_line
 from runner.results.result_lines import result_line, result_text
 from runner.results.script_records import remarks
 from runner.results.snapshot_lines import in_words, snapshots_in
+
+if TYPE_CHECKING:
+    from runner.results.changes import Comparison
 
 APP = Path(__file__).parent / "built"
 
@@ -66,9 +70,15 @@ class HtmlReporter(DocumentReporter):
         return render(report)
 
 
-def render(report: Report, baseline: Report | None = None) -> str:
+def render(report: Report, baseline: Report | None = None, found: Comparison | None = None) -> str:
     """The page that shows a report, compared with an older one when there is a baseline. Raises ConfigurationError when
-    the web app is not built."""
+    the web app is not built.
+
+    Args:
+        report: what is shown.
+        baseline: the older report.
+        found: what has changed since then, where it is not to be found by the usual thresholds.
+    """
     script, style = _app()
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
     counts = report.summary
@@ -86,12 +96,21 @@ def render(report: Report, baseline: Report | None = None) -> str:
             icon=ICON.format(color="c4232f" if counts["failed"] else "17753a"),
         )
     ]
-    for prefix, part in (("", report), ("baseline-", baseline)):
-        if part is not None:
-            for name, text in blocks_of(part, prefix, digests=baseline is not None):
-                parts.append(f'<script type="text/plain" id="{name}">{text}</script>\n')
+    blocks = list(blocks_of(report, ""))
+    if baseline is not None:
+        blocks += blocks_of(baseline, "baseline-")
+        blocks.append(("comparison", _compared(report, baseline, found)))
+    parts += [f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in blocks]
     parts.append(f"<script>{script}</script>\n</body>\n</html>\n")
     return "".join(parts)
+
+
+def _compared(report: Report, baseline: Report, found: Comparison | None) -> str:
+    """The block that says what has changed."""
+    from runner.reporters.html.compared import comparison_record
+    from runner.results.comparison import compare
+
+    return packed(json_line(comparison_record(found or compare(baseline, report), report, baseline)))
 
 
 def _verdict(report: Report) -> str:

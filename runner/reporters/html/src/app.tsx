@@ -2,7 +2,6 @@
 
 import { options as preactOptions, render } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import { compare } from "./changes";
 import { Compared } from "./compared";
 import type { Before } from "./detail";
 import { asCsv, asJson, save } from "./export";
@@ -11,14 +10,14 @@ import { visible } from "./format";
 import { List } from "./list";
 import { useSearch } from "./search";
 import { Stability } from "./stability";
-import { Store } from "./store";
+import { readComparison, Store } from "./store";
 import { Summary } from "./summary";
 import { ThemeButton, useTheme } from "./theme";
 import { Toolbar } from "./toolbar";
 import { hashOf, PLAIN, shown, viewFromHash, type View } from "./view";
 import "./styles.css";
 
-function App({ store, baseline }: { store: Store; baseline: Store | null }) {
+function App({ store, before }: { store: Store; before: Before | null }) {
   const { index } = store;
   const [theme, chooseTheme, colours] = useTheme();
   const [view, setView] = useState<View>(() => viewFromHash(location.hash));
@@ -26,8 +25,7 @@ function App({ store, baseline }: { store: Store; baseline: Store | null }) {
   const [goal, setGoal] = useState<{ at: number } | null>(null);
   const printing = usePrinting(store);
   const search = useSearch(store, view.query);
-  const before = useMemo<Before | null>(() => baseline && { store: baseline, changes: compare(index, baseline.index) }, [store, baseline]);
-  const positions = useMemo(() => shown(index, view, search.hits, before?.changes ?? null),
+  const positions = useMemo(() => shown(index, view, search.hits, before?.comparison ?? null),
     [index, view.status, view.suite, view.agent, view.mode, view.tag, view.change, view.sort, search.hits, before]);
 
   const change = useCallback((part: Partial<View>) => {
@@ -94,8 +92,8 @@ function App({ store, baseline }: { store: Store; baseline: Store | null }) {
         ))}
         <Summary index={index} status={view.status} onStatus={(status) => change({ status })} />
         <Failures index={index} onOpen={openResult} />
-        {before && baseline && (
-          <Compared now={index} before={baseline.index} changes={before.changes} chosen={view.change} onChoose={(kind) => change({ change: kind })} />
+        {before && (
+          <Compared now={index} before={before.store.index} comparison={before.comparison} chosen={view.change} onChoose={(kind) => change({ change: kind })} />
         )}
         <Stability index={index} theme={colours} onOpen={openResult} />
         <section class="results" id="results" tabIndex={-1} aria-labelledby="results-title">
@@ -145,9 +143,9 @@ async function start(): Promise<void> {
   const place = document.getElementById("app")!;
   try {
     const store = await Store.open("");
-    const baseline = Store.exists("baseline-") ? await Store.open("baseline-") : null;
+    const before = Store.exists("baseline-") ? { store: await Store.open("baseline-"), comparison: await readComparison() } : null;
     place.replaceChildren();
-    render(<App store={store} baseline={baseline} />, place);
+    render(<App store={store} before={before} />, place);
   } catch (error) {
     place.textContent = `Cannot show this report: ${error instanceof Error ? error.message : error}`;
   }

@@ -1,7 +1,7 @@
 /** A case that was run several times. */
 
 import { duration, number, percent, range, visible } from "./format";
-import type { Attempt, RunFigures, Status, Trial } from "./model";
+import { verdictOf, type Attempt, type RunFigures, type Trial } from "./model";
 import { Section, Sign, Value } from "./values";
 
 export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] } }) {
@@ -19,12 +19,12 @@ export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] }
   return (
     <Section title="Runs" count={`${runs.passed} of ${runs.count} passed${runs.classification ? `, ${runs.classification}` : ""}`}>
       <dl class="figures">{figures.filter(([, value]) => value).map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
-      <Columns bars={attempts.map((attempt) => ({ ms: attempt.duration_ms, status: attempt.status, name: `Run ${attempt.run}` }))} />
+      <Columns bars={attempts.map((attempt) => ({ ms: attempt.duration_ms, status: verdictOf(attempt), name: `Run ${attempt.run}` }))} />
       <Table head={["Run", "Status", "Duration", "What it said"]} label="Runs">
         {attempts.map((attempt) => (
           <tr>
             <td>{attempt.run}</td>
-            <td><Sign status={attempt.status} /> {attempt.status}</td>
+            <td><Sign status={verdictOf(attempt)} /> {verdictOf(attempt)}</td>
             <td class="figure">{duration(attempt.duration_ms)}</td>
             <td class="wide">
               {attempt.error && <p>{visible(attempt.error)}</p>}
@@ -72,7 +72,7 @@ export function Table(props: { head: string[]; label: string; children: preact.C
 }
 
 /** Durations side by side, in the colours of their statuses. */
-function Columns({ bars }: { bars: { ms: number; status: Status; name: string }[] }) {
+function Columns({ bars }: { bars: { ms: number; status: string; name: string }[] }) {
   const most = Math.max(1, ...bars.map((bar) => bar.ms));
   return (
     <div class="columns" role="img" aria-label={`Durations of ${bars.length} runs, at most ${duration(most)}`}>

@@ -3,17 +3,17 @@
 import { useEffect, useState } from "preact/hooks";
 import { Assertions, Checkpoints, Scores, Values } from "./assertions";
 import { Attempts, Trials } from "./attempts";
-import type { Changes } from "./changes";
+import { factsOf, type Comparison } from "./changes";
 import { Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
 import { alike, capital, duration, money, number, plural, visible } from "./format";
-import type { Entry, Extra, Result, ResultWarning, Row, Step, Suite } from "./model";
+import { verdictOf, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
 import type { Store } from "./store";
 import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
 import { hashOf, viewFromHash } from "./view";
 
 export interface Before {
   store: Store;
-  changes: Changes;
+  comparison: Comparison;
 }
 
 interface Loaded {
@@ -29,7 +29,7 @@ interface Props {
 
 function atOnce({ store, at, before }: Props): Loaded | null {
   const entry = store.entryNow(at);
-  const place = before?.changes.was[at] ?? -1;
+  const place = before?.comparison.was[at] ?? -1;
   return entry && place < 0 ? { entry, was: null } : null;
 }
 
@@ -38,7 +38,7 @@ export function Detail(props: Props) {
   const [loaded, setLoaded] = useState<Loaded | string | null>(() => atOnce(props));
   useEffect(() => {
     let left = false;
-    const place = before?.changes.was[at] ?? -1;
+    const place = before?.comparison.was[at] ?? -1;
     const both = Promise.all([store.entry(at), before && place >= 0 ? before.store.entry(place) : null]);
     both.then(
       ([entry, was]) => left || setLoaded({ entry, was }),
@@ -51,7 +51,8 @@ export function Detail(props: Props) {
   if (loaded === null) return <p class="faint loading">Loading…</p>;
   if (typeof loaded === "string") return <p class="problem">{loaded}</p>;
   const row = store.index.rows[at];
-  return <Everything row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} />;
+  const facts = before ? factsOf(before.comparison, at) : [];
+  return <Everything row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} facts={facts} />;
 }
 
 interface Parts {
@@ -59,9 +60,11 @@ interface Parts {
   suite: Suite;
   entry: Entry;
   was: Entry | null;
+  /** How it differs from the baseline, in words. */
+  facts: string[];
 }
 
-function Everything({ row, suite, entry, was }: Parts) {
+function Everything({ row, suite, entry, was, facts }: Parts) {
   const [result, extra] = entry;
   const assertions = result.assertions ?? [];
   const address = () => location.href.replace(/#.*$/s, "") + hashOf({ ...viewFromHash(location.hash), result: row.key });
@@ -77,7 +80,7 @@ function Everything({ row, suite, entry, was }: Parts) {
       {result.warnings?.map((warning) => <Warning warning={warning} extra={extra} />)}
       {result.skip_reason && <p class="note">Skipped: {visible(result.skip_reason)}</p>}
       {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertion.</p>}
-      {was && <Earlier now={result} was={was[0]} />}
+      {was && <Earlier now={result} was={was[0]} facts={facts} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
       {result.trials && <Trials trials={result.trials} />}
       {result.turns && <Given result={result} />}
@@ -204,15 +207,16 @@ function Given({ result }: { result: Result }) {
 }
 
 /** What it was in the baseline. */
-function Earlier({ now, was }: { now: Result; was: Result }) {
+function Earlier({ now, was, facts }: { now: Result; was: Result; facts: string[] }) {
   const [before, after] = alike(was.output, now.output);
   const same = before === after;
   return (
     <Section title="Compared with the baseline">
       <p class="earlier">
-        <Sign status={was.status} /> {capital(was.status)} in {duration(was.duration_ms)} <span aria-hidden="true">→</span>
-        <span class="unseen">, now</span> <Sign status={now.status} /> {capital(now.status)} in {duration(now.duration_ms)}
+        <Sign status={verdictOf(was)} /> {capital(verdictOf(was))} in {duration(was.duration_ms)} <span aria-hidden="true">→</span>
+        <span class="unseen">, now</span> <Sign status={verdictOf(now)} /> {capital(verdictOf(now))} in {duration(now.duration_ms)}
       </p>
+      {facts.length > 0 && <ul class="links">{facts.map((fact) => <li>{visible(fact)}</li>)}</ul>}
       {was.error && was.error !== now.error && <Labelled label="Error in the baseline"><Value value={was.error} label="Error in the baseline" /></Labelled>}
       {same
         ? now.output !== undefined && <p class="faint">The output is the same.</p>

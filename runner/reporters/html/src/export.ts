@@ -1,6 +1,6 @@
 /** The shown results as a file. */
 
-import { isError, type Result, type Row, type Suite } from "./model";
+import { verdictOf, type Result, type Row, type Suite } from "./model";
 import type { Store } from "./store";
 
 /** A report of the shown results, in the shape that `-o report.json` has and the other commands read. */
@@ -46,7 +46,7 @@ function count(summary: typeof NOTHING & { errors?: number; warnings?: number },
   summary.total++;
   summary.duration_ms += row.ms;
   if (row.warnings) summary.warnings = (summary.warnings ?? 0) + row.warnings;
-  if (isError(row)) summary.errors = (summary.errors ?? 0) + 1;
+  if (verdictOf(row) === "error") summary.errors = (summary.errors ?? 0) + 1;
   else summary[row.status]++;
 }
 

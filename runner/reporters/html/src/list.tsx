@@ -1,10 +1,10 @@
 /** The results, of which only those in the window are on the page. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { CHANGES, changeOf } from "./changes";
+import type { Change, Tone } from "./changes";
 import { Detail, type Before } from "./detail";
 import { duration, percent, plural, reason, visible } from "./format";
-import { isError, type Row } from "./model";
+import { verdictOf, type Row } from "./model";
 import { heightOf, Places, useHeights, useRowHeight, useWindow } from "./rows";
 import { Marks } from "./stability";
 import type { Store } from "./store";
@@ -115,7 +115,7 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
                   setActive(place);
                   onToggle(at);
                 }}>
-                <Head row={row} suite={store.index.start.suites[row.suite].label} kinds={before ? changeOf(before.changes, at) : null} />
+                <Head row={row} suite={store.index.start.suites[row.suite].label} badges={before?.comparison.rows[at]?.badges ?? []} />
               </button>
               {isOpen && (
                 <div class="detail" id={`detail-${at}`} role="region" aria-label={`Result ${row.id}`} ref={(element) => measure(at, element)}>
@@ -132,21 +132,19 @@ export function List({ store, positions, before, open, goal, printing, onToggle 
 }
 
 const MODES: Record<string, string> = { multi_turn: "multi-turn", dynamic: "dynamic", conversation: "conversation" };
-const SHOWN_CHANGES = ["new-failure", "fixed", "added", "slower", "output"];
+const TONES: Record<Tone, string> = { bad: "failed", warning: "warning", good: "passed", neutral: "accent", quiet: "" };
 
-function Head({ row, suite, kinds }: { row: Row; suite: string; kinds: Set<string> | null }) {
+function Head({ row, suite, badges }: { row: Row; suite: string; badges: Change["badges"] }) {
   const said = row.error ? reason(row.error) : row.input;
   return (
     <>
-      <Sign status={isError(row) ? "error" : row.status} />
+      <Sign status={verdictOf(row)} />
       <span class="row-what">
         <span class="row-title"><span class="row-id">{visible(row.id)}</span>{row.name && <span class="row-name">{visible(row.name)}</span>}</span>
         <span class={`row-said ${row.status === "failed" && row.error ? "problem" : ""}`}>{said ? visible(said) : visible(suite)}</span>
       </span>
       <span class="row-facts">
-        {kinds && SHOWN_CHANGES.filter((kind) => kinds.has(kind)).slice(0, 2).map((kind) => (
-          <Badge kind={{ "new-failure": "failed", fixed: "passed" }[kind] ?? "accent"}>{CHANGES[kind].replace(/s$/, "").toLowerCase()}</Badge>
-        ))}
+        {badges.map(([text, tone]) => <Badge kind={TONES[tone]}>{text}</Badge>)}
         {row.cause && row.cause !== "assertion" && <Badge kind="warning">{row.cause}</Badge>}
         {row.warnings && <Badge kind="warning">{plural(row.warnings, "warning")}</Badge>}
         {MODES[row.mode] && <Badge>{MODES[row.mode]}</Badge>}

@@ -99,11 +99,11 @@ export interface Row {
   cost?: number;
   runs?: RunFigures & { marks: string };
   warnings?: number;
-  digest?: number;
 }
 
-/** Whether neither the test nor what it tests is to blame. */
-export const isError = (row: Row): boolean => row.status === "failed" && row.cause === "infrastructure";
+/** The status; `error` where neither the test nor what it tests is to blame. */
+export const verdictOf = ({ status, cause }: { status: Status; cause?: string }): string =>
+  status === "failed" && cause === "infrastructure" ? "error" : status;
 
 export interface Index {
   start: Start;
@@ -194,6 +194,7 @@ export interface Attempt {
   status: Status;
   duration_ms: number;
   error?: string | null;
+  cause?: string;
   output?: Json;
 }
 

@@ -76,7 +76,7 @@ function inOrder({ rows }: Index): Case[] {
   return found.sort((a, b) => a.runs.pass_rate - b.runs.pass_rate || spread(b) - spread(a) || a.at - b.at);
 }
 
-const NAMES: Record<string, string> = { p: "passed", f: "failed", s: "skipped" };
+const NAMES: Record<string, string> = { p: "passed", f: "failed", s: "skipped", e: "error" };
 
 /** A small square for each run. */
 export function Marks({ runs }: { runs: Case["runs"] }) {

@@ -1,5 +1,6 @@
 /** Reads the blocks of the page: the index at once, results when they are needed. */
 
+import type { Comparison } from "./changes";
 import type { Entry, Index, Json } from "./model";
 
 /** Blocks whose results stay in memory. */
@@ -14,6 +15,9 @@ async function unpack(id: string): Promise<string> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).text();
 }
+
+/** What is different from the baseline. */
+export const readComparison = async (): Promise<Comparison> => JSON.parse(await unpack("comparison")) as Comparison;
 
 /** One report: its index, and its results by their position. */
 export class Store {

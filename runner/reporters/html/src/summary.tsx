@@ -32,7 +32,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
             <button type="button" class={`tile ${key}`} aria-pressed={status === key} onClick={() => onStatus(key)}
               title={key === "error" ? "Broken by the tool, the network or a judge; not in the pass rate" : undefined}>
               <span class="tile-count">{number(count)}</span>
-              <span class="tile-name">{key && <Sign status={key} />}{name}</span>
+              <span class="tile-name">{key && count > 0 && <Sign status={key} />}{name}</span>
             </button>
           ))}
         </div>

@@ -1,7 +1,7 @@
 /** Which results are shown, in which order; kept in the part of the address after `#`, so that a link shows the same. */
 
-import { changeOf, type Changes } from "./changes";
-import { isError, type Index, type Row } from "./model";
+import { kindsOf, type Comparison } from "./changes";
+import { verdictOf, type Index, type Row } from "./model";
 
 export interface View {
   query: string;
@@ -51,7 +51,7 @@ export function termsOf(query: string): string[] {
 }
 
 /** Positions of the rows that are shown, in their order; `hits` marks those that the search found, if there is one. */
-export function shown(index: Index, view: View, hits: Uint8Array | null, changes: Changes | null): number[] {
+export function shown(index: Index, view: View, hits: Uint8Array | null, comparison: Comparison | null): number[] {
   const { rows, start } = index;
   const found: number[] = [];
   for (let at = 0; at < rows.length; at++) {
@@ -62,14 +62,14 @@ export function shown(index: Index, view: View, hits: Uint8Array | null, changes
     if (view.agent && start.suites[row.suite].agent !== view.agent) continue;
     if (view.mode && row.mode !== view.mode) continue;
     if (view.tag && !row.tags?.includes(view.tag)) continue;
-    if (view.change && !(changes && changeOf(changes, at).has(view.change))) continue;
+    if (view.change && !(comparison && kindsOf(comparison, at).includes(view.change))) continue;
     found.push(at);
   }
   const order = ORDERS[view.sort];
   return order ? found.sort((a, b) => order(rows[a], rows[b]) || a - b) : found;
 }
 
-const isOf = (row: Row, status: string): boolean => (isError(row) ? "error" : row.status) === status;
+const isOf = (row: Row, status: string): boolean => verdictOf(row) === status;
 
 const RANK = { failed: 0, passed: 1, skipped: 2 };
 const names = new Intl.Collator("en", { numeric: true });

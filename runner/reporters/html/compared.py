@@ -1,0 +1,65 @@
+"""A comparison with an older report as the page carries it; it shows what stands here, and decides nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from runner.reporters.console.change_lines import fact_of, measures_of, verdict_line
+from runner.reporters.files.document import Report
+from runner.results.changes import KINDS, Change, Comparison
+
+Record = dict[str, Any]
+
+SHOWN = 2
+"""Badges of one result."""
+
+
+def comparison_record(found: Comparison, report: Report, baseline: Report) -> Record:
+    """`{verdict, worse, compared, measures: [[name, before, after], ...], kinds: [{key, title, tone, count}, ...],
+    rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...]}}, was: [position, ...],
+    removed: [id, ...]}`.
+
+    Positions are those of rows in the index of a report. `rows` has those that have changed, `was` the row of the
+    baseline for each row of the report, or -1, and `fact` says what changed in a few words.
+    """
+    changes = {(change.suite, change.id): change for change in found.changes}
+    rows: dict[int, Record] = {}
+    for at, result in enumerate(report.results):
+        change = changes[result["suite"], result["id"]]
+        if change.kinds or change.regression:
+            kinds = [[kind, fact_of(kind, change)] for kind in change.kinds]
+            rows[at] = {"kinds": kinds, "badges": _badges(change)}
+    counted = [(kind, len(found.of(kind.key))) for kind in KINDS if kind.key != "removed"]
+    return {
+        "verdict": verdict_line(found),
+        "worse": found.is_worse,
+        "compared": found.compared,
+        "measures": measures_of(found),
+        "kinds": [
+            {"key": kind.key, "title": kind.title, "tone": kind.tone, "count": number}
+            for kind, number in counted
+            if number
+        ],
+        "rows": rows,
+        "was": _places(report, baseline),
+        "removed": [change.id for change in found.of("removed")],
+    }
+
+
+def _badges(change: Change) -> list[list[str]]:
+    """What the list shows of a change: no more than there is room for."""
+    found = [[kind.badge, kind.tone] for kind in KINDS if kind.key in change.kinds]
+    is_said = not change.regression or "new_failures" in change.kinds
+    return (found if is_said else [["regression", "bad"], *found])[:SHOWN]
+
+
+def _places(report: Report, baseline: Report) -> list[int]:
+    """For each result the place of the one in the baseline with its name, or -1; the second of a name goes with the
+    second."""
+    known: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for at in range(len(baseline.results) - 1, -1, -1):
+        result = baseline.results[at]
+        known[result["suite"], result["id"]].append(at)
+    names = [(result["suite"], result["id"]) for result in report.results]
+    return [known[name].pop() if known.get(name) else -1 for name in names]
