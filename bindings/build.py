@@ -36,6 +36,8 @@ ROOT = HERE.parent
 OUTPUT = HERE / "js"
 ESBUILD = ROOT / "scripttest" / "compile" / "bin" / "esbuild"
 MODULES = HERE / "node_modules"
+ASSERTION = re.compile(r'^export \{ (\w+) as (\w+) \} from "(.+)";$', re.MULTILINE)
+"""A line of `bindings/src/assert/index.ts`."""
 REPORT = ROOT / "runner" / "reporters" / "html"
 
 
@@ -117,11 +119,10 @@ def bundle() -> None:
 def _checks(folder: Path) -> list[Path]:
     """An entry point for each assertion in the table."""
     table = (HERE / "src" / "assert" / "index.ts").read_text("utf-8")
-    homes = dict(re.findall(r'^import \{ (\w+) \} from "(.+)";$', table, re.MULTILINE))
     entries = []
-    for method, name in re.findall(r"^  (\w+): (\w+),$", table, re.MULTILINE):
+    for name, method, module in ASSERTION.findall(table):
         entry = folder / f"check.{method}.ts"
-        home = (HERE / "src" / "assert" / homes[name]).as_posix()
+        home = (HERE / "src" / "assert" / module).as_posix()
         entry.write_text(f'import {{ {name} }} from "{home}";\nexport default () => {name};\n', "utf-8")
         entries.append(entry)
     return entries
@@ -131,7 +132,9 @@ def _bundle(entries: list[Path]) -> None:
     command = [str(ESBUILD), *map(str, entries), f"--outdir={OUTPUT}", "--entry-names=[name]"]
     options = ["--bundle", "--format=esm", "--minify", "--keep-names=false", "--target=es2023", "--log-level=warning"]
     shutil.rmtree(OUTPUT, ignore_errors=True)
-    subprocess.run([*command, *options, "--legal-comments=none"], check=True)
+    names = [entry.stem.removeprefix("check.") for entry in entries if entry.stem.startswith("check.")]
+    defines = f"--define:ASSERTIONS={json.dumps(' ' + ' '.join(names) + ' ')}"
+    subprocess.run([*command, *options, defines, "--legal-comments=none"], check=True)
     for entry in entries:
         path = OUTPUT / f"{entry.stem}.js"
         path.write_text(as_expression(path.read_text("utf-8"), entry.name), "utf-8")

@@ -1,52 +1,27 @@
-/** The table of assertions, in the order of the documentation. */
+/**
+ * The table of assertions: each method of `t.assert` by its name, in the order of the documentation. The build makes a
+ * part `check.<Name>` of each, and gives the core their names.
+ */
 
-import type { Check } from "../kernel";
-import { agent } from "./agent";
-import { containsItem } from "./contains";
-import { equal } from "./equal";
-import { error } from "./error";
-import { isFalse } from "./false";
-import { greater } from "./greater";
-import { greaterOrEqual } from "./greater-or-equal";
-import { jsonPath } from "./json-path";
-import { len } from "./len";
-import { less } from "./less";
-import { lessOrEqual } from "./less-or-equal";
-import { match } from "./match";
-import { nil } from "./nil";
-import { noError } from "./no-error";
-import { noPanic } from "./no-panic";
-import { notContains } from "./not-contains";
-import { notEqual } from "./not-equal";
-import { notMatch } from "./not-match";
-import { notNil } from "./not-nil";
-import { panic } from "./panic";
-import { isTrue } from "./true";
-import { type } from "./type";
-
-/** Each method of `t.assert` by its name. A parameter whose name ends in `?` may be left out. */
-export const checks: Record<string, Check> = {
-  __proto__: null as never,
-  True: isTrue,
-  False: isFalse,
-  Equal: equal,
-  NotEqual: notEqual,
-  Nil: nil,
-  NotNil: notNil,
-  Contains: containsItem,
-  NotContains: notContains,
-  Len: len,
-  Greater: greater,
-  GreaterOrEqual: greaterOrEqual,
-  Less: less,
-  LessOrEqual: lessOrEqual,
-  Error: error,
-  NoError: noError,
-  Panic: panic,
-  NoPanic: noPanic,
-  Match: match,
-  NotMatch: notMatch,
-  JSONPath: jsonPath,
-  Type: type,
-  Agent: agent,
-};
+export { isTrue as True } from "./true";
+export { isFalse as False } from "./false";
+export { equal as Equal } from "./equal";
+export { notEqual as NotEqual } from "./not-equal";
+export { nil as Nil } from "./nil";
+export { notNil as NotNil } from "./not-nil";
+export { containsItem as Contains } from "./contains";
+export { notContains as NotContains } from "./not-contains";
+export { len as Len } from "./len";
+export { greater as Greater } from "./greater";
+export { greaterOrEqual as GreaterOrEqual } from "./greater-or-equal";
+export { less as Less } from "./less";
+export { lessOrEqual as LessOrEqual } from "./less-or-equal";
+export { error as Error } from "./error";
+export { noError as NoError } from "./no-error";
+export { panic as Panic } from "./panic";
+export { noPanic as NoPanic } from "./no-panic";
+export { match as Match } from "./match";
+export { notMatch as NotMatch } from "./not-match";
+export { jsonPath as JSONPath } from "./json-path";
+export { type as Type } from "./type";
+export { agent as Agent } from "./agent";
