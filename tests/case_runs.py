@@ -23,8 +23,9 @@ from runner.cases.conversations import CASES
 from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
 from runner.execution.repetition import Repetition
-from runner.execution.scheduler import CaseSource, Plan, run_cases
+from runner.execution.scheduler import CaseSchedule, run_cases
 from runner.modes.base import CaseEnvironment
+from runner.planning.case_source import CaseSource
 from runner.results.events import CaseResult, Event, Suite, TestEnd, TestResult
 from scripttest import FunctionPool
 
@@ -86,7 +87,7 @@ def run_here(
         try:
             await run_cases(
                 [source],
-                Plan(setting=setting, parallel=parallel, fail_fast=fail_fast, before=None, after=None),
+                CaseSchedule(setting=setting, parallel=parallel, fail_fast=fail_fast, before=None, after=None),
                 events.append,
                 Repetition(events.append, runs, min_pass_rate),
             )

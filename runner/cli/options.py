@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.durations import seconds_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.cli.shard import Shard
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""
@@ -62,8 +65,7 @@ class RunOptions(Value):
     replay: str | None = None
     record_missing: str | None = None
     resume: str | None = None
-    shard: str | None = None
-    """`I/N`."""
+    shard: Shard | None = None
     max_cost: float | None = None
     """US dollars."""
     max_tokens: int | None = None
@@ -79,6 +81,21 @@ class RunOptions(Value):
     verbose: int = 0
     quiet: bool = False
     no_color: bool = False
+
+    @property
+    def script_timeout(self) -> float:
+        """Seconds that a script test may take."""
+        return self.timeout or DEFAULT_SCRIPT_TIMEOUT
+
+    @property
+    def case_timeout(self) -> float:
+        """Seconds that a case may take which does not say how many."""
+        return self.timeout or DEFAULT_CASE_TIMEOUT
+
+    @property
+    def score_threshold(self) -> float:
+        """Score from which on a conversation passes that does not say which."""
+        return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
 
 
 def options_from(values: dict[str, Any]) -> RunOptions:
@@ -119,9 +136,9 @@ def _read_budgets(values: dict[str, Any]) -> None:
     if values["max_duration"] is not None:
         values["max_duration"] = seconds_of(values["max_duration"], "--max-duration")
     if values["shard"] is not None:
-        from runner.planning.shards import read_shard
+        from runner.cli.shard import read_shard
 
-        read_shard(values["shard"])
+        values["shard"] = read_shard(values["shard"])
 
 
 def _count(text: str, where: str) -> int:

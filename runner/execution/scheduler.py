@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat, Origin
@@ -19,44 +18,18 @@ from runner.execution.hooks import Hook, HookError, case_record
 from runner.execution.repetition import Repetition
 from runner.execution.trials import CaseRun
 from runner.modes.base import CaseAttempt, CaseEnvironment
+from runner.planning.case_source import CaseSource
 from runner.planning.dependencies import Progress
-from runner.results.events import Event, Suite, SuiteEnd, SuiteStart, TestResult, TestStart, TurnStart, Warned
+from runner.results.events import Event, SuiteEnd, SuiteStart, TestResult, TestStart, TurnStart, Warned
 from scripttest import Failure
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.agents.assistant import Assistant
     from runner.cases.model import Case
     from runner.execution.stopping import Stop
-    from scripttest import Status
 
 
-class CaseSource(Value):
-    """The cases of one input."""
-
-    suite: Suite
-    assistant: Assistant
-    folder: Path
-    """Where relative files of the cases are looked for."""
-    selected: int
-    """How many cases are to run."""
-    total: int
-    """How many there are without `--run`."""
-    cases: Callable[[], Iterable[tuple[int, Case]]]
-    """The cases that are to run, with their lines, read anew."""
-    ids: Callable[[], Iterable[str]] = tuple
-    """The ids of all cases that there are without `--run`, read anew."""
-    waited: frozenset[str] = frozenset()
-    """Ids of those that others depend on."""
-    refers: bool = True
-    """Whether its cases may name agents, scripts or connectors."""
-    broken: str = ""
-    """Why none of its cases can run: what is wrong with the files of the agent."""
-    done: Mapping[str, Mapping[int, Status]] = {}
-    """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
-
-
-class Plan(Value):
+class CaseSchedule(Value):
     """How to run them."""
 
     setting: CaseEnvironment
@@ -70,16 +43,16 @@ class Plan(Value):
 
 
 async def run_cases(
-    sources: list[CaseSource], plan: Plan, send: Callable[[Event], None], repetition: Repetition
+    sources: list[CaseSource], schedule: CaseSchedule, send: Callable[[Event], None], repetition: Repetition
 ) -> None:
     """Runs all cases and sends their events. With `fail_fast` no case begins after one has failed, and those under way
     are given up, as they are when this is cancelled: they have no result, unless some of their turns, or runs, have
     ended."""
-    run = _Run(sources, plan, send, repetition)
-    stop = plan.stop
+    run = _Run(sources, schedule, send, repetition)
+    stop = schedule.stop
     workers: list[asyncio.Task[None]] = []
     try:
-        while len(workers) < plan.parallel and not run.over:
+        while len(workers) < schedule.parallel and not run.over:
             workers.append(asyncio.create_task(run.work()))
             await asyncio.sleep(0)  # the first requests are under way while the last cases begin
         await asyncio.gather(*workers)
@@ -104,7 +77,7 @@ class _FailFastError(Exception):
 class _SuiteRun:
     """One source while it runs."""
 
-    def __init__(self, source: CaseSource, plan: Plan, runs: int) -> None:
+    def __init__(self, source: CaseSource, schedule: CaseSchedule, runs: int) -> None:
         self.source = source
         self.done = {id for id, statuses in source.done.items() if len(statuses) == runs}
         """Cases that an earlier run has ended."""
@@ -112,7 +85,7 @@ class _SuiteRun:
         self.progress = Progress(source.waited)
         for id in self.done:
             self.progress.end(id, min(source.done[id].values()))  # "failed" comes before "passed"
-        context = {**plan.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
+        context = {**schedule.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self.chat = Chat(context, origin=Origin(suite=source.suite.id, case="@hooks"))
         """Of the hooks around all cases."""
         self.prepared: asyncio.Task[Any] | None = None
@@ -133,13 +106,13 @@ class _Item(Value):
 
 class _Run:
     def __init__(
-        self, sources: list[CaseSource], plan: Plan, send: Callable[[Event], None], repetition: Repetition
+        self, sources: list[CaseSource], schedule: CaseSchedule, send: Callable[[Event], None], repetition: Repetition
     ) -> None:
         self.stopped = "interrupted"
         """Why cases are given up, if they are."""
         self.over = False
         """Whether no case is to begin any more."""
-        self._plan = plan
+        self._schedule = schedule
         self._send = send
         self._repetition = repetition
         self._sources = sources
@@ -154,7 +127,7 @@ class _Run:
 
     def _next(self) -> Iterator[_Item]:
         for source in self._sources:
-            suite = _SuiteRun(source, self._plan, self._repetition.runs)
+            suite = _SuiteRun(source, self._schedule, self._repetition.runs)
             self._begun.append(suite)
             self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
             if not suite.left:
@@ -170,7 +143,7 @@ class _Run:
                 self._running += 1
                 await self._case(item)
                 self._running -= 1
-                if self._repetition.failed and self._plan.fail_fast:
+                if self._repetition.failed and self._schedule.fail_fast:
                     raise _FailFastError
                 await asyncio.sleep(0)
             self._changed.set()
@@ -186,7 +159,7 @@ class _Run:
     async def _take(self) -> _Item | None:
         """The next case that may begin; waits while there is none, but there will be."""
         while True:
-            if self._plan.stop is not None and self._plan.stop.reason:
+            if self._schedule.stop is not None and self._schedule.stop.reason:
                 return None
             if self._ready:
                 return self._begin(self._ready.popleft())
@@ -246,7 +219,7 @@ class _Run:
             if cut is not None:
                 self._repetition.end(cut.replace(run=item.run))
             raise
-        if self._plan.after:
+        if self._schedule.after:
             suite.results.append(_record(result, item.run))
         whole = self._repetition.end(result.replace(run=item.run))
         if whole is None:
@@ -259,7 +232,7 @@ class _Run:
     def _trial(self, item: _Item) -> CaseAttempt:
         source = item.suite.source
         id, position, run = source.suite.id, item.position, item.run
-        trial = CaseAttempt(self._plan.setting, id, source.folder, source.assistant, item.case, position, item.line)
+        trial = CaseAttempt(self._schedule.setting, id, source.folder, source.assistant, item.case, position, item.line)
         trial.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
             context = trial.chat.context
@@ -270,32 +243,32 @@ class _Run:
 
     async def _prepare(self, suite: _SuiteRun) -> None:
         """Runs the hook before all cases of a source, once. Raises HookError."""
-        if self._plan.before is None:
+        if self._schedule.before is None:
             return
         if suite.prepared is None:
-            suite.prepared = asyncio.create_task(self._hook(suite, self._plan.before, "before", [_cases(suite)]))
+            suite.prepared = asyncio.create_task(self._hook(suite, self._schedule.before, "before", [_cases(suite)]))
         await asyncio.shield(suite.prepared)
 
     async def _finish(self, suite: _SuiteRun) -> None:
         """Runs the hook after all cases of a source; one that fails is said, and fails nothing."""
-        if self._plan.after is not None:
+        if self._schedule.after is not None:
             data = None
             if suite.prepared is not None:
                 await asyncio.wait([suite.prepared])
                 data = None if suite.prepared.exception() else suite.prepared.result()
             try:
-                await self._hook(suite, self._plan.after, "after", [suite.results, data])
+                await self._hook(suite, self._schedule.after, "after", [suite.results, data])
             except HookError as error:
                 self._send(Warned(message=f"{suite.source.suite.label}: {error.failure.message}"))
         self._send(SuiteEnd(suite=suite.source.suite.id))
 
     async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
-        hook = Hook(setting=self._plan.setting, assistant=suite.source.assistant, chat=suite.chat)
+        hook = Hook(setting=self._schedule.setting, assistant=suite.source.assistant, chat=suite.chat)
         try:
-            async with asyncio.timeout(self._plan.setting.timeout):
+            async with asyncio.timeout(self._schedule.setting.timeout):
                 return await hook.call(reference, kind, arguments)
         except TimeoutError as error:
-            words = f"{kind} {reference}: timeout after {in_words(self._plan.setting.timeout)}"
+            words = f"{kind} {reference}: timeout after {in_words(self._schedule.setting.timeout)}"
             raise HookError(Failure(cause="setup", message=words)) from error
 
 

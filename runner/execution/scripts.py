@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
 from runner.execution.repetition import Repetition
-from runner.reporters.multiplexer import Multiplexer
-from runner.results.events import Suite, SuiteEnd, SuiteStart, TestResult, TestStart
+from runner.results.events import Event, SuiteEnd, SuiteStart, TestResult, TestStart
 from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.planning.selection import Selection
@@ -22,47 +20,42 @@ LOG_LINES = 10_000
 """Captured lines of one test that are kept."""
 
 
-def suite_of(module: TestModule) -> Suite:
-    """The suite that a test module is."""
-    return Suite(id=module.id, kind="script_test", label=module.label, file=str(module.test), agent=module.agent)
-
-
-def host_module(module: TestModule, context: dict[str, Any]) -> Module:
+def host_module(module: TestModule, context: Mapping[str, Any]) -> Module:
     """The module as the host takes it."""
     own = {**context, "assistant_id": context["assistant_id"] or module.agent}
     return Module(source=Source(key=module.id, test=module.test, script=module.script), context=json.dumps(own))
 
 
-class ScriptRun(Value):
-    """How modules are run."""
+def run_scripts(
+    *,
+    host: ScriptHost,
+    records: Iterator[HostRecord],
+    modules: list[str],
+    send: Callable[[Event], None],
+    repetition: Repetition,
+    fail_fast: bool,
+    retained: Mapping[str, Collection[int]],
+    selection: Selection | None,
+) -> int:
+    """Sends what the host reports of modules as events; blocks. When the run is to stop, and with `fail_fast` after the
+    first failure, what was running then has no result. Raises HostError.
 
-    host: ScriptHost
-    stream: Multiplexer
-    repetition: Repetition
-    fail_fast: bool
-    done: Mapping[str, Collection[int]]
-    """Module → positions of the tests that have results of an earlier run."""
-    records: Iterator[HostRecord]
-    """What the host reports."""
-    selection: Selection | None
-    """What `--run` selects."""
-
-
-def run_scripts(run: ScriptRun, modules: list[str]) -> int:
-    """Runs modules and sends their events; blocks. When the run is to stop, and with `fail_fast` after the first
-    failure, what was running then has no result. Raises HostError.
+    Args:
+        retained: module → positions of the tests that have results of an earlier run.
+        selection: what `--run` selects.
 
     Returns:
         With `fail_fast`, how many tests the modules have of which nothing was sent.
     """
-    host, repetition = run.host, run.repetition
-    records = _Records(run, host.list_only)
+    events = _ScriptEvents(
+        send=send, repetition=repetition, retained=retained, selection=selection, list_only=host.list_only
+    )
     try:
-        for record in run.records:
-            records.take(record)
-            if run.fail_fast and repetition.failed:
+        for record in records:
+            events.take(record)
+            if fail_fast and repetition.failed:
                 host.only_list(LISTING)
-                return _listed(run.records, set(modules) - records.known)
+                return _listed(records, set(modules) - events.known)
         return 0
     finally:
         for module in modules:
@@ -81,14 +74,22 @@ def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
     return sum(counts.values())
 
 
-class _Records:
+class _ScriptEvents:
     """Makes events of the host's records."""
 
-    def __init__(self, run: ScriptRun, list_only: bool) -> None:
-        self._send = run.stream.send
-        self._repetition = run.repetition
-        self._done = run.done
-        self._selection = run.selection
+    def __init__(
+        self,
+        *,
+        send: Callable[[Event], None],
+        repetition: Repetition,
+        retained: Mapping[str, Collection[int]],
+        selection: Selection | None,
+        list_only: bool,
+    ) -> None:
+        self._send = send
+        self._repetition = repetition
+        self._retained = retained
+        self._selection = selection
         self._places: dict[str, list[int]] = {}
         """Module → position in the suite of each test that runs."""
         self._list_only = list_only
@@ -130,9 +131,9 @@ class _Records:
             self.known.add(module)
             self._names[module] = record.tests
             self._left[module] = len(record.tests)
-            done = self._done.get(module, ())
-            selected = len(record.tests) + len(done)
-            self._places[module] = [place for place in range(selected) if place not in done]
+            retained = self._retained.get(module, ())
+            selected = len(record.tests) + len(retained)
+            self._places[module] = [place for place in range(selected) if place not in retained]
             send(SuiteStart(suite=module, selected=selected, total=len(record.known), tests=record.tests))
             if not record.tests or self._list_only:
                 send(SuiteEnd(suite=module))

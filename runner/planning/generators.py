@@ -26,8 +26,8 @@ from scripttest import FunctionCall, HostError
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
-    from runner.execution.scheduler import CaseSource
     from runner.modes.base import CaseEnvironment
+    from runner.planning.case_source import CaseSource
     from runner.planning.inputs import GeneratorInput
 
 DEFAULT_COUNT = 5

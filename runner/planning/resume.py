@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.options import RunOptions, absolute
+from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
 from runner.execution.stopping import CUT
 from runner.results.verdict import Verdict, verdict_in
@@ -32,7 +33,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.application.application import Application, TestModule
     from runner.cases.model import Case
-    from runner.execution.scheduler import CaseSource
+    from runner.planning.case_source import CaseSource
     from runner.reporters.files.line_file import LineFile
     from runner.results.events import Suite, TestResult
     from scripttest import Status
@@ -59,21 +60,21 @@ class Saved(Value):
     """Whether the file has nothing but them."""
 
 
-class Taken(Value):
+class ResumeState(Value):
     """What a run takes from an earlier one, and what a later one can take from it."""
 
     sources: list[CaseSource]
     """With what is done of them."""
-    kept: Kept | None = None
+    retained: Retained | None = None
     """None: the run begins from nothing."""
-    material: Record | None = None
+    fingerprint: Record | None = None
     """What the start line says of it; None when no report needs it."""
     warnings: tuple[str, ...] = ()
-    file: LineFile | None = None
+    resumed_report: LineFile | None = None
     """The report that goes on, held from before it was read."""
 
 
-class Kept(Value):
+class Retained(Value):
     """What a run takes over."""
 
     saved: Saved
@@ -136,7 +137,7 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
     for key in ("inputs", *COMPARED):
         default, now = getattr(defaults, key), getattr(options, key)
         then = before.get(key, default)
-        then = tuple(then) if isinstance(then, list) else then
+        then = tuple(then) if isinstance(then, list) else read_shard(then) if key == "shard" and then else then
         if now == default:
             values[key] = then
         elif now != then:
@@ -154,23 +155,29 @@ def take_up(
     sources: list[CaseSource],
     suites: tuple[Suite, ...],
     directory: Path,
-) -> Taken:
+) -> ResumeState:
     """Reads what `--resume` names, and leaves in that file what is kept. Raises ConfigurationError, also when another
     run still writes it."""
-    made_of = material(options, application, modules, sources)
+    now = fingerprint_of(options, application, modules, sources)
     if options.resume is None:
-        return Taken(sources=sources, kept=None, material=made_of)
+        return ResumeState(sources=sources, fingerprint=now)
     path = absolute(options.resume, directory)
     file = _open(path)
-    kept = keep(read_saved(path), made_of, sources, suites, options.runs)
-    cut(kept, file)
-    done = [source.replace(done=kept.statuses(source.suite.id)) for source in sources]
-    count = sum(map(len, kept.results.values()))
+    retained = keep(read_saved(path), now, sources, suites, options.runs)
+    cut(retained, file)
+    done = [source.replace(done=retained.statuses(source.suite.id)) for source in sources]
+    count = sum(map(len, retained.results.values()))
     said = f"{count} results of {options.resume} are kept"
-    return Taken(sources=done, kept=kept, material=made_of, warnings=(said, *kept.warnings), file=file)
+    return ResumeState(
+        sources=done,
+        retained=retained,
+        fingerprint=now,
+        warnings=(said, *retained.warnings),
+        resumed_report=file,
+    )
 
 
-def material(
+def fingerprint_of(
     options: RunOptions,
     application: Application,
     modules: list[TestModule],
@@ -182,6 +189,8 @@ def material(
     defaults = RunOptions(inputs=())
     kept = ("inputs", "timeout", *COMPARED)
     given = {key: getattr(options, key) for key in kept if getattr(options, key) != getattr(defaults, key)}
+    if options.shard is not None:
+        given["shard"] = str(options.shard)
     inputs = {module.id: _hash([module.test, *([module.script] if module.script else [])]) for module in modules}
     inputs |= {suite_id(source.suite): _hash([Path(source.suite.file)]) for source in sources if source.suite.file}
     agents = {source.assistant.id: source.assistant.folder for source in sources}
@@ -194,7 +203,7 @@ def material(
     }
 
 
-def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Iterable[Suite], runs: int) -> Kept:
+def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Iterable[Suite], runs: int) -> Retained:
     """What of a report still holds. Raises ConfigurationError when it has results of inputs that this run has not."""
     from runner.results.result_lines import suite_id
 
@@ -220,13 +229,13 @@ def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Itera
             records, said = _of_module(records, runs, changed)
         warnings += [f"{suite.label}: {text}" for text in said]
         kept[suite.id] = records
-    return Kept(saved=saved, results=kept, warnings=warnings)
+    return Retained(saved=saved, results=kept, warnings=warnings)
 
 
-def cut(kept: Kept, file: LineFile) -> None:
+def cut(retained: Retained, file: LineFile) -> None:
     """Leaves in the file what is kept of it. Raises ConfigurationError."""
-    saved = kept.saved
-    results = [record for records in kept.results.values() for record in records]
+    saved = retained.saved
+    results = [record for records in retained.results.values() for record in records]
     if saved.is_whole and len(results) == len(saved.results):
         return
     records = [*([saved.start] if saved.start else []), *results]
@@ -236,12 +245,12 @@ def cut(kept: Kept, file: LineFile) -> None:
         raise ConfigurationError(f"Cannot resume {saved.path}: {error.strerror}") from error
 
 
-def results_of(kept: Kept, suites: Iterable[Suite]) -> Iterator[TestResult]:
+def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results, as the stream has them."""
     from runner.results.codecs.decode import result_of
 
     for suite in suites:
-        for record in kept.results.get(suite.id, ()):
+        for record in retained.results.get(suite.id, ()):
             result = result_of(suite, record["position"], record, suite.root)
             yield result.replace(name=record["id"], run=record.get("run", 0), record=record)
 
@@ -276,9 +285,9 @@ def _record(line: bytes) -> Record | None:
 
 
 def _says_origin(start: Record) -> bool:
-    made_of = start.get("resume")
-    return isinstance(made_of, dict) and all(
-        isinstance(made_of.get(key), dict) for key in ("options", "inputs", "agents")
+    fingerprint = start.get("resume")
+    return isinstance(fingerprint, dict) and all(
+        isinstance(fingerprint.get(key), dict) for key in ("options", "inputs", "agents")
     )
 
 

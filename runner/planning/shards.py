@@ -6,40 +6,20 @@ removed; cases that depend on each other stay together. Test modules are not div
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.errors import ConfigurationError
-from scripttest.values import Value
-
 if TYPE_CHECKING:
     from runner.cases.model import Case
-    from runner.execution.scheduler import CaseSource
+    from runner.cli.shard import Shard
+    from runner.planning.case_source import CaseSource
 
 
-class Shard(Value):
-    """One of several parts."""
-
-    number: int
-    """From 1."""
-    of: int
-
-    def has(self, name: str) -> bool:
-        """Whether what has that name belongs to it."""
-        digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        return int.from_bytes(digest, "big") % self.of == self.number - 1
-
-
-def read_shard(text: str) -> Shard:
-    """The shard that `--shard` names. Raises ConfigurationError."""
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        message = f'Cannot read --shard "{text}": it must be I/N, with I from 1 to N'
-        raise ConfigurationError(message, "Such as 1/4, 2/4, 3/4 and 4/4")
-    return Shard(number=int(match[1]), of=int(match[2]))
+def parts_of(sources: Iterable[CaseSource], shard: Shard, root: Path) -> list[CaseSource]:
+    """What belongs to a shard of all cases; see `part_of`."""
+    parts = [part_of(source, shard, root) for source in sources]
+    return [part for part in parts if part is not None]
 
 
 def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource | None:

@@ -13,7 +13,7 @@ from runner.cases.reader import CaseFile
 from runner.cases.select import Chosen, chooser
 from runner.cli.options import RunOptions
 from runner.errors import BrokenError
-from runner.execution.scheduler import CaseSource
+from runner.planning.case_source import CaseSource
 from runner.planning.dependencies import needs_of
 from runner.planning.inputs import CaseInput, GeneratorInput
 from runner.results.events import Suite

@@ -4,7 +4,7 @@ then."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -17,7 +17,6 @@ from runner.reporters.ordered import Ordered
 
 if TYPE_CHECKING:
     from runner.environment import Environment
-    from runner.execution.scheduler import CaseSource
     from runner.reporters import Maker
     from runner.reporters.base import FileReporter, Reporter
     from runner.reporters.console.progress import Progress
@@ -44,16 +43,17 @@ class Console:
 
 def open_reporters(
     console: Console,
-    sources: list[CaseSource],
+    case_folders: Iterable[Path],
     outputs: tuple[str, ...],
-    going_on: LineFile | None,
+    resumed_report: LineFile | None,
     chosen: Callable[[str, Path | TextIO], Maker],
 ) -> list[Reporter]:
     """All reporters of a run, those on the console first. Raises ConfigurationError.
 
     Args:
+        case_folders: the folders of case files; without `-o` the first one gets a report.
         outputs: the paths of `-o`.
-        going_on: the report that an earlier run began, and this one ends.
+        resumed_report: the report that an earlier run began, and this one ends.
         chosen: finds the reporter of `--reporter` for a file or a stream.
     """
     options, environment = console.options, console.environment
@@ -63,18 +63,17 @@ def open_reporters(
     for output in outputs:
         path = report_path(output, environment.directory)
         files.setdefault(os.path.realpath(path), path)
-    if going_on is not None:
-        files.pop(str(going_on.path), None)
+    if resumed_report is not None:
+        files.pop(str(resumed_report.path), None)
     paths = list(files.values())
     makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
-    if going_on is not None:
+    if resumed_report is not None:
         from runner.reporters.files.jsonl import JsonlReporter
 
-        makers.append(partial(JsonlReporter, going_on))
+        makers.append(partial(JsonlReporter, resumed_report))
     elif not options.outputs and not options.dry_run:
         stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
-        folders = {source.folder for source in sources if source.suite.file}
-        makers += [partial(_default_report, folder, f"output-{stamp}") for folder in sorted(folders)[:1]]
+        makers += [partial(_default_report, folder, f"output-{stamp}") for folder in sorted(case_folders)[:1]]
     if options.reporter and (paths or console.is_error):
         makers.append(chosen(options.reporter, paths[0] if paths else environment.stdout))
     try:

@@ -15,7 +15,7 @@ from made_up import json_values
 
 from runner.cli.options import RunOptions
 from runner.errors import ConfigurationError
-from runner.execution.scheduler import CaseSource
+from runner.planning.case_source import CaseSource
 from runner.planning.resume import keep, read_saved, with_saved_options
 from runner.results import saved
 from runner.results.events import Suite

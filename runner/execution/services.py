@@ -1,0 +1,188 @@
+"""What a run has running beside its tests: answers to scripts, the agents, recordings, budgets. Each is made when it is
+first needed, since a script test that passes needs next to nothing of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bindings import HostProcesses, RunSnapshots
+from runner.execution.processes import open_router
+from runner.reporters import BUILT_IN, maker_by_id
+from scripttest import worker_command
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+    from typing import TextIO
+
+    from bindings import Policy
+    from runner.agents.service import AgentService
+    from runner.application.application import Application
+    from runner.cli.options import RunOptions
+    from runner.connectors.recording import Recording
+    from runner.environment import Environment
+    from runner.execution.budgets import Budgets
+    from runner.execution.interactive import Person
+    from runner.modes.base import CaseEnvironment
+    from runner.planning.plan import RunPlan
+    from runner.planning.selection import Selection
+    from runner.reporters import Maker
+    from runner.reporters.console.progress import Progress
+
+
+class RunServices:
+    """Of one run. To be used as a context manager: at its end all processes, connections and threads are ended."""
+
+    def __init__(
+        self,
+        *,
+        options: RunOptions,
+        environment: Environment,
+        application: Application,
+        context: Mapping[str, Any],
+        selection: Selection | None,
+        parts: Path,
+    ) -> None:
+        """Raises ConfigurationError when the folder of `--record` or `--replay` cannot be used.
+
+        Args:
+            context: the fields of the run's context.
+            selection: what `--run` names.
+            parts: the folder of the script half of the bindings.
+        """
+        self.budgets: Budgets | None = None
+        self.progress: Progress | None = None
+        """The live line, which makes room when a person is asked."""
+        self._options = options
+        self._environment = environment
+        self._application = application
+        self._parts = parts
+        self._service: AgentService | None = None
+        self._permitted: Policy | None = None
+        self._context = context
+        self._test_files: Mapping[str, Path] = {}
+        self._retained: Mapping[str, Collection[str]] = {}
+        self._processes = HostProcesses(application.root, self._policy, application.script)
+        self.snapshots = RunSnapshots(
+            lambda: self._test_files, options.update_snapshots, environment.ci, environment.secrets.text
+        )
+        self.router = open_router(
+            self._processes,
+            self.snapshots,
+            lambda module, test, name, args: self.agents().answer(module, test, name, args),
+            selection,
+            context=lambda: context,
+            done=lambda module, test: test in self._retained.get(module, ()),
+            require_judge=options.require_judge,
+        )
+        """Answers what scripts ask."""
+        self.recording = self._open_recording()
+
+    def __enter__(self) -> RunServices:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self._service is not None:
+                self._service.close()
+        finally:
+            self._processes.close()
+
+    def follow(self, plan: RunPlan) -> None:
+        """Tells what answers scripts which tests there are, and which of them are not run again."""
+        self._test_files = plan.test_files
+        self._retained = plan.retained_tests
+
+    def count_usage(self, budgets: Budgets) -> None:
+        """Tells budgets of every model call from here on."""
+        self.budgets = budgets
+        if self._service is not None:
+            self._service.runtime.on_usage = budgets.spend
+
+    def agents(self) -> AgentService:
+        """The agents of the run, on a thread of their own."""
+        if self._service is None:
+            from runner.agents.service import AgentService
+            from runner.application.dotenv import named_variables
+
+            environment, options = self._environment, self._options
+            variables = {**named_variables(self._application.root, environment.variables), **environment.variables}
+            environment.secrets.add_application(self._application.root, variables)
+            self._service = AgentService(
+                self._application,
+                self._processes,
+                self._context,
+                variables,
+                worker_command(self._parts),
+                environment.cpus,
+                options.connector or "",
+                options.case_timeout,
+                self.recording,
+            )
+            if self.budgets is not None:
+                self._service.runtime.on_usage = self.budgets.spend
+        return self._service
+
+    def case_environment(self, context: Mapping[str, Any], digests: bool) -> CaseEnvironment:
+        """What cases run in. `digests`: whether their results have a hash of the case."""
+        from runner.modes.base import CaseEnvironment
+
+        options, service = self._options, self.agents()
+        return CaseEnvironment(
+            application=self._application,
+            runtime=service.runtime,
+            helpers=service.helpers,
+            context=context,
+            user=options.user,
+            team=options.team,
+            connector=options.connector or "",
+            timeout=options.case_timeout,
+            snapshot=self.snapshots.matcher,
+            threshold=options.score_threshold,
+            simulator=options.simulator or "",
+            on_missing_input=options.on_missing_input or "skip",
+            interactive=options.interactive,
+            person=self._person(),
+            digests=digests,
+            require_judge=options.require_judge,
+        )
+
+    def reporter(self, context: Mapping[str, Any], id: str, target: Path | TextIO) -> Maker:
+        """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
+        is_agent = any(known == id for known, _ in self._application.agents())
+        if id in BUILT_IN or (id.startswith("report.") and not is_agent):
+            return maker_by_id(id, target)
+        from runner.reporters.files.agent import agent_maker
+
+        options = self._options
+        return agent_maker(id, target, self.agents(), dict(context), options.case_timeout, bool(options.verbose))
+
+    def _person(self) -> Person | None:
+        """Who is asked at the terminal; nobody with `--skip-interactive`."""
+        if self._options.skip_interactive:
+            return None
+        from runner.execution.interactive import Person
+
+        clean, ci = self._environment.secrets.text, self._environment.ci
+        return Person(ci, clean, self.progress.paused) if self.progress else Person(ci, clean)
+
+    def _open_recording(self) -> Recording | None:
+        options, environment = self._options, self._environment
+        if (options.record, options.replay, options.record_missing) == (None, None, None):
+            return None
+        from runner.connectors.recording import open_recording
+
+        return open_recording(options, environment.directory, self._application.root, environment.secrets.text)
+
+    def _policy(self) -> Policy:
+        if self._permitted is None:
+            from bindings import Policy
+            from runner.application.dotenv import named_variables
+
+            environment, root = self._environment, self._application.root
+            named = named_variables(root, environment.variables)
+            environment.secrets.add_application(root, {**named, **environment.variables})
+            self._permitted = Policy(
+                allow_net=self._options.allow_net or None, environment=named, keep_secret=environment.secrets.add
+            )
+        return self._permitted

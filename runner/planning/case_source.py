@@ -1,0 +1,40 @@
+"""The cases of one input, which are read again each time somebody needs them: no number of them fills the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.results.events import Suite
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.cases.model import Case
+    from scripttest import Status
+
+
+class CaseSource(Value):
+    """The cases of one input."""
+
+    suite: Suite
+    assistant: Assistant
+    folder: Path
+    """Where relative files of the cases are looked for."""
+    selected: int
+    """How many cases are to run."""
+    total: int
+    """How many there are without `--run`."""
+    cases: Callable[[], Iterable[tuple[int, Case]]]
+    """The cases that are to run, with their lines, read anew."""
+    ids: Callable[[], Iterable[str]] = tuple
+    """The ids of all cases that there are without `--run`, read anew."""
+    waited: frozenset[str] = frozenset()
+    """Ids of those that others depend on."""
+    refers: bool = True
+    """Whether its cases may name agents, scripts or connectors."""
+    broken: str = ""
+    """Why none of its cases can run: what is wrong with the files of the agent."""
+    done: Mapping[str, Mapping[int, Status]] = {}
+    """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""

@@ -1,0 +1,247 @@
+"""Everything that is decided before a run begins, as one value.
+
+`make_plan` goes from the options to it, step by step: inputs, cases, `--shard`, `--resume`, and whether what is named
+is there. When it raises, nothing has run yet, except generators of cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from runner.application.application import Application, TestModule, repository_of
+from runner.cli.options import RunOptions, absolute
+from runner.planning.inputs import CaseInput, GeneratorInput, resolve_inputs
+from runner.results.events import Suite
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.agents.service import AgentService
+    from runner.cases.model import Case
+    from runner.environment import Environment
+    from runner.modes.base import CaseEnvironment
+    from runner.planning.case_source import CaseSource
+    from runner.planning.resume import ResumeState
+    from runner.planning.selection import Selection
+
+
+class RunPlan(Value):
+    """What will run, and how."""
+
+    options: RunOptions
+    application: Application
+    context: Mapping[str, Any]
+    """Of the run: the fields of `agent.Context`."""
+    suites: tuple[Suite, ...]
+    """All of them, in the order in which they were named."""
+    modules: tuple[TestModule, ...]
+    """Suites that are test modules."""
+    sources: tuple[CaseSource, ...]
+    """The cases of the other suites, read anew when they are needed."""
+    warnings: tuple[str, ...]
+    """What is to be said before anything runs."""
+    matched: bool
+    """Whether it is certain that `--run` matches something; else the modules have to show it."""
+    resumable: bool
+    """Whether a report is written that a later run can resume."""
+    resume: ResumeState | None
+    """What is taken from an earlier run, and what a later one needs to know; None when no report can be resumed."""
+    writes_cases: bool
+    """Whether the cases that generators made are written to `--output`, and nothing runs."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The paths of reports."""
+        return () if self.writes_cases else self.options.outputs
+
+    @property
+    def total_cases(self) -> int | None:
+        """How many cases run; None when modules run too, whose tests are not known yet."""
+        return None if self.modules else sum(source.selected for source in self.sources)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all tests of the suites run."""
+        options = self.options
+        return not (options.run or options.dry_run or options.fail_fast or options.shard)
+
+    @property
+    def test_files(self) -> dict[str, Path]:
+        """Suite id → its test or case file, for those that have one."""
+        files = {module.id: module.test for module in self.modules}
+        return files | {source.suite.id: Path(source.suite.file) for source in self.sources if source.suite.file}
+
+    @property
+    def case_folders(self) -> set[Path]:
+        """The folders of the case files."""
+        return {source.folder for source in self.sources if source.suite.file}
+
+    @property
+    def retained_tests(self) -> dict[str, Collection[str]]:
+        """Module → its tests that have results of an earlier run."""
+        if self.resume is None or self.resume.retained is None:
+            return {}
+        return {module.id: self.resume.retained.statuses(module.id) for module in self.modules}
+
+    @property
+    def retained_places(self) -> dict[str, Collection[int]]:
+        """The same as positions in their suite."""
+        if self.resume is None or self.resume.retained is None:
+            return {}
+        return {module.id: self.resume.retained.places(module.id) for module in self.modules}
+
+
+class Services(Protocol):
+    """What planning asks of the run, since generators are agents and scripts, and references lead to them."""
+
+    def agents(self) -> AgentService:
+        """The agents of the run."""
+
+    def case_environment(self, context: Mapping[str, Any], digests: bool) -> CaseEnvironment:
+        """What cases run in."""
+
+
+def make_plan(
+    options: RunOptions,
+    environment: Environment,
+    application: Application,
+    context: dict[str, Any],
+    selection: Selection | None,
+    services: Services,
+) -> RunPlan:
+    """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
+
+    Args:
+        selection: what `--run` names.
+    """
+    planning = _Planning(options, environment, application, context, services)
+    inputs = resolve_inputs(options, application, environment.directory)
+    modules = [item for item in inputs if isinstance(item, TestModule)]
+    of_cases = [item for item in inputs if not isinstance(item, TestModule)]
+    writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in of_cases)
+    if writes_cases:
+        from runner.planning.generators import check_outputs
+
+        check_outputs(options.outputs)
+    sources, warnings = planning.sources(of_cases)
+    matched = selection is None or any(source.selected for source in sources)
+    if selection is not None and not matched and not modules:
+        raise selection.nothing(id for source in sources for id in source.ids())
+    found = len(modules)
+    if options.shard is not None:
+        from runner.planning.shards import parts_of
+
+        modules = [module for module in modules if options.shard.has(module.id)]
+        sources = parts_of(sources, options.shard, application.root)
+    suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
+    resumable = not options.dry_run and bool(
+        options.resume
+        or any(output.lower().endswith(".jsonl") for output in options.outputs)
+        or (not options.outputs and any(source.suite.file for source in sources))
+    )
+    resume = None
+    if resumable:
+        from runner.planning.resume import take_up
+
+        resume = take_up(options, application, modules, sources, suites, environment.directory)
+        sources, warnings = resume.sources, [*warnings, *resume.warnings]
+    planning.check_references(sources, [])
+    return RunPlan(
+        options=options,
+        application=application,
+        context=context,
+        suites=suites,
+        modules=tuple(modules),
+        sources=tuple(sources),
+        warnings=tuple(warnings),
+        matched=matched or len(modules) < found,
+        resumable=resumable,
+        resume=resume,
+        writes_cases=writes_cases,
+    )
+
+
+def suite_of(module: TestModule) -> Suite:
+    """The suite that a test module is."""
+    return Suite(id=module.id, kind="script_test", label=module.label, file=str(module.test), agent=module.agent)
+
+
+def _suites(
+    inputs: list[TestModule | CaseInput | GeneratorInput],
+    modules: list[TestModule],
+    sources: list[CaseSource],
+    root: str,
+) -> tuple[Suite, ...]:
+    """The suites of what runs, in the order of the inputs."""
+    by_id = {module.id: suite_of(module) for module in modules} | {source.suite.id: source.suite for source in sources}
+    return tuple(by_id[item.id].replace(root=root) for item in inputs if item.id in by_id)
+
+
+class _Planning:
+    """The steps that need agents."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        environment: Environment,
+        application: Application,
+        context: dict[str, Any],
+        services: Services,
+    ) -> None:
+        self._options = options
+        self._environment = environment
+        self._application = application
+        self._context = context
+        self._services = services
+
+    def sources(self, inputs: list[CaseInput | GeneratorInput]) -> tuple[list[CaseSource], list[str]]:
+        """The cases of inputs, and warnings about them."""
+        if not inputs:
+            return [], []
+        from runner.planning.sources import open_sources
+
+        directory = self._environment.directory
+        return open_sources(inputs, self._options, self._application, directory, self._generate, self.check_references)
+
+    def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
+        """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of
+        `--connector` cannot be used."""
+        if not sources and not generators:
+            return
+        from runner.agents.assistant import Assistants
+        from runner.planning.resolution import check_references, named_by
+
+        options = self._options
+        if generators and options.shard is not None:
+            from runner.planning.shards import parts_of
+
+            sources = parts_of(sources, options.shard, self._application.root)
+        folders = {source.assistant.id: source.assistant.folder for source in sources}
+        folders |= dict(Assistants(self._application).find(generator.agent) for generator in generators)
+        named = named_by(sources, generators, options, folders)
+        for first in named:
+            service = self._services.agents()
+            service.run(check_references(chain([first], named), service.runtime, self._application))
+        if options.connector and not options.dry_run:
+            connectors = self._services.agents().runtime.connectors
+            find = connectors.get if options.replay is None else connectors.model
+            find(connectors.resolve(options.connector))
+
+    def _generate(self, input: GeneratorInput) -> tuple[list[Case], list[str]]:
+        """Has cases made; on a terminal a line says so meanwhile."""
+        from runner.planning.generators import generate
+
+        options, stdout, directory = self._options, self._environment.stdout, self._environment.directory
+        folder = absolute(options.outputs[0], directory).parent if options.dry_run and options.outputs else directory
+        shows = self._environment.terminal and not options.quiet
+        if shows:
+            stdout.write(f"Generating cases with {input.reference} ...")
+            stdout.flush()
+        try:
+            setting = self._services.case_environment(self._context, False)
+            return self._services.agents().run(generate(input, setting, folder, options.lenient))
+        finally:
+            if shows:
+                stdout.write("\r\x1b[K")
