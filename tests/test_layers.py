@@ -125,7 +125,7 @@ DOORS = {
     "runner/cases": "attachments conversations fields json_schema messages model reader references select values",
     "runner/agents": "answer answers assistant chat helpers judges references runtime service simulators",
     "runner/agents/mcp": "answers base servers toolbox",
-    "runner/results": "attachments changes comparison events facts fold places plain replay result_lines run_records saved"
+    "runner/results": "attachments changes comparison decode events facts fold places plain replay result_lines run_records saved"
     " script_records snapshot_lines stability strictness summary verdict",
     "runner/modes": "awaiting base grading",
     "runner/planning": "case_source dependencies filters generators inputs plan resume selection",

@@ -247,7 +247,7 @@ def cut(retained: Retained, file: LineFile) -> None:
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results, as the stream has them."""
-    from runner.results.codecs.decode import result_of
+    from runner.results.decode import result_of
 
     for suite in suites:
         for record in retained.results.get(suite.id, ()):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.results.codecs.failures import failure_record
 from runner.results.events import (
     CaseResult,
     CheckpointResult,
@@ -14,6 +13,7 @@ from runner.results.events import (
     TrialResult,
     TurnResult,
 )
+from runner.results.failure_records import failure_record
 from runner.results.script_records import error_text, logs_record, place, stack_trace, warning_records
 from scripttest import Outcome
 from scripttest.values import fields_of
@@ -212,8 +212,9 @@ def _criterion(criterion: CriterionResult) -> dict[str, Any]:
     `judged: false` and no score."""
     kept = ("text", "passed", "weight")
     record = {key: value for key, value in fields_of(criterion).items() if key in kept or value or key == "score"}
-    if criterion.not_judged == int(not criterion.judged):
-        record.pop("not_judged", None)
+    record.pop("not_judged", None)
+    if criterion.not_judged != int(not criterion.judged):
+        record["not_judged"] = criterion.not_judged
     if criterion.judged:
         del record["judged"]
     else:

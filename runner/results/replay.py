@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.reporters.files.document import Record, Report
-from runner.results.codecs.decode import result_of
+from runner.results.decode import result_of
 from runner.results.events import (
     Event,
     RunEnd,

@@ -25,6 +25,14 @@ Record = dict[str, Any]
 FIGURES = ("count", *names_of(Stability)[1:])
 IN_SEED = {"count": "runs", "attempts": "run_details"}
 """Keys of `runs` that have another name in a result of seed 004."""
+OF_SCRIPTS = ("not_judged", "steps", "warnings", "logs", "log_levels")
+OF_CASES = tuple(
+    """
+    not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason warnings
+    tools connector model_calls usage sent attachments line tags metadata logs log_levels
+    """.split()
+)
+"""The last keys of a result, in their order."""
 BROKEN_RUNS = "broken_runs"
 """The name of `errors` there, in a result that has `errors` of its own."""
 
@@ -131,7 +139,14 @@ def together(records: Sequence[Record], min_pass_rate: float) -> Record:
             for key in ("input_tokens", "output_tokens", "cost")
             if any(key in usage for usage in usages)
         }
-    return {**record, **runs_of(stability, attempts)}
+    return {**_in_order(record), **runs_of(stability, attempts)}
+
+
+def _in_order(record: Record) -> Record:
+    """A record with its last keys in the order in which a result has them."""
+    tail = OF_CASES if "input" in record else OF_SCRIPTS
+    head = {key: value for key, value in record.items() if key not in tail}
+    return head | {key: record[key] for key in tail if key in record}
 
 
 def as_in_seed(record: Record) -> Record:

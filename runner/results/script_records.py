@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.results.codecs.failures import failure_record, warning_record
 from runner.results.events import TestResult
+from runner.results.failure_records import failure_record, warning_record
 from runner.results.fold import Counts
 from scripttest import Failure, Outcome, ResultWarning, StackFrame
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.differences import COMPARED, comparable, difference
 from runner.reporters.console.values import text_of
-from runner.results.codecs.failures import Named
+from runner.results.failure_records import Named
 from scripttest import Failure, Location, StackFrame
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 from runner.assertions.base import AssertionResult, ToolUse
-from runner.results.codecs.failures import Named, failure_of, warning_of
 from runner.results.events import (
     CaseResult,
     CheckpointResult,
@@ -18,6 +17,7 @@ from runner.results.events import (
     TrialResult,
     TurnResult,
 )
+from runner.results.failure_records import Named, failure_of, warning_of
 from runner.results.stability import Attempt, Stability, stability_of
 from runner.results.verdict import verdict_in
 from scripttest import Failure, Outcome, ResultWarning
@@ -68,7 +68,7 @@ def _failures_of(record: Record, is_script: bool, named: Named) -> tuple[Failure
         return ()
     if isinstance(record.get("failures"), list):
         return tuple(failure_of(failure, named) for failure in record["failures"])
-    from runner.results.codecs import older
+    from runner.results import older_reports as older
 
     if is_script:
         return tuple(older.script_failures(record, named))
