@@ -121,7 +121,7 @@ DOORS = {
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts yaml_keys",
     "runner/connectors": "base http load proxies recording timing",
-    "runner/assertions": "__init__ base composition differences snapshot_texts tools transcript values verdicts",
+    "runner/assertions": "__init__ base composition differences judged snapshot_texts tools transcript values verdicts",
     "runner/cases": "attachments conversations fields json_schema messages model reader references select values",
     "runner/agents": "answer answers assistant chat helpers judges references runtime service simulators",
     "runner/agents/mcp": "answers base servers toolbox",

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from runner.assertions.base import AssertionResult, NotEvaluated
+from runner.assertions.judged import not_evaluated, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,28 +65,15 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
         return _not_evaluated(assertion, evidence, str(error), error)
     except Exception as error:  # a fault in a check or a judge is no verdict on the answer
         return _not_evaluated(assertion, evidence, f"{type(error).__name__}: {error}", NotEvaluated(""))
-    passed = verdict.passed is not assertion.negate if verdict.judged else not judges.required
-    message = verdict.message if passed or not verdict.judged else assertion.message or verdict.message
-    if not passed and not verdict.judged and not verdict.details:
-        message = unjudged(message)
-    return AssertionResult(
-        type=assertion.type,
-        passed=passed,
-        expected=verdict.expected,
-        actual=verdict.actual,
-        message=message,
-        error=False,
-        score=verdict.score if verdict.judged else None,
-        details=verdict.details,
+    return result_of(
+        assertion.type,
+        verdict,
+        not verdict.judged and judges.required,
+        negate=assertion.negate,
+        message=assertion.message,
         path=assertion.path,
         name=assertion.name,
-        judged=verdict.judged,
     )
-
-
-def unjudged(reason: str) -> str:
-    """Why what its judge could not judge fails."""
-    return f"Not judged, which --require-judge does not accept{': ' if reason else ''}{reason}"
 
 
 async def check_all(assertions: Sequence[Assertion], evidence: Evidence, judges: Judges) -> tuple[AssertionResult, ...]:
@@ -132,16 +120,6 @@ def _not_evaluated(assertion: Assertion, evidence: Evidence, why: str, error: No
 
     text = shorten(f'Cannot evaluate "{assertion.type}": {why}', 1000)
     message = f"{assertion.message} ({text})" if assertion.message else text
-    return AssertionResult(
-        type=assertion.type,
-        passed=False,
-        expected=assertion.value,
-        actual=evidence.output,
-        message=message,
-        error=True,
-        score=None,
-        details=error.details,
-        path=assertion.path,
-        name=assertion.name,
-        infrastructure=error.infrastructure,
+    return not_evaluated(
+        assertion.type, error, message, assertion.value, evidence.output, assertion.path, assertion.name
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import Kind, NotEvaluated, Verdict
+from runner.assertions.base import Kind, NotEvaluated
+from runner.assertions.judged import verdict_in
 from runner.assertions.transcript import seen_of
-from runner.assertions.verdicts import score_of, show
+from runner.assertions.verdicts import show
 
 if TYPE_CHECKING:
-    from runner.assertions.base import Evidence, Judges
+    from runner.assertions.base import Evidence, Judges, Verdict
     from runner.cases.model import Assertion
 
 PREFIX = "agents:"
@@ -26,18 +27,15 @@ async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ver
         payload["criteria"] = criteria
     options = {"connector": assertion.options.connector} if assertion.options.connector else {}
     answer = await judges.validate(name, payload, {**options, "metadata": metadata})
-    message = str(answer.get("reason") or "")
-    if answer.get("judged") is False:
-        return Verdict(passed=True, expected=criteria, actual=evidence.output, message=message, judged=False)
-    passed = answer.get("passed")
-    if not isinstance(passed, bool):
+    verdict = verdict_in(answer, criteria, evidence.output)
+    if verdict is None:
         raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
-    if passed is assertion.negate:
+    if verdict.judged and verdict.passed is assertion.negate:
         rule = "not to meet" if assertion.negate else "to meet"
         wanted = "the criteria" if criteria is None else show(criteria)
-        said = message or ("it does" if passed else "it does not")
-        message = f"Expected the output {rule} {wanted}, but {name} says: {said}"
-    return Verdict(passed=passed, expected=criteria, actual=evidence.output, message=message, score=score_of(answer))
+        said = verdict.message or ("it does" if verdict.passed else "it does not")
+        verdict = verdict.replace(message=f"Expected the output {rule} {wanted}, but {name} says: {said}")
+    return verdict
 
 
 def problem(assertion: Assertion) -> str | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from runner.assertions.base import Kind, NotEvaluated, Verdict
+from runner.assertions.base import Kind, NotEvaluated
+from runner.assertions.judged import verdict_in
 from runner.assertions.transcript import transcript_of
-from runner.assertions.verdicts import score_of, show
+from runner.assertions.verdicts import show
 
 if TYPE_CHECKING:
-    from runner.assertions.base import Evidence, Judges
+    from runner.assertions.base import Evidence, Judges, Verdict
     from runner.cases.model import Assertion
 
 ROLES = ("Validate", "Assert")
@@ -23,16 +24,16 @@ async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ve
     expected = evidence.expected if assertion.value is None else assertion.value
     arguments = [evidence.output, evidence.input, expected, assertion.options.metadata, transcript_of(evidence)]
     answer = await judges.call_script(reference, ROLES, arguments)
-    if isinstance(answer, dict) and answer.get("judged") is False and _passed(answer) is not False:
-        return Verdict(passed=True, expected=expected, actual=evidence.output, message=_said(answer), judged=False)
-    passed, said, score = _read(reference, answer)
-    message = said if passed is not assertion.negate else ""
-    if passed is assertion.negate:
+    given = {"passed": answer} if isinstance(answer, bool) else answer if isinstance(answer, dict) else {}
+    verdict = verdict_in(given, expected, evidence.output)
+    if verdict is None:
+        raise NotEvaluated(f"{reference} returned {show(answer)}, not true, false or {{pass, message}}")
+    if verdict.judged and verdict.passed is assertion.negate:
         rule = "not to accept" if assertion.negate else "to accept"
-        message = f"Expected {reference} {rule} the output, but " + (
-            f"it says: {said}" if said else f"it {'did' if passed else 'did not'}: {show(evidence.output)}"
-        )
-    return Verdict(passed=passed, expected=expected, actual=evidence.output, message=message, score=score)
+        did = f"it {'did' if verdict.passed else 'did not'}: {show(evidence.output)}"
+        found = f"it says: {verdict.message}" if verdict.message else did
+        verdict = verdict.replace(message=f"Expected {reference} {rule} the output, but {found}")
+    return verdict
 
 
 def problem(assertion: Assertion) -> str | None:
@@ -44,24 +45,6 @@ def problem(assertion: Assertion) -> str | None:
     if assertion.use and not assertion.use.startswith(("scripts:", "scripts.")):
         return f'"script" needs the prefix "scripts:" in "use", as in "scripts:{assertion.use}"'
     return None
-
-
-def _read(reference: str, answer: Any) -> tuple[bool, str, float | None]:
-    if isinstance(answer, bool):
-        return answer, "", None
-    if isinstance(answer, dict):
-        passed = _passed(answer)
-        if isinstance(passed, bool):
-            return passed, _said(answer), score_of(answer)
-    raise NotEvaluated(f"{reference} returned {show(answer)}, not true, false or {{pass, message}}")
-
-
-def _passed(answer: dict[str, Any]) -> Any:
-    return answer.get("pass", answer.get("passed"))
-
-
-def _said(answer: dict[str, Any]) -> str:
-    return str(answer.get("message") or answer.get("reason") or "")
 
 
 ASSERTIONS = {

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
-from runner.assertions import check, unjudged
+from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
+from runner.assertions.judged import not_evaluated, result_of, verdict_in
 from runner.assertions.transcript import seen_of
-from runner.assertions.verdicts import score_of, shorten
+from runner.assertions.verdicts import shorten, show
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
 from runner.results.events import CriterionResult, ScoreResult
@@ -92,36 +93,12 @@ class Grading:
             payload |= criterion.grader.options.metadata
         try:
             answer = await judges.validate(self._grader, payload, options)
+            verdict = verdict_in(answer, criterion.text, evidence.output)
+            if verdict is None:
+                raise NotEvaluated(f"{self._grader} answered {show(answer)}, which does not say whether it holds")
         except NotEvaluated as error:
-            return AssertionResult(
-                type=RUBRICS,
-                passed=False,
-                expected=criterion.text,
-                actual=evidence.output,
-                message=str(error),
-                error=True,
-                infrastructure=error.infrastructure,
-            )
-        reason = str(answer.get("reason") or "")
-        if answer.get("judged") is False:
-            reason = unjudged(reason) if judges.required else reason
-            return AssertionResult(
-                type=RUBRICS,
-                passed=not judges.required,
-                expected=criterion.text,
-                actual=evidence.output,
-                message=reason,
-                judged=False,
-            )
-        return AssertionResult(
-            type=RUBRICS,
-            passed=answer["passed"],
-            expected=criterion.text,
-            actual=evidence.output,
-            message=reason,
-            error=False,
-            score=score_of(answer),
-        )
+            return not_evaluated(RUBRICS, error, str(error), criterion.text, evidence.output)
+        return result_of(RUBRICS, verdict, judges.required)
 
     def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
         graded = tuple(map(_graded, criteria, results))

@@ -1,0 +1,80 @@
+"""From what a judge answered to the result of an assertion: the one walk of assertions, checkpoints and criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.assertions.base import AssertionResult, NotEvaluated, Verdict
+from runner.assertions.verdicts import score_of
+
+
+def verdict_in(answer: Mapping[str, Any], expected: Any, actual: Any) -> Verdict | None:
+    """The verdict that a judge answered, `{passed, judged?, reason?, score?}`, also as `pass` and `message`; None when
+    it says neither. `judged: false` says that it could not judge, unless it says no."""
+    passed = answer.get("passed", answer.get("pass"))
+    said = str(answer.get("reason") or answer.get("message") or "")
+    if answer.get("judged") is False and passed is not False:
+        return Verdict(passed=True, expected=expected, actual=actual, message=said, judged=False)
+    if not isinstance(passed, bool):
+        return None
+    return Verdict(passed=passed, expected=expected, actual=actual, message=said, score=score_of(answer))
+
+
+def result_of(
+    type: str,
+    verdict: Verdict,
+    required: bool,
+    *,
+    negate: bool = False,
+    message: str | None = None,
+    path: str | None = None,
+    name: str | None = None,
+) -> AssertionResult:
+    """The result that a verdict makes of an assertion of a type.
+
+    Args:
+        required: whether what was not judged fails, `--require-judge`; else it passes, also when negated.
+        message: what to say when it fails, in place of what the verdict says.
+        path: as written in the assertion, as is `name`.
+    """
+    passed = verdict.passed is not negate if verdict.judged else not required
+    said = verdict.message if passed or not verdict.judged else message or verdict.message
+    if not passed and not verdict.judged and not verdict.details:
+        said = f"Not judged, which --require-judge does not accept{': ' if said else ''}{said}"
+    return AssertionResult(
+        type=type,
+        passed=passed,
+        expected=verdict.expected,
+        actual=verdict.actual,
+        message=said,
+        score=verdict.score if verdict.judged else None,
+        details=verdict.details,
+        path=path,
+        name=name,
+        judged=verdict.judged,
+    )
+
+
+def not_evaluated(
+    type: str,
+    error: NotEvaluated,
+    message: str,
+    expected: Any,
+    actual: Any,
+    path: str | None = None,
+    name: str | None = None,
+) -> AssertionResult:
+    """The result of an assertion that could not be made, whether it is negated or not."""
+    return AssertionResult(
+        type=type,
+        passed=False,
+        expected=expected,
+        actual=actual,
+        message=message,
+        error=True,
+        details=error.details,
+        path=path,
+        name=name,
+        infrastructure=error.infrastructure,
+    )
