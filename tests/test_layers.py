@@ -109,7 +109,7 @@ DOORS = {
     "scripttest/compile": "boundary compiler esbuild",
     "scripttest/shortcuts": "bytecode scan slicing",
     "scripttest/diagnostics": "stack",
-    "scripttest/workers": "functions module_run process protocol supervisor",
+    "scripttest/workers": "answers functions libraries module_run pool process protocol session worker",
     "scripttest/host": "__init__",
     "bindings": "json_path patterns policy rooted scratch script_globals services snapshot_files snapshots",
     "bindings/processes": "__init__ formats http text",
@@ -170,9 +170,6 @@ UNDERSCORES = {
     "scripttest/diagnostics/stack.py: mapper._callees": "a function of the same module",
     "scripttest/diagnostics/stack.py: mapper._locate": "a function of the same module",
     "scripttest/diagnostics/stack.py: mapper._loop": "a function of the same module",
-    "scripttest/workers/functions.py: self._pool._called": "a call and its pool, in one module",
-    "scripttest/workers/functions.py: self._pool._services": "a call and its pool, in one module",
-    "scripttest/workers/functions.py: self._pool._slots": "a call and its pool, in one module",
 }
 """Underscore name of something else → why it is used all the same."""
 WORKER_MODULES = [

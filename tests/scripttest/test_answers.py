@@ -126,6 +126,7 @@ def test_an_outcome_as_deep_as_no_test_is_refused() -> None:
         ({"missing": True}, {"missing": True}),
         ({"error": {"message": "boom", "stack": "", "code": 404}}, {"error": {"message": "boom", "stack": "", "code": 404}}),
         ({**OUTCOME, "status": "failed", "failures": [FAILURE]}, {"error": FAILURE}),
+        ({"unloaded": {**OUTCOME, "status": "failed", "failures": [FAILURE]}}, {"error": FAILURE, "unloaded": True}),
     ],
 )  # fmt: skip
 def test_what_a_function_came_to_is_taken(record: dict[str, Any], taken: dict[str, Any]) -> None:
@@ -140,6 +141,8 @@ def test_what_a_function_came_to_is_taken(record: dict[str, Any], taken: dict[st
         1,
         {"ok": 1, "sent": "x"},
         {"error": "boom"},
+        {"unloaded": 1},
+        {"unloaded": OUTCOME},
         {"error": {"message": 1}},
         {"error": {"message": "x", "code": "404"}},
         {"error": {"message": "x", "code": True}},
