@@ -19,12 +19,15 @@ def result_record(result: TestResult) -> dict[str, Any]:
     record = _outcome_record(result.outcome)
     if result.outcome.warnings:
         record["warnings"] = warning_records(result.outcome)
-    return record | logs_record(result)
+    record.update(logs_record(result))
+    return record
 
 
 def logs_record(result: TestResult) -> dict[str, Any]:
     """`{logs, log_levels?}`: captured lines, with their level at the head where it is not `info`; the level of each
     where that does not go without saying."""
+    if not result.logs:
+        return {"logs": []}
     lines = [text if level == "info" else f"[{level}] {text}" for level, text in result.logs]
     plain = all(level == "info" and not text.startswith("[") for level, text in result.logs)
     return {"logs": lines} if plain else {"logs": lines, "log_levels": [level for level, _ in result.logs]}

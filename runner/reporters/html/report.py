@@ -93,7 +93,7 @@ def render(report: Report, baseline: Report | None = None, found: Comparison | N
             title=_plain(f"{_verdict(report)} – {_subject(report)}"),
             summary=summary,
             style=style,
-            icon=ICON.format(color="c4232f" if counts["failed"] else "17753a"),
+            icon=ICON.format(color="17753a" if counts["status"] == "passed" else "c4232f"),
         )
     ]
     blocks = list(blocks_of(report, ""))

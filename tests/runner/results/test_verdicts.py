@@ -12,6 +12,7 @@ from runner.cli.commands.merge import merge, merged
 from runner.environment import Environment
 from runner.reporters import maker_for_file
 from runner.reporters.files.document import Report
+from runner.reporters.html.report import render
 from runner.results.fold import counted, status_of
 from runner.results.run_records import attempt_of
 from runner.results.summary import counts_of, usage_of
@@ -26,6 +27,7 @@ def result(id: str, status: str, **more: Any) -> Record:
     return {**head, "status": status, "duration_ms": 3, "input": "x", **more}
 
 
+GREEN, RED = "%2317753a", "%23c4232f"
 BROKEN = result("broken", "failed", cause="infrastructure", error="the judge is gone")
 
 
@@ -97,3 +99,18 @@ def test_merge_says_what_broke(tmp_path: Path) -> None:
     environment = Environment(directory=tmp_path, variables={}, stdout=out, stderr=out, cpus=1)
     merge.main(["one.jsonl", "-o", "all.json"], obj=environment, standalone_mode=False)
     assert out.getvalue().endswith("1 passed, 0 failed, 0 skipped, 1 errors in 1 parts\n")
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_green"),
+    [
+        (report(result("a", "passed"), result("b", "skipped")), True),
+        (report(result("a", "passed"), BROKEN), False),
+        (report(result("a", "failed", cause="assertion")), False),
+        (report(result("a", "passed"), errors=("a hook threw",)), False),
+    ],
+    ids=["passed", "broke", "failed", "an error outside the tests"],
+)
+def test_only_a_run_that_passed_has_a_green_icon(shown: Report, is_green: bool) -> None:
+    page = render(shown)
+    assert (GREEN in page, RED in page) == (is_green, not is_green)
