@@ -4,7 +4,7 @@
         type: Literal["text", "file"]
         names: Annotated[list[str], Field(spellings=("names", "name"))] = Field(default_factory=list)
 
-pydantic itself takes a third of the time of a run of one case to load. What it does beside its core, which is to make a
+pydantic itself took a third of the time of a run of one case to load. What it does beside its core, which is to make a
 schema of annotations, is done here for the annotations that case files need: texts, numbers, literals, unions, lists,
 other models, and `Shaped` for all else. `runner.cases.json_schema` gives the same schemas to pydantic, which prints
 them. `tests/bench/first_case.py` measures what that is worth; the tests compare it with pydantic's own models.
@@ -12,6 +12,7 @@ them. `tests/bench/first_case.py` measures what that is worth; the tests compare
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType, UnionType
@@ -30,7 +31,7 @@ from typing import (
     get_type_hints,
 )
 
-from pydantic_core import SchemaValidator, ValidationError, to_json
+from pydantic_core import SchemaValidator, ValidationError
 
 __all__ = [
     "Declared",
@@ -188,7 +189,7 @@ class Model:
 
     def model_dump_json(self, *, exclude_unset: bool = False) -> str:
         """The same as JSON text."""
-        return to_json(self.model_dump(exclude_unset=exclude_unset)).decode()
+        return json.dumps(self.model_dump(exclude_unset=exclude_unset), ensure_ascii=False, separators=(",", ":"))
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """The record with other values of some fields, which are not checked."""
