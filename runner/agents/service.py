@@ -77,11 +77,15 @@ class AgentService:
             recording,
         )
         self.helpers = Helpers(self.runtime, connector)
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T], stop: Stop | None = None) -> T:
         """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended. The end
-        of the time that `stop` leaves cancels it too: CancelledError."""
+        of the time that `stop` leaves cancels it too, and after `close` nothing runs: CancelledError."""
+        if self._loop.is_closed():
+            work.close()
+            raise asyncio.CancelledError
         ended = threading.Event()
 
         async def start() -> asyncio.Task[T]:
@@ -139,6 +143,9 @@ class AgentService:
         except TimeoutError:
             future.cancel()
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSING)
+        if not self._thread.is_alive():
+            self._loop.close()
 
     async def _close(self) -> None:
         for task in self._running:

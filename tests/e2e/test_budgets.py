@@ -47,6 +47,14 @@ def test_a_budget_that_is_used_up_ends_the_run(
         assert (len(results_in(path)), len(server.requests)) == (10, 10)
 
 
+def test_a_budget_counts_also_when_what_is_named_was_looked_up_before(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        here = application(app, server, price=PRICE)
+        run = here.run("-i", case_file(), "-c", "local", "--max-tokens", "50")
+        assert (run.code, len(server.requests)) == (1, 3)
+        assert "Stopped: --max-tokens 50 is used up (54); 7 not run" in run.stdout
+
+
 def test_a_run_may_take_only_so_long(app: MakeApplication) -> None:
     with ModelServer(echo(0.3)) as server:
         here = application(app, server, 40)
