@@ -43,7 +43,8 @@ def events_of(report: Report) -> Iterator[Event]:
             yield SuiteStart(suite=suite.id, selected=selected, total=listed.get("total", selected))
         for position, result in enumerate(results):
             yield TestEnd(result=result_of(suite, position, result, report.root))
-        yield SuiteEnd(suite=suite.id)
+        if listed.get("ended", True):
+            yield SuiteEnd(suite=suite.id)
     yield from (RunError(message=text, hint=report.hints.get(text)) for text in report.errors)
     ended = str(summary.get("completed_at") or "")
     stopped, left = summary.get("stopped"), summary.get("not_run", 0)

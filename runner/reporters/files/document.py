@@ -230,15 +230,16 @@ def end_record(run: Execution) -> Record:
 
 
 def _lists(run: Execution) -> list[Record]:
-    """`[{id, selected, total}]` for suites that have other tests than results, and `[{id, started: false}]` for those
-    whose tests were never known."""
+    """`[{id, selected, total, ended?}]` for suites that have other tests than results, or did not end (`ended: false`),
+    and `[{id, started: false}]` for those whose tests were never known."""
     found: list[Record] = []
     for suite in run.suites.values():
         ended, listed = run.of_suite[suite.id].total, run.listed.get(suite.id)
         if listed is None:
             found.append({"id": suite_id(suite), "started": False})
-        elif (listed.selected, listed.total) != (ended, ended):
-            found.append({"id": suite_id(suite), "selected": listed.selected, "total": listed.total})
+        elif (listed.selected, listed.total) != (ended, ended) or suite.id not in run.ended:
+            record = {"id": suite_id(suite), "selected": listed.selected, "total": listed.total}
+            found.append(record if suite.id in run.ended else {**record, "ended": False})
     return found
 
 
