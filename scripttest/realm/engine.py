@@ -1,9 +1,10 @@
 """One QuickJS context: the only module that touches the engine, and it runs in a worker process only.
 
 Facts about the engine that shape this file: a context belongs to the thread that made it; a Python callable that raises
-leaves the interpreter broken, so doors never raise (one that answers None has its caller wait to be stopped); numbers
-are cut to 32 bits on their way in, so only text crosses; a
-Python object that the context holds and that holds the context is never freed, so a door must not refer to its engine.
+leaves the interpreter broken, so host bridges never raise (one that answers None has its caller wait to be stopped);
+numbers are cut to 32 bits on their way in, so only text crosses; a
+Python object that the context holds and that holds the context is never freed, so a host bridge must not refer
+to its engine.
 `_quickjs` is imported without its package, which would load an executor of threads (30 ms).
 """
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from scripttest.realm.parts import Parts
     from scripttest.shortcuts.bytecode import Bytecode, Value
 
-    Door = Callable[[str, str, str], str | None]
-    Drive = Callable[..., str | int | float | None]
+    HostBridge = Callable[[str, str, str], str | None]
+    Dispatch = Callable[..., str | int | float | None]
 
 MEMORY_LIMIT = 256 * 1024 * 1024
 """Bytes that one realm may allocate."""
@@ -35,25 +36,25 @@ EngineError = _quickjs.JSException
 class Engine:
     """One engine context with the core of the bindings in it."""
 
-    def __init__(self, parts: Parts, door: Door) -> None:
+    def __init__(self, parts: Parts, host_bridge: HostBridge) -> None:
         context = _quickjs.Context()
         context.set_memory_limit(MEMORY_LIMIT)
         context.set_max_stack_size(STACK_LIMIT)
-        context.add_callable("$host", door)
+        context.add_callable("$host", host_bridge)
         self._context = context
         self._parts = parts
         self._bytecode: Bytecode | None = parts.bytecode()
         self._driver: Value | None = None
-        self.drive: Drive
+        self.dispatch: Dispatch
         """The function that `bindings/src/core.ts` describes."""
         if self._bytecode is None:
-            self.drive = context.eval(parts.text("core"))
+            self.dispatch = context.eval(parts.text("core"))
         else:
             self._driver = self._bytecode.run(context, parts.compiled("core", self._bytecode, "$drive="))
-            self.drive = context.get("$drive")
+            self.dispatch = context.get("$drive")
 
     def part(self, name: str) -> str:
-        """The source of a part; empty when it has been put on `drive` as its property `part`."""
+        """The source of a part; empty when it has been put on `dispatch` as its property `part`."""
         if self._bytecode is not None and self._driver is not None:
             from scripttest.shortcuts.bytecode import BytecodeError
 
@@ -74,8 +75,8 @@ class Engine:
         interrupts.allow(self._context)
 
     def lend_error(self, interrupts: Interrupts) -> None:
-        """Puts an error that no code can catch on `drive` as its property `part`."""
-        interrupts.lend_error(self._context, self.drive)
+        """Puts an error that no code can catch on `dispatch` as its property `part`."""
+        interrupts.lend_error(self._context, self.dispatch)
 
     def eval(self, source: str) -> None:
         """Evaluates a script in global scope. Raises EngineError."""

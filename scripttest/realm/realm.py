@@ -12,7 +12,7 @@ from scripttest.realm.engine import Engine, EngineError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.realm.alarm import Alarm
-    from scripttest.realm.engine import Door
+    from scripttest.realm.engine import HostBridge
     from scripttest.realm.interrupt import Interrupts
     from scripttest.realm.parts import Parts
 
@@ -24,12 +24,12 @@ RANG = "the alarm rang"
 class Realm:
     """A fresh engine with a module's scripts evaluated in it."""
 
-    def __init__(self, parts: Parts, door: Door, alarm: Alarm) -> None:
-        self._engine = Engine(parts, door)
+    def __init__(self, parts: Parts, host_bridge: HostBridge, alarm: Alarm) -> None:
+        self._engine = Engine(parts, host_bridge)
         self._alarm = alarm
         self.stop = self._engine.stop
         self.allow = self._engine.allow
-        self.drive = self._engine.drive
+        self.dispatch = self._engine.dispatch
         self.part = self._engine.part
 
     def load(self, scripts: list[str]) -> None:
@@ -42,14 +42,14 @@ class Realm:
         while True:
             self._run_jobs()
             try:
-                wait = self.drive("poll")
+                wait = self.dispatch("poll")
             except EngineError as error:
                 self._uncaught(error)
                 continue
             if not isinstance(wait, int | float):
                 return
             if wait != wait:
-                self.drive("abandon", DEADLOCK)
+                self.dispatch("abandon", DEADLOCK)
             elif wait < 0:
                 return
             elif wait > 0 and self._alarm.sleep(wait / 1000):
@@ -68,40 +68,40 @@ class Realm:
     def _uncaught(self, error: Exception) -> None:
         if self._alarm.rang:
             raise error
-        self.drive("uncaught", str(error))
+        self.dispatch("uncaught", str(error))
 
     def test(self, plan: str) -> str:
         """Runs one test; JSON of its outcome."""
-        outcome = self.drive("start", plan)
+        outcome = self.dispatch("start", plan)
         if isinstance(outcome, str) and not self._run_jobs():
             return outcome
         self.settle()
-        return str(self.drive("result"))
+        return str(self.dispatch("result"))
 
     def close(self, trace: str, interrupts: Interrupts) -> None:
         """Fails what the test has under way, for lack of time, and runs its clean-ups and After hooks; `trace` is the
         engine's text on where code was stopped. Raises EngineError when the alarm rings again."""
         self._name_waits(interrupts)
-        self.drive("expire", trace)
+        self.dispatch("expire", trace)
         self.settle()
 
     def _name_waits(self, interrupts: Interrupts) -> None:
         """Has the core told where each asynchronous function waits that the test has under way."""
-        while self.drive("waiting"):
+        while self.dispatch("waiting"):
             self._engine.lend_error(interrupts)
             try:
-                self.drive("wake")
+                self.dispatch("wake")
             except EngineError as error:
-                self.drive("waits", str(error))
+                self.dispatch("waits", str(error))
 
     def call(self, process: str, arguments: str) -> str:
         """Calls the function of the loaded scripts that a process names; JSON envelope of what it returns."""
-        self.drive("call", process, arguments)
+        self.dispatch("call", process, arguments)
         self.settle()
-        return str(self.drive("answer"))
+        return str(self.dispatch("answer"))
 
     def invoke(self, function: str, arguments: str) -> str:
         """Calls a function of the loaded scripts for the host; JSON of what came of it."""
-        self.drive("invoke", function, arguments)
+        self.dispatch("invoke", function, arguments)
         self.settle()
-        return str(self.drive("invoked"))
+        return str(self.dispatch("invoked"))

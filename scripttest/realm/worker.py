@@ -140,7 +140,7 @@ class Worker:
         realm = self._enter()
         try:
             realm.load(self._scripts)
-            realm.drive("tests", others)
+            realm.dispatch("tests", others)
         except EngineError as error:
             self._leave()
             self._send("broken", self._expired(str(error)) if self.alarm.rang else self._why(str(error)))
@@ -195,8 +195,8 @@ class Worker:
                 if said == "expire" and interrupts:
                     realm.close(trace, interrupts)
                 else:
-                    realm.drive("quit", trace)
-                outcome = str(realm.drive("result"))
+                    realm.dispatch("quit", trace)
+                outcome = str(realm.dispatch("result"))
                 if not self.alarm.rang:
                     return outcome
             except EngineError as error:
@@ -217,7 +217,7 @@ class Worker:
         realm = self._enter()
         try:
             for script in self._scripts:
-                if failure := realm.drive("load", script):
+                if failure := realm.dispatch("load", script):
                     return f'{{"unloaded":{failure}}}'
             return realm.invoke(function, arguments)
         except EngineError as error:
@@ -228,7 +228,7 @@ class Worker:
     def _broken(self, realm: Realm, text: str) -> str:
         """The outcome of a test whose realm said `text`, which may be all that it can still say."""
         try:
-            return str(realm.drive("broken", text))
+            return str(realm.dispatch("broken", text))
         except EngineError as error:
             reason = str(error).partition("\n")[0].removeprefix("InternalError: ")
             reason = "out of memory" if reason == "null" else reason
@@ -252,7 +252,7 @@ class Worker:
         realm = self._enter()
         try:
             for script in self._scripts:
-                if failure := realm.drive("load", script):
+                if failure := realm.dispatch("load", script):
                     return str(failure)
             return self._broken(realm, engine_text)
         except EngineError as error:
@@ -261,15 +261,15 @@ class Worker:
             self._leave()
 
     def _enter(self, nested: bool = False) -> Realm:
-        realm = Realm(self._parts, self._door, self.alarm)
+        realm = Realm(self._parts, self._host_bridge, self.alarm)
         self.alarm.enter(realm)
-        realm.drive("boot", self._nested_boot if nested else self._boot, self._context)
+        realm.dispatch("boot", self._nested_boot if nested else self._boot, self._context)
         return realm
 
     def _leave(self) -> None:
         self.alarm.leave()
 
-    def _door(self, op: str, a: str, b: str) -> str | None:
+    def _host_bridge(self, op: str, a: str, b: str) -> str | None:
         """What `$host` does; None when time is up: its caller then waits to be stopped. Never raises: see `engine`."""
         try:
             if op == "log":
@@ -301,7 +301,7 @@ class Worker:
         """Calls a process in the realm of the test."""
         self.alarm.enter(self._realms[0])
         try:
-            return str(self._realms[0].drive("host", name, arguments))
+            return str(self._realms[0].dispatch("host", name, arguments))
         finally:
             self._leave()
 
