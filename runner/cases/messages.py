@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +44,16 @@ def message_of(turn: Turn | ConversationTurn, folder: Path) -> dict[str, Any]:
 
 def input_of(case: Case) -> Any:
     """The input of a case as it was written: text, message or messages, as a JSON value."""
-    said = case.input if case.messages is None else case.messages
-    if isinstance(said, list):
-        return [message.model_dump(exclude_unset=True) for message in said]
-    return said.model_dump(exclude_unset=True) if isinstance(said, Message) else said
+    return as_written(case.input if case.messages is None else case.messages)
+
+
+def as_written(said: str | Message | Sequence[Message | Part] | None) -> Any:
+    """What the user says, as a JSON value."""
+    if said is None or isinstance(said, str):
+        return said
+    if isinstance(said, Message):
+        return said.model_dump(exclude_unset=True)
+    return [part.model_dump(exclude_unset=True) for part in said]
 
 
 def _said(case: Case) -> list[Message]:

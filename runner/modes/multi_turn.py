@@ -25,8 +25,8 @@ from runner.assertions import check_all
 from runner.assertions.base import Evidence
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversations import MultiTurnCase, Turn
-from runner.cases.messages import message_of, messages_of
-from runner.cases.model import Assertion, Message
+from runner.cases.messages import as_written, message_of, messages_of
+from runner.cases.model import Assertion
 from runner.connectors.timing import uncounted
 from runner.durations import seconds_of
 from runner.execution.interactive import NoAnswerError, Question
@@ -117,7 +117,7 @@ class _Conversation:
         return [
             Spoken(
                 message=messages[-1],
-                input=_as_written(last),
+                input=as_written(last),
                 source="initial",
                 options=trial.options,
                 attachments=files,
@@ -130,7 +130,7 @@ class _Conversation:
         options = self._options(turn)
         return Spoken(
             message=message,
-            input=_as_written(turn.input),
+            input=as_written(turn.input),
             source="static",
             options=options,
             assertions=turn.assertions or (),
@@ -309,10 +309,3 @@ class _Conversation:
                 "turn_count": len(turns),
             },
         )
-
-
-def _as_written(said: Any) -> Any:
-    """What the user says, as a JSON value."""
-    if isinstance(said, list):
-        return [part.model_dump(exclude_unset=True) for part in said]
-    return said.model_dump(exclude_unset=True) if isinstance(said, Message) else said
