@@ -1,17 +1,15 @@
 """Whatever breaks a run: its end is reported, every report is whole, nothing is left behind, and the error says what it
-was. The faults are real ones: files that go away while the run goes on, disks that are full, processes that are killed.
+was. The faults are real ones: files that go away while the run goes on, disks that are full, limits of the system.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import xml.etree.ElementTree as ET
 
 import pytest
 from command import Application, MakeApplication, Run, eventually
-from faults import children, leaves_nothing, lines_of
+from faults import leaves_nothing, lines_of
 
 AGENT = {
     "/assistants/demo/package.yao": '{"connector": "local"}',
@@ -82,20 +80,6 @@ def test_a_run_that_broke_can_be_resumed(app: MakeApplication) -> None:
     run = here.run("--resume", str(report))
     assert (run.code, run.stderr) == (0, "")
     assert [line["id"] for line in lines_of(report) if line["type"] == "result"] == ["TestFirst", "c0", "c1", "c2"]
-
-
-def test_a_compiler_that_is_killed_leaves_whole_reports(app: MakeApplication) -> None:
-    code = 'export function TestA(t) { new FS("data").WriteFile("/begun", "x"); for (;;) {} }\n'
-    here = app({"/data/.keep": "", "a_test.ts": code})
-    report = here.home / "r.json"
-    with leaves_nothing(here) as sessions, here.start("-i", "scripts.demo.a", "-o", str(report)) as process:
-        sessions.append(process.pid)
-        eventually(lambda: (here.root / "data/begun").exists(), "the test begins")
-        os.kill(children(process.pid, "esbuild")[0], signal.SIGKILL)
-        run = here.finish(process)
-    assert run.code == 3
-    assert json.loads(report.read_text())["errors"][0].startswith("The TypeScript compiler ended")
-    assert "Stopped: the run broke; 1 not run" in run.stdout
 
 
 def limited(here: Application, limit: str, *arguments: str) -> Run:
