@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,8 +34,7 @@ class Multiplexer:
                 reporter.on_event(event, self.execution)
             except Exception as error:
                 self._reporters.remove(reporter)
-                with suppress(Exception):  # it has said what is wrong
-                    reporter.close()
+                _close(reporter)
                 broken.append(_problem(reporter, error))
         for problem in broken:
             self.send(problem)
@@ -67,6 +65,14 @@ class Multiplexer:
         """The files of the reporters that still work, which are whole once they are closed."""
         found: list[Path | None] = [getattr(reporter, "path", None) for reporter in self._reporters]
         return [path for path in found if path is not None]
+
+
+def _close(reporter: Reporter) -> None:
+    """Closes a reporter that broke; what goes wrong with it a second time is not said."""
+    try:
+        reporter.close()
+    except Exception:
+        return
 
 
 def _problem(reporter: Reporter, error: Exception) -> RunError:
