@@ -10,7 +10,7 @@ In an application made for a page, from the top of the page downward:
 
 The README and the page of the command line show the assistants of this repository, the other pages what they wrote.
 
-    PYTHONPATH=tests python tests/e2e/test_docs.py        writes the table of flags into docs/cli.md
+    PYTHONPATH=tests/helpers python tests/e2e/test_docs.py        writes the table of flags into docs/cli.md
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def test_the_table_of_flags_is_that_of_the_command() -> None:
     text = CLI.read_text("utf-8")
 
     assert FLAG_TABLE.search(text)
-    assert text == with_flag_table(text), "run: PYTHONPATH=tests python tests/e2e/test_docs.py"
+    assert text == with_flag_table(text), "run: PYTHONPATH=tests/helpers python tests/e2e/test_docs.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

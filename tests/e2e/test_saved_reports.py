@@ -16,7 +16,7 @@ from command import Application, MakeApplication, Record
 from runner.cli.commands.extract import named, safe
 from runner.reporters.files.document import load
 
-GOLDEN = Path(__file__).parents[1] / "runner/reporters_text/golden"
+GOLDEN = Path(__file__).parents[1] / "runner/reporters/files/golden"
 SUITE = {
     "id": "c.jsonl",
     "kind": "agent_test",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from reports import GOLDEN, ODD, STREAMS, odd, report, result, written
+from sample_reports import GOLDEN, ODD, STREAMS, odd, report, result, written
 
 from runner.reporters.files.markdown import LIMIT, markdown
 

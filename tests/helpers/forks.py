@@ -29,7 +29,7 @@ class ForkServer:
     def __init__(self) -> None:
         self._requests, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * REQUEST_SIZE)
-        environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+        environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
         with other_end:
             self._process = subprocess.Popen([sys.executable, __file__], stdin=other_end, env=environment)
         atexit.register(self._end)

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
-from conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
+from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
 from runner.cli.options import RunOptions
 from runner.environment import Environment

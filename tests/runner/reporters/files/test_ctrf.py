@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator, FormatChecker
-from reports import GOLDEN, ODD, STREAMS, odd, report, result, written
+from sample_reports import GOLDEN, ODD, STREAMS, odd, report, result, written
 
-SCHEMA = Path(__file__).parents[3] / "bindings/node_modules/ctrf/dist/ctrf-schema-0.0.json"
+SCHEMA = Path(__file__).parents[4] / "bindings/node_modules/ctrf/dist/ctrf-schema-0.0.json"
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from reports import GOLDEN, ODD, STREAMS, report, result, written
+from sample_reports import GOLDEN, ODD, STREAMS, report, result, written
 
 from runner.errors import ConfigurationError
 from runner.reporters.files.document import load

@@ -9,7 +9,7 @@ from runner.reporters import maker_for_file
 from runner.reporters.files.document import Record, Report
 from runner.results.summary import counts_of
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN = Path(__file__).parents[1] / "runner/reporters/files/golden"
 STREAMS = ("scripts", "cases", "mixed")
 ENVIRONMENT = {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"}
 SUITE = {

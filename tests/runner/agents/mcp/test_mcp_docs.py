@@ -11,7 +11,7 @@ from mcp_application import Processes, use, write
 
 from runner.agents.mcp.toolbox import open_toolbox
 
-PAGE = (Path(__file__).parents[3] / "docs/mcp.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs/mcp.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)
 
 

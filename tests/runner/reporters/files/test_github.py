@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from reports import ODD, SUITE, odd, report, result
+from sample_reports import ODD, SUITE, odd, report, result
 
 from runner.reporters.files.github import commands
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
+from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
 from runner.results.case_records import case_record
 

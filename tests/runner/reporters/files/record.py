@@ -1,8 +1,8 @@
 """Records the runs that the golden tests show in every format: real runs of the command, with paths, times and durations
 replaced.
 
-    PYTHONPATH=tests python tests/runner/reporters_text/record.py           records, and writes what each format makes
-    PYTHONPATH=tests python tests/runner/reporters_text/record.py --formats the formats only, from what is recorded
+    PYTHONPATH=tests/helpers python tests/runner/reporters/files/record.py           records, and writes what each format makes
+    PYTHONPATH=tests/helpers python tests/runner/reporters/files/record.py --formats the formats only, from what is recorded
 
 Whoever runs it reads the difference before it is committed.
 """

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from reports import GOLDEN, STREAMS, written
+from sample_reports import GOLDEN, STREAMS, written
 
 from runner.reporters.files.document import load
 

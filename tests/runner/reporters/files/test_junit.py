@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
-from reports import GOLDEN, ODD, STREAMS, odd, report, result, written
+from sample_reports import GOLDEN, ODD, STREAMS, odd, report, result, written
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("junit.xsd")))
 READ_BY_OTHERS = ("file", "line")

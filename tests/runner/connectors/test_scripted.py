@@ -14,7 +14,7 @@ import pytest
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, ToolCall, Usage
 from runner.connectors.scripted import ScriptedConnector
 
-PAGE = Path(__file__).parents[2] / "docs/scripted.md"
+PAGE = Path(__file__).parents[3] / "docs/scripted.md"
 
 
 class Agent:
