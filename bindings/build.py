@@ -36,6 +36,8 @@ ROOT = HERE.parent
 OUTPUT = HERE / "js"
 ESBUILD = ROOT / "scripttest" / "compile" / "bin" / "esbuild"
 MODULES = HERE / "node_modules"
+FOLDERS = ("check", "mocks", "realm", "web", "yao")
+"""Folders of `bindings/src` of which each module is a part; a part has the name of its file."""
 ASSERTION = re.compile(r'^export \{ (\w+) as (\w+) \} from "(.+)";$', re.MULTILINE)
 """A line of `bindings/src/assert/index.ts`."""
 REPORT = ROOT / "runner" / "reporters" / "html"
@@ -112,7 +114,7 @@ def _npm() -> list[str]:
 def bundle() -> None:
     """Bundles the core and every part into `bindings/js`, each as one line: line 1 of a realm is the framework."""
     with tempfile.TemporaryDirectory() as folder:
-        parts = sorted((HERE / "src" / "parts").glob("*.ts"))
+        parts = sorted(path for folder in FOLDERS for path in (HERE / "src" / folder).glob("*.ts"))
         _bundle([HERE / "src" / "core.ts", *parts, *_checks(Path(folder))])
 
 

@@ -1,6 +1,6 @@
 """Who answers `Process(...)` of script tests: a table of groups, then the host functions.
 
-Mocks, `stores.*` and scripts are answered before, in the realm (`bindings/src/parts/process.ts`).
+Mocks, `stores.*` and scripts are answered before, in the realm (`bindings/src/realm/process.ts`).
 Calls and answers travel as JSON.
 """
 

@@ -1,4 +1,4 @@
-"""The names that scripts see, and the part of `bindings/src/parts` that supplies each, loaded on first use."""
+"""The names that scripts see, and the part of each, a module of `bindings/src` that is loaded on first use."""
 
 from __future__ import annotations
 

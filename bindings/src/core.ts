@@ -9,18 +9,18 @@
  * | op | a, b | answer |
  * | --- | --- | --- |
  * | boot | JSON of `Boot`, JSON of `ContextData` | - |
- * | tests | see `parts/listing.ts` | - |
+ * | tests | see `realm/listing.ts` | - |
  * | start | JSON of `Plan` | JSON of the outcome when nothing is left to do but promise jobs, if there are any |
  * | poll | - | -1: ended; milliseconds until there is something to do; NaN: a deadlock |
  * | result | - | JSON of the outcome |
- * | others | see `parts/operations.ts` | |
+ * | others | see `realm/operations.ts` | |
  */
 
 import type { Kernel } from "./kernel";
-import type { Flow } from "./parts/flow";
-import type { Calls } from "./parts/promise";
-import type { Timers } from "./parts/timers";
-import type { Recorder } from "./parts/record";
+import type { Flow } from "./realm/flow";
+import type { Calls } from "./realm/promise";
+import type { Timers } from "./realm/timers";
+import type { Recorder } from "./check/record";
 
 /** null: time is up, and the caller is about to be stopped. */
 type HostDoor = (op: string, a: string, b: string) => string | null;

@@ -1,7 +1,7 @@
 /** Reading anything that was thrown, whatever its getters do. */
 
 import type { Kernel } from "./kernel";
-import type { Explain } from "./parts/explain";
+import type { Explain } from "./check/explain";
 import type { Std } from "./std";
 
 const causeLimit = 10;

@@ -2,7 +2,7 @@
 
 import type { Std } from "./std";
 
-/** One part: `bindings/src/parts/<name>.ts`, whose default export makes its value from the kernel. */
+/** One part: `bindings/src/<folder>/<name>.ts`, whose default export makes its value from the kernel. */
 export type Part<T> = (kernel: Kernel) => T;
 
 /** Made by the host from defaults, flags and the `--ctx` file; the fields of `agent.Context`. */

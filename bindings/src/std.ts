@@ -16,7 +16,7 @@ const typedArray = Object.getPrototypeOf(Uint8Array.prototype) as object;
 const getter = (proto: object, key: PropertyKey): ((self: unknown) => unknown) =>
   uncurry(Object.getOwnPropertyDescriptor(proto, key)!.get as () => unknown);
 
-/** The engine's own: the global one is replaced by a subclass that tracks rejections, see `parts/promise.ts`. */
+/** The engine's own: the global one is replaced by a subclass that tracks rejections, see `realm/promise.ts`. */
 const NativePromise = (async () => {})().constructor as PromiseConstructor;
 
 /** Where every generator finds `next`, unless its function has a prototype of its own. */

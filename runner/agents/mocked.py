@@ -1,7 +1,7 @@
 """Mocks of a case where the runtime itself makes the call: processes behind tools, agents that hooks delegate to,
 agents that judge.
 
-What scripts call is mocked in their realm (`bindings/src/parts/mocked.ts`). Patterns and replies mean the same on both
+What scripts call is mocked in their realm (`bindings/src/mocks/mocked.ts`). Patterns and replies mean the same on both
 sides: those of agents are told in docs/script-tests.md, "Replies of mocked agents", and `tests/e2e/test_agent_mocks.py`
 puts one table of them through both.
 """

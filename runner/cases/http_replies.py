@@ -18,7 +18,7 @@ MEANT = {
     **dict.fromkeys(("statusText", "error"), "message"),
     "header": "headers",
 }
-"""Names that other libraries have for the parts; `bindings/src/parts/mocked-http.ts` has the same for scripts."""
+"""Names that other libraries have for the parts; `bindings/src/mocks/mocked-http.ts` has the same for scripts."""
 
 
 def _checked(replies: dict[str, Any]) -> dict[str, Any]:

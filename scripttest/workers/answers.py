@@ -52,7 +52,7 @@ def line_of(parts: list[str]) -> tuple[str, str]:
 
 
 def outcome_of(text: str) -> dict[str, Any]:
-    """The record of an outcome, as `bindings/src/parts/record.ts` writes it."""
+    """The record of an outcome, as `bindings/src/check/record.ts` writes it."""
     return _outcome(_value(text), 0)
 
 

@@ -63,7 +63,7 @@ class FunctionCall(Value):
     context: str
     """JSON of `ContextData` in `bindings/src/kernel.ts`."""
     mocks: str = "null"
-    """JSON of `mocks` in `bindings/src/parts/invoke.ts`."""
+    """JSON of `mocks` in `bindings/src/realm/invoke.ts`."""
     module: Path | None = None
     """The script that a test file belongs to, loaded with it."""
     context_at: int | None = None

@@ -29,7 +29,7 @@ PARTS = (
 @cache
 def bundles() -> dict[str, str]:
     """Minified source by part name, and the fake kernel as `fake_kernel`."""
-    sources = [*(BINDINGS / f"src/parts/{name}.ts" for name in PARTS), TESTS / "fake_kernel.ts"]
+    sources = [*(next(BINDINGS.glob(f"src/*/{name}.ts")) for name in PARTS), TESTS / "fake_kernel.ts"]
     with tempfile.TemporaryDirectory() as out:
         command = [str(ESBUILD), *map(str, sources), *OPTIONS.split(), f"--outdir={out}", "--entry-names=[name]"]
         subprocess.run(command, check=True)

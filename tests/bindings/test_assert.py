@@ -69,7 +69,7 @@ def kernel() -> str:
 @cache
 def part(name: str) -> str:
     """The part as the core loads it: text of an expression, whose value takes the kernel."""
-    text = bundled(f"parts/{name}.ts", "--format=esm").strip()
+    text = bundled(f"check/{name}.ts", "--format=esm").strip()
     body, exported = re.fullmatch(r"(.*)export\{([\w$]+) as default\};", text, re.DOTALL).groups()  # type: ignore[union-attr]
     assert "\n" not in body and "`" not in body
     return f"(function(){{{body}return {exported}}})()"

@@ -1,7 +1,7 @@
 /** What several assertions share. */
 
 import type { Check, Kernel, Mismatch } from "../kernel";
-import type { Explain } from "../parts/explain";
+import type { Explain } from "../check/explain";
 
 /** The deep equality of part "equal". */
 export function equal(kernel: Kernel, a: unknown, b: unknown): boolean {

@@ -3,9 +3,9 @@
 import { AWAIT_IT, isThenable } from "../assert/support";
 import { bounded } from "../bounded";
 import type { Core, T } from "../core";
-import type { Explain } from "./explain";
+import type { Explain } from "../check/explain";
 import type { Flow } from "./flow";
-import type { Recorder } from "./record";
+import type { Recorder } from "../check/record";
 
 type Body = (t: T, ctx: unknown) => unknown;
 

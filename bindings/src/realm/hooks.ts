@@ -2,7 +2,7 @@
 
 import type { Core, T } from "../core";
 import type { Flow } from "./flow";
-import type { Recorder } from "./record";
+import type { Recorder } from "../check/record";
 
 type Body = (t: T, ctx: unknown) => unknown;
 

@@ -7,7 +7,7 @@
 
 import type { Core } from "../core";
 import type { Awaits } from "./awaits";
-import type { Recorder } from "./record";
+import type { Recorder } from "../check/record";
 
 type Settle = (value: unknown) => void;
 

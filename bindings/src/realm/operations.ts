@@ -5,7 +5,7 @@ import type { Core } from "../core";
 import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
 import type { Flow } from "./flow";
-import type { Recorder } from "./record";
+import type { Recorder } from "../check/record";
 
 interface Deadline {
   waiting(): boolean;

@@ -1,7 +1,7 @@
 /** Runs test functions and what belongs to them: awaiting, what they left open, clean-ups. */
 
 import type { Core, T } from "../core";
-import type { Recorder } from "./record";
+import type { Recorder } from "../check/record";
 
 interface Promises {
   subscribe(value: PromiseLike<unknown>, done: (value: unknown) => void, failed: (reason: unknown) => void): void;

@@ -2,7 +2,7 @@
 
 import type { Core } from "../core";
 import type { Flow } from "./flow";
-import type { Recorder } from "./record";
+import type { Recorder } from "../check/record";
 
 export default function (core: Core) {
   /** -1: ended; milliseconds until there is something to do; NaN: a deadlock. `made`: the parts that are loaded. */

@@ -6,7 +6,7 @@
 
 import { copy } from "../copy";
 import type { Kernel, Mock } from "../kernel";
-import type { Dates } from "./date";
+import type { Dates } from "../realm/date";
 import type { HttpFinder } from "./mocked-http";
 
 interface Call {

@@ -7,7 +7,7 @@ import { bounded } from "../bounded";
 import type { Core, T } from "../core";
 import type { Flow } from "./flow";
 import type { Call } from "./promise";
-import type { Recorder } from "./record";
+import type { Recorder } from "../check/record";
 
 interface Promises {
   waiting(promise: unknown): Call[];

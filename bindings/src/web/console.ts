@@ -1,7 +1,7 @@
 /**
  * `console` and `log`: text lines for `kernel.log`.
  *
- * `console.*` takes the specifiers of Node.js (`%s %d %i %f %j %o %O %c`), `log.*` the verbs of Go (`parts/printf.ts`).
+ * `console.*` takes the specifiers of Node.js (`%s %d %i %f %j %o %O %c`), `log.*` the verbs of Go (`web/printf.ts`).
  * Values other than text are printed by the part "explain". The levels are trace, debug, info, warn and error. What a
  * value throws while it is printed does not get out of here.
  */
