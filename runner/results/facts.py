@@ -77,6 +77,15 @@ def remarks_of(record: Record) -> list[str]:
     return [*said, "It checks nothing"] if record.get("checks_nothing") else said
 
 
+def counts_text(summary: Record) -> str:
+    """What a summary counts: `3 passed, 1 failed, 0 skipped, 2 errors, 1 warning`."""
+    text = f"{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
+    text += f", {summary['errors']} errors" if summary.get("errors") else ""
+    if number := summary.get("warnings"):
+        text += f", {number} {'warning' if number == 1 else 'warnings'}"
+    return text
+
+
 def agents_of(suites: list[Record]) -> str:
     """The agents of a run."""
     return ", ".join(dict.fromkeys(suite["agent"] for suite in suites if suite["agent"]))

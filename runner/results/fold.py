@@ -126,7 +126,7 @@ class Counts:
         nothing: tuple[int, int, str] | None,
     ) -> None:
         """Counts a verdict; `nothing` is the place and the id of a case that checks nothing."""
-        name = _COUNTED[verdict]
+        name = verdict.counted
         setattr(self, name, getattr(self, name) + 1)
         self.warnings += warnings
         self.not_judged += not_judged
@@ -134,14 +134,6 @@ class Counts:
         if nothing is not None and verdict is Verdict.PASSED:
             self.checks_nothing += 1
             self.first_of_nothing = sorted([*self.first_of_nothing, nothing])[:NAMED]
-
-
-_COUNTED = {
-    Verdict.PASSED: "passed",
-    Verdict.FAILED: "failed",
-    Verdict.SKIPPED: "skipped",
-    Verdict.BROKEN: "errors",
-}
 
 
 def counted(records: Iterable[Mapping[str, Any]]) -> Counts:

@@ -25,6 +25,11 @@ class Verdict(StrEnum):
         """The word of a `status` in reports: `passed`, `failed` or `skipped`."""
         return "failed" if self is Verdict.BROKEN else self.value
 
+    @property
+    def counted(self) -> str:
+        """The word under which summaries count it: the status, or `errors`."""
+        return "errors" if self is Verdict.BROKEN else self.value
+
 
 _OF_STATUS = {verdict.value: verdict for verdict in Verdict if verdict is not Verdict.BROKEN}
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from agent_files import lines
-from command import Application, MakeApplication, Record
+from command import Application, MakeApplication, Record, on_terminal
 
 from runner.cli.commands.extract import named, safe
 from runner.reporters.files.document import load
@@ -478,30 +475,15 @@ Fixed (1)
 """
 
 
-def on_terminal(application: Application, *arguments: str, **variables: str) -> str:
-    """What a terminal of 60 columns gets."""
-    leader, follower = pty.openpty()
-    environment = {**application.environment, "TERM": "xterm", "COLUMNS": "60", **variables}
-    with application.start(*arguments, stdout=follower, stderr=follower, env=environment) as process:
-        os.close(follower)
-        output = b""
-        with suppress(OSError):
-            while piece := os.read(leader, 65536):
-                output += piece
-        os.close(leader)
-        assert process.wait() == 0
-    return output.decode().replace("\r\n", "\n")
-
-
 def test_diff_shows_tables_on_a_terminal(app: MakeApplication) -> None:
     old = run_of(case("ends"), case("long", "failed", error="[red]no[/red] \x1b]0;x\x07"))
     new = run_of(case("ends", "failed", error="x" * 40), case("long"))
     here = app({"/a.jsonl": old, "/b.jsonl": new})
 
-    shown = on_terminal(here, "diff", "a.jsonl", "b.jsonl", NO_COLOR="1")
+    code, shown = on_terminal(here, "diff", "a.jsonl", "b.jsonl", NO_COLOR="1")
 
-    assert [line.rstrip() for line in shown.splitlines()] == TABLES.splitlines()
-    colored = on_terminal(here, "diff", "a.jsonl", "b.jsonl")
+    assert (code, [line.rstrip() for line in shown.splitlines()]) == (0, TABLES.splitlines())
+    _, colored = on_terminal(here, "diff", "a.jsonl", "b.jsonl")
     assert (colored.count("\x1b[31mfailed\x1b[0m"), "\\u001b" in colored) == (2, False)
     assert re.sub(r"\x1b\[\d+m", "", colored) == shown
 

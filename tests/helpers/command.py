@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -110,6 +112,21 @@ class Application:
         """Every file and folder below the root, with its size and the time of its last change."""
         paths = [self.root, *sorted(self.root.rglob("*"))]
         return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in paths}
+
+
+def on_terminal(application: Application, *arguments: str, **variables: str) -> tuple[int, str]:
+    """Exit code, and what a terminal of 60 columns gets; `variables` are added to the environment."""
+    leader, follower = pty.openpty()
+    environment = {**application.environment, "TERM": "xterm", "COLUMNS": "60", **variables}
+    with application.start(*arguments, stdout=follower, stderr=follower, env=environment) as process:
+        os.close(follower)
+        output = b""
+        with suppress(OSError):
+            while piece := os.read(leader, 65536):
+                output += piece
+        os.close(leader)
+        code = process.wait(PATIENCE)
+    return code, output.decode().replace("\r\n", "\n")
 
 
 def eventually(condition: Callable[[], T], what: str, seconds: float = 20) -> T:

@@ -47,7 +47,7 @@ def result(id: str = "T001", status: str = "passed", **more: Any) -> Record:
 def report(*results: Record, suites: tuple[Record, ...] = (SUITE,), **summary: Any) -> Report:
     """A report of results."""
     counts = counts_of(list(results))
-    status = "failed" if counts["failed"] else "passed"
+    status = "failed" if counts["failed"] or counts.get("errors") else "passed"
     end = {**counts, "duration_ms": 12345, "status": status, "completed_at": "2024-12-17T10:00:12Z", **summary}
     start = {"timestamp": "2024-12-17T10:00:00Z", "version": "0.10.5", "environment": ENVIRONMENT}
     placed = [{**record, "position": position} for position, record in enumerate(results)]

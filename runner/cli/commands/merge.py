@@ -10,7 +10,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.text import count
 from runner.reporters.files.document import Record, Report, in_order
-from runner.results.facts import name_of
+from runner.results.facts import counts_text, name_of
 from runner.results.fold import counted, status_of
 from runner.results.script_records import counts_record, remarks, usage_record
 from runner.results.snapshot_lines import together
@@ -39,12 +39,7 @@ def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, .
         environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
     write_reports(environment, whole, output)
     counts = whole.summary
-    errors = f", {counts['errors']} errors" if counts.get("errors") else ""
-    warnings = f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
-    environment.stdout.write(
-        f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped{errors}{warnings}"
-        f" in {len(parts)} parts\n"
-    )
+    environment.stdout.write(f"{counts_text(counts)} in {count(len(parts), 'part')}\n")
     for line in remarks(counts):
         environment.stdout.write(f"{line}\n")
     return 0

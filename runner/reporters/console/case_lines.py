@@ -68,7 +68,7 @@ class CaseLines:
         lines = [SINGLE, "  Summary" + (" (interrupted)" if end.status == "interrupted" else ""), SINGLE]
         lines += [
             f"  Total:   {count(counts.total, 'test')}",
-            f"  Passed:  {self._style.paint(str(counts.passed), 'green')}",
+            f"  Passed:  {self._style.paint(str(counts.passed), 'green') if counts.passed else 0}",
             f"  Failed:  {self._style.paint(str(counts.failed), 'red') if counts.failed else 0}",
         ]
         if counts.errors:

@@ -14,6 +14,7 @@ from runner.reporters import check_writable
 from runner.reporters.console.values import cut
 from runner.reporters.files.document import DocumentReporter, Record, Report, write_whole
 from runner.reporters.files.json_report import custom_report, json_document, json_text
+from runner.results.verdict import verdict_in
 from runner.security.secrets import PROCESS
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def bounded(document: Record, limit: int = LIMIT) -> tuple[Record, bool]:
             record = {key: record[key] for key in BRIEF if record.get(key) is not None}
             length = len(json.dumps(record))
         if left_out or size + length > limit - RESERVE:
-            left_out[record["status"]] += 1
+            left_out[verdict_in(record).counted] += 1
             continue
         kept[place] = record
         size += length + 2

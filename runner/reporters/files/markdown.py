@@ -14,6 +14,7 @@ from runner.results.script_records import remarks
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
 from runner.results.summary import counts_of
+from runner.results.verdict import Verdict, verdict_in
 
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""
@@ -21,6 +22,8 @@ RESERVE = 500
 """Bytes for what is said about results that are left out."""
 WHOLE = 0.8
 """Share of the document from which on results have no details."""
+ORDER = (MARKS["failed"], MARKS["broken"], MARKS["passed"], MARKS["skipped"])
+"""Signs of suites, in the order in which these are listed."""
 ROWS = 200
 """Suites, errors and warnings that are listed."""
 
@@ -47,12 +50,13 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
         if left_out or size + _size(text) > limit - RESERVE:
             text = title
         if left_out or size + _size(text) > limit - RESERVE:
-            left_out[record["status"]] += 1
+            left_out[verdict_in(record).counted] += 1
             continue
         parts.append(text)
         size += _size(text)
     if left_out:
-        counts = ", ".join(f"{left_out[status]} {status}" for status in MARKS if left_out[status])
+        words = [verdict.counted for verdict in Verdict]
+        counts = ", ".join(f"{left_out[word]} {word}" for word in words if left_out[word])
         parts.append(f"Left out, because the report would be too long: {counts}. A .json report has all of them.\n")
     return "".join(parts)
 
@@ -78,7 +82,7 @@ def _head(report: Report, limit: int) -> str:
     if len(report.suites) > 1:
         broke = bool(report.summary.get("errors"))
         found = (_suite_row(suite, results, broke) for suite, results in report.by_suite())
-        suites = sorted(found, key=lambda row: row[0] != MARKS["failed"])
+        suites = sorted(found, key=lambda row: ORDER.index(row[0]))
         counted = ("Passed", "Failed", "Skipped", *(("Errors",) if broke else ()))
         text += "## Suites\n\n" + table(("", "Suite", *counted, "Duration"), suites[:ROWS])
         text += f"... and {len(suites) - ROWS} more\n\n" if len(suites) > ROWS else ""
@@ -97,6 +101,7 @@ def _title(report: Report) -> str:
 
 def _metrics(report: Report) -> list[tuple[str, str]]:
     counts = report.summary
+    judged = counts["passed"] + counts["failed"]
     agents = agents_of(report.suites)
     rows = [("Agents" if ", " in agents else "Agent", inline(agents))] if agents else []
     if _title(report).startswith("Script") and len(report.suites) == 1:
@@ -110,7 +115,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
     rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
     rows += [
-        ("Pass Rate", f"{pass_rate(counts['passed'], counts['passed'] + counts['failed'])}%"),
+        ("Pass Rate", f"{pass_rate(counts['passed'], judged)}%" if judged else "none, as nothing was judged"),
         ("Duration", duration(counts["duration_ms"])),
     ]
     if usage := counts.get("usage"):
@@ -132,8 +137,7 @@ def _suite_row(suite: Record, results: list[Record], broke: bool) -> tuple[str, 
     """A suite in the table; `broke`: with its errors, as some suite has some."""
     counts = counts_of(results)
     errors = counts.get("errors", 0)
-    bad = counts["failed"] or errors
-    status = "failed" if bad else "passed" if counts["passed"] else "skipped"
+    verdict = "failed" if counts["failed"] else "broken" if errors else "passed" if counts["passed"] else "skipped"
     time = sum(record["duration_ms"] for record in results)
     numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
-    return (MARKS[status], inline(suite["label"]), *map(str, numbers), duration(time))
+    return (MARKS[verdict], inline(suite["label"]), *map(str, numbers), duration(time))

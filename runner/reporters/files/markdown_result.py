@@ -10,18 +10,19 @@ from runner.reporters.files.document import Record
 from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table, text_of
 from runner.results.attachments import sizes
 from runner.results.facts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
+from runner.results.verdict import Verdict, verdict_in
 
-MARKS = {"passed": "✅", "failed": "❌", "skipped": "⏭️"}
+MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "skipped": "⏭️"}
+"""Verdict → its sign."""
 ITEMS = 50
 """Rows of a table, turns, subtests and lines of output that are shown."""
 
 
 def heading(record: Record) -> str:
     """`### ✅ T001 - Passed (234ms)`."""
-    status = record["status"]
-    return (
-        f"### {MARKS[status]} {inline(name_of(record))} - {status.capitalize()} ({duration(record['duration_ms'])})\n\n"
-    )
+    verdict = verdict_in(record)
+    said = "Error" if verdict is Verdict.BROKEN else verdict.capitalize()
+    return f"### {MARKS[verdict]} {inline(name_of(record))} - {said} ({duration(record['duration_ms'])})\n\n"
 
 
 def body(record: Record, suite: Record, names_suite: bool) -> str:
@@ -59,7 +60,7 @@ def _runs(record: Record) -> str:
         f"{duration(runs['min_duration_ms'])} to {duration(runs['max_duration_ms'])}",
     ]
     rows = [
-        (str(run["run"]), MARKS[run["status"]], duration(run["duration_ms"]), _cell(run.get("error")))
+        (str(run["run"]), MARKS[verdict_in(run)], duration(run["duration_ms"]), _cell(run.get("error")))
         for run in _some(runs.get("attempts"))
     ]
     return f"{', '.join(facts)}\n\n" + table(("Run", "", "Duration", "Error"), rows)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from runner.reporters.console.text import count
 from runner.reporters.files.document import DocumentReporter, Record, Report
 from runner.reporters.files.markdown_parts import LINE_LIMIT, cut, visible
-from runner.results.facts import dollars, tokens_of, warnings_of
+from runner.results.facts import counts_text, dollars, tokens_of, warnings_of
 from runner.results.script_records import remarks
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.verdict import Verdict, verdict_in
+
+WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR"}
+"""What the line of a result begins with."""
 
 
 class SummaryReporter(DocumentReporter):
-    """Writes counts, the failed tests, warnings, and what broke outside of tests."""
+    """Writes counts, tests that failed or broke, warnings, and what broke outside of tests."""
 
     def keep(self, record: Record) -> Record | None:
         """Failed tests, and those with warnings."""
-        kept = ("suite", "position", "id", "status", "error", "warnings")
+        kept = ("suite", "position", "id", "status", "cause", "error", "warnings")
         is_kept = record["status"] == "failed" or record.get("warnings")
         return {key: record.get(key) for key in kept} if is_kept else None
 
@@ -23,17 +26,8 @@ class SummaryReporter(DocumentReporter):
         """The lines."""
         summary = report.summary
         interrupted = "interrupted: " if summary["status"] == "interrupted" else ""
-        lines = [
-            f"{interrupted}{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
-            f"{', ' + str(summary['errors']) + ' errors' if summary.get('errors') else ''}"
-            f"{', ' + count(summary['warnings'], 'warning') if summary.get('warnings') else ''}"
-            f" in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"
-        ]
-        lines += [
-            f"FAILED {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
-            for record in report.results
-            if record["status"] == "failed"
-        ]
+        lines = [f"{interrupted}{counts_text(summary)} in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"]
+        lines += [_bad(record) for record in report.results if record["status"] == "failed"]
         lines += [
             f"WARNING {_line(record['suite'])} {_line(record['id'])}: {_line(message)}"
             for record in report.results
@@ -43,6 +37,12 @@ class SummaryReporter(DocumentReporter):
         if (counts := snapshots_in(summary)) is not None:
             lines += map(visible, in_lines(counts))
         return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
+
+
+def _bad(record: Record) -> str:
+    """The line of a test that failed or broke."""
+    word = WORDS[verdict_in(record)]
+    return f"{word} {_line(record['suite'])} {_line(record['id'])}: {_line(record.get('error') or 'it failed')}"
 
 
 def _more(summary: Record) -> str:

@@ -17,6 +17,7 @@ from runner.reporters.console.text import count
 from runner.reporters.files.document import DocumentReporter, Record, Report
 from runner.reporters.html.data import blocks_of, entry_of, packed
 from runner.results.events import Suite, TestResult
+from runner.results.facts import counts_text
 from runner.results.plain import json_line
 from runner.results.result_lines import result_line, result_text
 from runner.results.script_records import remarks
@@ -47,9 +48,13 @@ PAGE = """<!doctype html>
 ICON = (
     "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 22 22'%3E%3Crect width='22' height='22' rx='6' "
     "fill='%23{color}'/%3E"
-    "%3Cpath d='M6.5 11.5l3.2 3.2 6-7.2' fill='none' stroke='white' stroke-width='2.4'/%3E%3C/svg%3E"
+    "%3Cpath d='{path}' fill='none' stroke='white' stroke-width='2.4'/%3E%3C/svg%3E"
 )
-"""A sign for the tab of a browser, in the colour of the run."""
+"""A sign for the tab of a browser."""
+GREEN_ICON = ICON.format(color="17753a", path="M6.5 11.5l3.2 3.2 6-7.2")
+"""A tick: the run passed."""
+RED_ICON = ICON.format(color="c4232f", path="M7 7l8 8M15 7l-8 8")
+"""A cross: it did not."""
 
 
 class HtmlReporter(DocumentReporter):
@@ -82,10 +87,8 @@ def render(report: Report, baseline: Report | None = None, found: Comparison | N
     script, style = _app()
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
     counts = report.summary
-    summary = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
-    summary += f", {count(counts['warnings'], 'warning')}" if counts.get("warnings") else ""
     snapshots = snapshots_in(counts)
-    summary = _plain("; ".join([summary, *remarks(counts), *([in_words(snapshots)] if snapshots else [])]))
+    summary = _plain("; ".join([counts_text(counts), *remarks(counts), *([in_words(snapshots)] if snapshots else [])]))
     parts = [
         PAGE.format(
             policy=policy + "base-uri 'none'; form-action 'none'",
@@ -93,7 +96,7 @@ def render(report: Report, baseline: Report | None = None, found: Comparison | N
             title=_plain(f"{_verdict(report)} – {_subject(report)}"),
             summary=summary,
             style=style,
-            icon=ICON.format(color="17753a" if counts["status"] == "passed" else "c4232f"),
+            icon=GREEN_ICON if counts["status"] == "passed" else RED_ICON,
         )
     ]
     blocks = list(blocks_of(report, ""))
@@ -114,8 +117,10 @@ def _compared(report: Report, baseline: Report, found: Comparison | None) -> str
 
 
 def _verdict(report: Report) -> str:
-    failed, status = report.summary["failed"], report.summary["status"]
-    return f"{failed} failed" if failed else str(status)
+    counts = report.summary
+    bad = [f"{counts['failed']} failed"] if counts["failed"] else []
+    bad += [count(counts["errors"], "error")] if counts.get("errors") else []
+    return ", ".join(bad) or str(counts["status"])
 
 
 def _subject(report: Report) -> str:

@@ -18,7 +18,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
     <section class="summary card" aria-labelledby="summary-title">
       <Ring passed={summary.passed} judged={judged} />
       <div class="verdict">
-        <h2 id="summary-title" class={summary.status === "passed" ? "good" : "bad"}>{verdict(index)}</h2>
+        <h2 id="summary-title" class={summary.status === "passed" && !summary.errors ? "good" : "bad"}>{verdict(index)}</h2>
         <p class="faint">
           {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)}{snapshots(summary.snapshots)} · {when(start.timestamp)}
         </p>

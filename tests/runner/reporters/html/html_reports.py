@@ -39,7 +39,7 @@ def report(suites: list[Record], results: list[Record], **more: Any) -> Report:
         summary={
             **counts,
             "duration_ms": sum(one["duration_ms"] for one in results),
-            "status": "failed" if counts["failed"] else "passed",
+            "status": "failed" if counts["failed"] or counts.get("errors") else "passed",
         },
     )
 
