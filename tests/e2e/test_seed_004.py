@@ -408,6 +408,7 @@ def test_the_report_is_the_printed_document(broken: Application, document: Docum
     line = next(number for number, text in enumerate(source, 1) if "result.id" in text)
     column = source[line - 1].index("Equal") + 1
     place = f"assistants/expense/src/setup_test.ts:{line}:{column}"
+    assert [failure["message"] for failure in failed.pop("failures")] == [failed["assertion"]["message"]]
     assert {key: failed.pop(key) for key in ("cause", "location", "stack_trace")} == {
         "cause": "assertion",
         "location": place,

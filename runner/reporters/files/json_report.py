@@ -15,7 +15,7 @@ from runner.results.run_records import as_in_seed, stability_summary
 from runner.results.script_records import summary_record, usage_record
 from runner.results.stability import pass_rate
 
-OF_LINES = ("type", "suite", "position", "script", "digest")
+OF_LINES = ("type", "suite", "position", "script", "digest", "assertion_count")
 """Keys that results have as lines of JSONL only."""
 INDENTED = 1000
 """Results up to which a document is indented throughout."""
@@ -123,7 +123,6 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
         "summary": summary,
         "environment": report.start["environment"],
         "results": [_result(suite, record) for record in results],
-        "suite": suite,
         "metadata": _metadata(report),
     }
 
