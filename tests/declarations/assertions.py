@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from command import make_application
 from declarations.markdown import code, entry, link, page, table
