@@ -370,7 +370,7 @@ def test_a_script_run_loads_no_library_that_it_does_not_use() -> None:
     code = (
         "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy']; import runner.cli.main as c\n"
         "def leave(code):\n"
-        "    heavy = {'httpx', 'pydantic', 'rich', 'click', 'regex', 'jsonpath_ng', 'asyncio', 'dataclasses', 'subprocess', 'inspect'}\n"
+        "    heavy = {'httpx', 'pydantic', 'xml', 'rich', 'click', 'regex', 'jsonpath_ng', 'asyncio', 'dataclasses', 'subprocess', 'inspect'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
         "os._exit = leave; c.main()"
     )

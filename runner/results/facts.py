@@ -48,6 +48,14 @@ def place_of(suite: Record, record: Record) -> Place:
     return Place(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
 
 
+def line_of(suite: Record, record: Record) -> int | None:
+    """The line in the file of its suite where a result failed, else where its case is; None when that is not known."""
+    if record["status"] != "failed":
+        return record.get("line") or None
+    place = place_of(suite, record)
+    return place.line if place.file == (suite["file"] or suite["label"]) else None
+
+
 def values_of(assertion: Record, limit: int = 0) -> list[tuple[str, str]]:
     """The values that an assertion compared, as `(side, text)`; two never read the same. `limit` bounds each text."""
     given = [side for side in ("expected", "actual") if side in assertion]
@@ -122,7 +130,10 @@ def dollars(cost: float, digits: int = 4) -> str:
 
 
 def _place(part: Record) -> Place | None:
-    file, line, column = ([*str(part.get("location") or "").rsplit(":", 2), "", ""])[:3]
+    location = part.get("location")
+    if not location:
+        return None
+    file, line, column = ([*str(location).rsplit(":", 2), "", ""])[:3]
     return Place(file=file, line=int(line), column=int(column)) if line.isdecimal() and column.isdecimal() else None
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from runner.reporters.files.document import DocumentReporter, Record, Report
 from runner.reporters.files.json_report import MARKS
@@ -21,24 +23,28 @@ from runner.results.facts import (
     differences_of,
     errors_of,
     is_error,
+    line_of,
     name_of,
-    place_of,
     remarks_of,
     values_of,
     warnings_of,
 )
+from runner.results.fold import counted
+from runner.results.script_records import counts_record, usage_record
 from runner.results.snapshot_lines import in_lines, snapshots_in
-from runner.results.summary import counts_of, usage_of
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""
+COUNTED = ("tests", "failures", "errors")
+"""What the whole document counts."""
+BATCH = 100
+"""Cases that are written at a time: as elements they take several times the memory of their text."""
+END = "\n  </testsuite>"
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 UNUSED = ("assertions", "scores", "transcript", "tools", "sent", "metadata", "checkpoints", "trials")
 """Parts of a result that the format has no place for."""
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
-
-_PLAIN = re.compile(r"[\w ./:,;()?!=+*@#-]{0,1000}", re.ASCII)
-"""Texts that stand in XML as they are, which most are."""
 
 
 class JunitReporter(DocumentReporter):
@@ -51,61 +57,73 @@ class JunitReporter(DocumentReporter):
 
     def render(self, report: Report) -> str:
         """The document."""
-        suites = [_suite(report, suite, results) for suite, results in report.by_suite()]
-        if report.errors:
-            suites.append(_run_errors(report))
-        total, failures, errors = (sum(counts[at] for counts, _ in suites) for at in range(3))
-        attributes = {
-            "name": "yao-test",
-            "tests": total,
-            "failures": failures,
-            "errors": errors,
-            "time": _seconds(report.summary["duration_ms"]),
-        }
-        body = "".join(text for _, text in suites)
-        return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites{_attributes(attributes)}>\n{body}</testsuites>\n'
+        totals = Counter[str]()
+        texts: list[str] = []
+        for counts, parts in _suites(report):
+            totals.update(counts)
+            texts += parts
+        counts = {key: totals[key] for key in COUNTED}
+        time = _seconds(report.summary["duration_ms"])
+        whole = Element("testsuites", _attributes({"name": "yao-test", **counts, "time": time}))
+        whole.text = "\n"
+        head, end = _written(whole).split("\n")
+        return "".join([f"{DECLARATION}\n{head}\n", *texts, f"{end}\n"])
 
 
-Counted = tuple[tuple[int, int, int], str]
-"""`(tests, failures, errors)` of a suite, and its element."""
+def _suites(report: Report) -> Iterator[tuple[dict[str, int], list[str]]]:
+    """What each suite counts, and the parts of its text."""
+    for suite, results in report.by_suite():
+        yield _suite(report, suite, results)
+    if report.errors:
+        yield _run_errors(report)
 
 
-def _suite(report: Report, suite: Record, results: list[Record]) -> Counted:
+def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[str, int], list[str]]:
     failed = [record for record in results if record["status"] == "failed"]
     errors = sum(is_error(record) for record in failed)
-    failures = len(failed) - errors
+    numbers = {"tests": len(results), "failures": len(failed) - errors, "errors": errors}
+    file = suite["file"] or suite["label"]
     attributes = {
         "name": suite["id"],
-        "tests": len(results),
-        "failures": failures,
-        "errors": errors,
+        **numbers,
         "skipped": sum(record["status"] == "skipped" for record in results),
         "time": _seconds(sum(record["duration_ms"] for record in results)),
         "timestamp": report.start["timestamp"].removesuffix("Z"),
-        "file": suite["file"] or suite["label"],
+        "file": file,
     }
+    element = Element("testsuite", _attributes(attributes))
+    inner = SubElement(element, "properties")
+    for name, value in _properties(report, suite, results).items():
+        if value or value == 0:
+            SubElement(inner, "property", _attributes({"name": name, "value": value}))
+    indent(element, level=1)
+    texts = [_written(element).removesuffix(END)]
+    stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
+    class_name = suite["id"] if suite["kind"] == "script_test" else f"{suite['agent']}.{stem}".strip(".")
+    same = (_legal(class_name), _legal(file))
+    for start in range(0, len(results), BATCH):
+        cases = Element("testsuite")
+        for record in results[start : start + BATCH]:
+            _case(cases, suite, same, record)
+        indent(cases, level=1)
+        texts.append(_written(cases).removeprefix("<testsuite>").removesuffix(END))
+    return numbers, ["  ", *texts, f"{END}\n"]
+
+
+def _properties(report: Report, suite: Record, results: list[Record]) -> Record:
     environment = report.start["environment"]
-    properties = {
+    counts = counted(results)
+    return {
         "kind": suite["kind"],
         "agent": suite["agent"],
         "connector": suite["connector"],
         **{key: environment.get(key) for key in ("user_id", "team_id", "locale")},
         "yao-test": report.start["version"],
-        **{key: _listed(value) for key, value in counts_of(results).items() if key in MARKS},
+        **{key: _listed(value) for key, value in counts_record(counts).items() if key in MARKS},
         **_snapshots(report),
-        **(usage_of(results).get("usage") or {}),
+        **usage_record(counts).get("usage", {}),
         **{key: report.summary[key] for key in ("stopped", "not_run") if key in report.summary},
     }
-    text = "".join(
-        f"      <property{_attributes({'name': name, 'value': value})}/>\n"
-        for name, value in properties.items()
-        if value or value == 0
-    )
-    text = f"  <testsuite{_attributes(attributes)}>\n    <properties>\n{text}    </properties>\n"
-    stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
-    name = suite["id"] if suite["kind"] == "script_test" else f"{suite['agent']}.{stem}".strip(".")
-    text += "".join(_case(suite, name, record) for record in results)
-    return (len(results), failures, errors), f"{text}  </testsuite>\n"
 
 
 def _snapshots(report: Report) -> Record:
@@ -114,35 +132,25 @@ def _snapshots(report: Report) -> Record:
     return {} if counts is None else {"snapshots": "\n".join(in_lines(counts))}
 
 
-def _case(suite: Record, class_name: str, record: Record) -> str:
-    is_script = suite["kind"] == "script_test"
-    file = suite["file"] or suite["label"]
-    place = place_of(suite, record)
-    attributes = {
-        "name": name_of(record),
-        "classname": class_name,
-        "time": _seconds(record["duration_ms"]),
-        "file": file,
-        "line": place.line if place.file == file else None,
-    }
-    content = ""
+def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record) -> None:
+    """Adds a test case; `same` is what all cases of the suite have, class name and file."""
+    class_name, file = same
+    time = _seconds(record["duration_ms"])
+    attributes = {"name": _legal(name_of(record)), "classname": class_name, "time": time, "file": file}
+    if line := line_of(suite, record):
+        attributes["line"] = str(line)
+    case = SubElement(parent, "testcase", attributes)
     if record["status"] == "failed":
-        content += _failed(record)
+        _failed(case, record)
     elif record["status"] == "skipped":
-        reason = record.get("skip_reason")
-        content += f"      <skipped{_attributes({'message': reason})}/>\n"
-    out = _output(record, is_script)
-    if out:
-        content += f"      <system-out>{_text(out)}</system-out>\n"
-    said = [f"warning: {message}{_at(place)}" for message, place in warnings_of(record)]
-    if said:
-        content += f"      <system-err>{_text(chr(10).join(said))}</system-err>\n"
-    head = f"    <testcase{_attributes(attributes)}"
-    return f"{head}>\n{content}    </testcase>\n" if content else f"{head}/>\n"
+        SubElement(case, "skipped", _attributes({"message": record.get("skip_reason")}))
+    if out := _output(record, is_script=suite["kind"] == "script_test"):
+        SubElement(case, "system-out").text = _legal(out)
+    if said := [f"warning: {message}{_at(place)}" for message, place in warnings_of(record)]:
+        SubElement(case, "system-err").text = _legal("\n".join(said))
 
 
-def _failed(record: Record) -> str:
-    tag = "error" if is_error(record) else "failure"
+def _failed(case: Element, record: Record) -> None:
     errors = errors_of(record) or ["it failed"]
     assertion = record.get("assertion") or {}
     lines = list(errors)
@@ -152,8 +160,8 @@ def _failed(record: Record) -> str:
     decided = record.get("cause") == "timeout"
     kind = (not decided and assertion.get("type")) or record.get("cause") or "assertion"
     message = record["error"] if decided else errors[0]
-    head = _attributes({"message": message.split("\n")[0], "type": kind})
-    return f"      <{tag}{head}>{_text(chr(10).join(lines))}</{tag}>\n"
+    attributes = _attributes({"message": message.split("\n")[0], "type": kind})
+    SubElement(case, "error" if is_error(record) else "failure", attributes).text = _legal("\n".join(lines))
 
 
 def _listed(value: Any) -> str:
@@ -185,12 +193,15 @@ def _said(when: str, part: Record, answer_too: bool) -> list[str]:
     return lines
 
 
-def _run_errors(report: Report) -> Counted:
-    attributes = {"name": "run", "tests": 1, "failures": 0, "errors": 1, "skipped": 0, "time": "0.000"}
-    error = _attributes({"message": report.errors[0].split("\n")[0], "type": "error"})
-    case = '    <testcase name="run" classname="run" time="0.000">\n'
-    case += f"      <error{error}>{_text(chr(10).join(report.errors))}</error>\n    </testcase>\n"
-    return (1, 0, 1), f"  <testsuite{_attributes(attributes)}>\n{case}  </testsuite>\n"
+def _run_errors(report: Report) -> tuple[dict[str, int], list[str]]:
+    """What broke outside of the tests, as a suite."""
+    counts = {"tests": 1, "failures": 0, "errors": 1}
+    element = Element("testsuite", _attributes({"name": "run", **counts, "skipped": 0, "time": _seconds(0)}))
+    case = SubElement(element, "testcase", {"name": "run", "classname": "run", "time": _seconds(0)})
+    attributes = _attributes({"message": report.errors[0].split("\n")[0], "type": "error"})
+    SubElement(case, "error", attributes).text = _legal("\n".join(report.errors))
+    indent(element, level=1)
+    return counts, [f"  {_written(element)}\n"]
 
 
 def _json(value: Any) -> str:
@@ -205,16 +216,15 @@ def _legal(text: str) -> str:
     """Text with the characters that XML has no place for as escapes."""
     if len(text) > TEXT_LIMIT:
         text = f"{text[:TEXT_LIMIT]}... ({len(text)} characters)"
+    if text.isascii() and text.isprintable():
+        return text
     return _ILLEGAL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _text(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else escape(_legal(text), {"\r": "&#13;"})
+def _attributes(values: Record) -> dict[str, str]:
+    return {name: _legal(str(value)) for name, value in values.items() if value is not None}
 
 
-def _attributes(values: Record) -> str:
-    return "".join(f" {name}={_quoted(str(value))}" for name, value in values.items() if value is not None)
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if _PLAIN.fullmatch(text) else quoteattr(_legal(text))
+def _written(element: Element) -> str:
+    """An element as XML. A carriage return is written as a reference: readers take a bare one for a line feed."""
+    return tostring(element, "unicode").replace("\r", "&#13;")

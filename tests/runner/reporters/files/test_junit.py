@@ -63,3 +63,33 @@ def test_what_broke_outside_the_tests_is_an_error_of_its_own(tmp_path: Path) -> 
 def test_a_run_without_tests_is_a_document(tmp_path: Path) -> None:
     assert_valid(written(report(), tmp_path, "xml"))
     assert_valid(written(report(suites=()), tmp_path, "xml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    {
+        "line breaks": ("a\r\nb\rc\nd", "a\r\nb\rc\nd"),
+        "markup": ("<a href=\"x\">'&amp;' ]]> <!--", "<a href=\"x\">'&amp;' ]]> <!--"),
+        "control characters": ("\0\x1b[31mred\x7f", "\\u0000\\u001b[31mred\\u007f"),
+        "half a character": ("\ud83d!", "\\ud83d!"),
+        "not a character": ("\ufffe\uffff", "\\ufffe\\uffff"),
+        "blanks and tabs": ("\t a  b \t", "\t a  b \t"),
+        "other scripts": ("שלום 👩‍🚀 é", "שלום 👩‍🚀 é"),
+    }.values(),
+)
+def test_texts_are_read_back_as_they_were(text: str, read: str, tmp_path: Path) -> None:
+    record = result(id=f"x{text}", status="failed", cause="assertion", error=text, logs=[text], input=None, output=None)
+    root = assert_valid(written(report(record), tmp_path, "xml"))
+
+    (case,) = root.iter("testcase")
+    assert case.get("name") == f"x{read}"
+    assert [(child.tag, child.text) for child in case] == [("failure", read), ("system-out", read)]
+    assert case[0].get("message") == read.split("\n")[0]
+
+
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 101, 250])
+def test_every_result_is_written_once_and_in_order(count: int, tmp_path: Path) -> None:
+    root = assert_valid(written(report(*(result(id=f"T{number}") for number in range(count))), tmp_path, "xml"))
+
+    assert [case.get("name") for case in root.iter("testcase")] == [f"T{number}" for number in range(count)]
+    assert root.get("tests") == str(count)
