@@ -4,7 +4,7 @@ and the commands on saved reports say of a whole run or suite comes from here.""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.execution.stopping import CUT
 from runner.results.events import (
@@ -23,6 +23,9 @@ from runner.results.events import (
     TurnStart,
 )
 from runner.results.verdict import Verdict, verdict_in, verdict_on
+
+if TYPE_CHECKING:
+    from runner.results.result_lines import ResultLine
 
 NAMED = 10
 """Cases that check nothing and are named."""
@@ -173,6 +176,8 @@ class Execution:
         self.end: RunEnd | None = None
         self.root = ""
         """The folder from which reports name files."""
+        self.line: ResultLine | None = None
+        """The line of the last result of which a reporter has asked for it; see `runner.results.result_lines`."""
 
     def add(self, event: Event) -> None:
         """Folds one event in."""

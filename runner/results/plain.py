@@ -10,30 +10,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from json import encoder
 from typing import Any
 
 _LONE = re.compile("[\ud800-\udfff]")
-_encode: Callable[[Any, int], Iterable[str]] = vars(encoder)["c_make_encoder"](
-    None, None, encoder.encode_basestring, None, ": ", ", ", False, False, False
-)
-"""What `json.JSONEncoder(ensure_ascii=False, allow_nan=False)` makes anew for each value, which takes as
-long as a short value."""
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False)
 
 
 def json_line(value: Any) -> str:
     """A JSON value in one line, as every reader takes it."""
     try:
-        text = "".join(_encode(value, 0))
+        text = _encoder.encode(value)
     except ValueError:
         return json_line(plain(value))
     return without_halves(text)
-
-
-def json_text(text: str) -> str:
-    """A text as JSON: a third of what `json_line` takes for it."""
-    return without_halves(encoder.encode_basestring(text))
 
 
 def without_halves(text: str) -> str:

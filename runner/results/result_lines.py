@@ -1,5 +1,4 @@
-"""The `result` line of each result, which all formats are made from. It is made once for all reporters of a run: it
-costs as much as some formats."""
+"""The `result` line of each result, which all formats are made from."""
 
 from __future__ import annotations
 
@@ -9,6 +8,7 @@ from typing import Any
 from runner.results.attachments import SHORTEST, without_content
 from runner.results.case_records import case_record
 from runner.results.events import Suite, TestResult
+from runner.results.fold import Execution
 from runner.results.places import relative
 from runner.results.plain import is_utf8, json_line, plain
 from runner.results.run_records import runs_of
@@ -16,53 +16,52 @@ from runner.results.script_records import result_record
 
 Record = dict[str, Any]
 
-KEPT = 32
-"""Results whose lines are kept for those who ask later. More would take memory that the processor has at hand."""
 
-_made: dict[int, tuple[TestResult, Record, str]] = {}
-"""What was made of the last results: record and, if somebody asked for it, JSON."""
-_asked = False
-"""Whether anybody asked for records, and lines are kept at all: a `.jsonl` report alone asks for each text once."""
+class ResultLine:
+    """The line of one result, made when somebody asks for it, and once for all who ask: it costs as much as some
+    formats."""
+
+    __slots__ = ("_record", "_text", "result", "suite")
+
+    def __init__(self, result: TestResult, suite: Suite) -> None:
+        self.result = result
+        self.suite = suite
+        self._record = result.record
+        self._text = ""
+
+    @property
+    def record(self) -> Record:
+        """`{type, suite, position, id, ...}`, which belongs to all who ask: nobody may change it."""
+        if self._record is None:
+            record = _record(self.result, self.suite)
+            self._record = _cleaned(record) if _is_odd(record.values()) else record
+        return self._record
+
+    @property
+    def text(self) -> str:
+        """The same as JSON."""
+        if not self._text:
+            record = self._record or _record(self.result, self.suite)
+            text = json_line(record)
+            if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
+                record = _cleaned(record)
+                text = json_line(record)
+            self._record, self._text = record, text
+        return self._text
+
+
+def line_of(result: TestResult, so_far: Execution) -> ResultLine:
+    """The line of a result. All reporters that ask for the one that ended last get the same, so that it is made
+    once."""
+    line = so_far.line
+    if line is None or line.result is not result:
+        line = so_far.line = ResultLine(result, so_far.suites[result.suite])
+    return line
 
 
 def result_line(result: TestResult, suite: Suite) -> Record:
-    """The `result` line of a result: `{type, suite, position, id, ...}`. Who asks for that of one of the last results
-    gets the same record, and must not change it."""
-    global _asked
-    _asked = True
-    known = _made.get(id(result))
-    if known is not None and known[0] is result:
-        return known[1]
-    record = result.record
-    if record is None:
-        record = _record(result, suite)
-        record = _cleaned(record) if _is_odd(record.values()) else record
-        _keep(result, record, "")
-    return record
-
-
-def result_text(result: TestResult, suite: Suite) -> str:
-    """The same line as JSON."""
-    known = _made.get(id(result)) if _asked else None
-    if known is not None and known[0] is result:
-        if known[2]:
-            return known[2]
-        record = known[1]
-    else:
-        record = result.record or _record(result, suite)
-    text = json_line(record)
-    if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
-        record = _cleaned(record)
-        text = json_line(record)
-    if _asked:
-        _keep(result, record, text)
-    return text
-
-
-def _keep(result: TestResult, record: Record, text: str) -> None:
-    if len(_made) >= KEPT:
-        del _made[next(iter(_made))]
-    _made[id(result)] = (result, record, text)
+    """The line of one result, as a record."""
+    return ResultLine(result, suite).record
 
 
 def _cleaned(record: Record) -> Record:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from runner.reporters.files.line_file import open_current
-from runner.results.events import Event, RunEnd, RunStart, Suite, TestEnd, TestResult, TestStart, Warned
+from runner.results.events import Event, RunEnd, RunStart, Suite, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
 from runner.results.places import path_below, without_root
 from runner.results.plain import utf8
-from runner.results.result_lines import result_line, suite_id
+from runner.results.result_lines import ResultLine, line_of, suite_id
 from runner.results.script_records import summary_record, usage_record
 from scripttest.values import Value
 
@@ -74,11 +74,11 @@ class Report(Value):
 class Collector:
     """Folds events into a report."""
 
-    def __init__(self, take: Callable[[TestResult, Suite], Record | None] = result_line) -> None:
-        """`take` says what is needed of a result, with its `suite` and `position`; None when nothing is."""
+    def __init__(self, take: Callable[[ResultLine], Record | None]) -> None:
+        """`take` says what is needed of the line of a result, with its `suite` and `position`; None when nothing is."""
         self._take_one = take
         self._start: Record = {}
-        self._ended: list[tuple[TestResult, Suite]] = []
+        self._ended: list[ResultLine] = []
         self._results: list[Record] = []
         self._warnings: list[str] = []
 
@@ -87,7 +87,7 @@ class Collector:
         if isinstance(event, TestStart):
             return
         if isinstance(event, TestEnd):
-            self._ended.append((event.result, so_far.suites[event.result.suite]))
+            self._ended.append(line_of(event.result, so_far))
             if len(self._ended) == BATCH:
                 self._take()
         elif isinstance(event, RunStart):
@@ -112,7 +112,7 @@ class Collector:
         )
 
     def _take(self) -> None:
-        records = (self._take_one(result, suite) for result, suite in self._ended)
+        records = map(self._take_one, self._ended)
         self._results += [record for record in records if record is not None]
         self._ended.clear()
 
@@ -139,9 +139,9 @@ class DocumentReporter:
     def close(self) -> None:
         """Nothing is left to do."""
 
-    def take(self, result: TestResult, suite: Suite) -> Record | None:
+    def take(self, line: ResultLine) -> Record | None:
         """What is kept of a result until the end of the run, with its `suite` and `position`."""
-        return self.keep(result_line(result, suite))
+        return self.keep(line.record)
 
     def keep(self, record: Record) -> Record | None:
         """What the document needs of a record; None when it needs nothing. The record belongs to others too."""

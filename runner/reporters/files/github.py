@@ -39,7 +39,7 @@ class GithubReporter:
         self._write = write
         self._workspace = variables.get("GITHUB_WORKSPACE", "")
         self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
-        self._collector = Collector()
+        self._collector = Collector(lambda line: line.record)
         self._stopped = ""
         """What lets the runner take commands again."""
 

@@ -26,7 +26,7 @@ from runner.results.events import (
 from runner.results.fold import Execution
 from runner.results.places import without_root
 from runner.results.plain import json_line
-from runner.results.result_lines import result_text, suite_id
+from runner.results.result_lines import ResultLine, line_of, suite_id
 from runner.results.run_records import figures
 
 OF_SOME = ("flags", "runs_per_case", "min_pass_rate")
@@ -53,11 +53,10 @@ class JsonlReporter:
             return
         if isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made anew each time
             result = event.result
-            suite = so_far.suites[result.suite]
             if result.attempts:
-                self._stability(result, suite)
+                self._stability(result, so_far.suites[result.suite])
             else:
-                self._result(result, suite)
+                self._result(line_of(result, so_far))
         elif isinstance(event, RunStart):
             if not self._goes_on:
                 made_of = {"resume": event.resume} if event.resume else {}
@@ -88,10 +87,10 @@ class JsonlReporter:
         """Closes the file. Raises OSError when the disk has not kept all of it."""
         self._file.close()
 
-    def _result(self, result: TestResult, suite: Suite) -> None:
-        if self._goes_on and result.record is not None:
+    def _result(self, line: ResultLine) -> None:
+        if self._goes_on and line.result.record is not None:
             return
-        text, digest = result_text(result, suite), result.digest
+        text, digest = line.text, line.result.digest
         self._file.write(f'{text[:-1]}, "digest": "{digest}"}}' if digest else text)
 
     def _stability(self, result: TestResult, suite: Suite) -> None:

@@ -21,7 +21,7 @@ from runner.reporters.again import command_of
 from runner.reporters.console.values import text_of
 from runner.reporters.files.document import Report
 from runner.reporters.html.frames import Frames
-from runner.results.plain import json_line, json_text
+from runner.results.plain import json_line
 from runner.results.stability import normalised
 from runner.results.verdict import Verdict, verdict_in
 
@@ -59,7 +59,7 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
         count = taken[name] = taken.get(name, 0) + 1
         row["key"] = name if count == 1 else f"{name}~{count}"
         row["suite"] = place = places[entry["suite"]]
-        extra = f'"command": {json_text(commands[place](row["id"]))}'
+        extra = f'"command": {json_line(commands[place](row["id"]))}'
         if entry["placed"] and (found := frames.of(entry["placed"])):
             extra += f', "frames": {json_line(found)}'
         text = f"[{entry['text']}, {{{extra}}}]"

@@ -16,10 +16,9 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.text import count
 from runner.reporters.files.document import DocumentReporter, Record, Report
 from runner.reporters.html.data import blocks_of, entry_of, packed
-from runner.results.events import Suite, TestResult
 from runner.results.facts import counts_text
 from runner.results.plain import json_line
-from runner.results.result_lines import result_line, result_text
+from runner.results.result_lines import ResultLine
 from runner.results.script_records import remarks
 from runner.results.snapshot_lines import in_words, snapshots_in
 
@@ -65,10 +64,10 @@ class HtmlReporter(DocumentReporter):
         _app()
         super().__init__(target)
 
-    def take(self, result: TestResult, suite: Suite) -> Record:
+    def take(self, line: ResultLine) -> Record:
         """What the page says of a result."""
-        text = result_text(result, suite)  # first, for that says at less cost whether there is something to clean
-        return entry_of(result_line(result, suite), text)
+        text = line.text  # first, for that says at less cost whether there is something to clean
+        return entry_of(line.record, text)
 
     def render(self, report: Report) -> str:
         """The page."""
