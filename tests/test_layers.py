@@ -76,6 +76,7 @@ ROOMS = {
     # The command, from the ground up: values and messages, what is on the disk, models and agents, cases and what came
     # of them, what will run, what runs, the command line.
     "runner/security": "",
+    "runner/statistics": "",
     "runner": "runner/security",
     "runner/cli": "runner",
     "runner/application": "runner runner/cli",

@@ -1,0 +1,1 @@
+"""The statistics of change, repeats and judges: pure functions over plain numbers, which know of no report."""
