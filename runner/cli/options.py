@@ -179,3 +179,9 @@ def _one_of(text: str, choices: tuple[str, ...], where: str) -> None:
 def absolute(path: str, directory: Path) -> Path:
     """A path that the user wrote, from the working directory."""
     return (directory / Path(path).expanduser()).resolve()
+
+
+def report_path(output: str, directory: Path) -> Path:
+    """The absolute path of `-o`. Its name is as the user wrote it, also when it is a link: the name says the format."""
+    path = directory / Path(output).expanduser()
+    return path.parent.resolve() / path.name

@@ -10,7 +10,7 @@ from runner.durations import in_words, seconds_of
 from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, agent_failure, case_record
 from runner.modes.base import CaseAttempt
-from runner.results.events import TestResult
+from runner.results.model import TestResult
 from scripttest import Failure, HostError, Outcome, ScriptError
 
 if TYPE_CHECKING:

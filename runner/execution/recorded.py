@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.reporters.multiplexer import Multiplexer, describe
-from runner.results.events import Event, RunEnd, RunError, TestEnd, TestResult, TestStart, Warned
+from runner.results.events import Event, RunEnd, RunError, TestEnd, TestStart, Warned
+from runner.results.model import TestResult
 from scripttest import Failure
 
 if TYPE_CHECKING:

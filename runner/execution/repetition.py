@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.results.events import AttemptEnd, Event, TestEnd, TestResult
-from runner.results.stability import Attempt, pass_rate, shown_of, stability_of
+from runner.results.events import AttemptEnd, Event, TestEnd
+from runner.results.model import Attempt, TestResult
+from runner.results.stability import pass_rate, shown_of, stability_of
 from runner.results.verdict import Verdict, verdict_on
 
 
@@ -96,6 +97,6 @@ def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
 
 
 def _attempt(result: TestResult) -> Attempt:
-    from runner.results.run_records import attempt_of, record_of
+    from runner.results.stability_json import attempt_of, record_of
 
     return attempt_of(record_of(result), result.run)

@@ -20,7 +20,8 @@ from runner.execution.trials import CaseRun
 from runner.modes.base import CaseAttempt, CaseEnvironment
 from runner.planning.case_source import CaseSource
 from runner.planning.dependencies import Progress
-from runner.results.events import Event, SuiteEnd, SuiteStart, TestResult, TestStart, TurnStart, Warned
+from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
+from runner.results.model import TestResult
 from scripttest import Failure
 from scripttest.values import Value
 

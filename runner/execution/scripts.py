@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
 from runner.execution.repetition import Repetition
-from runner.results.events import Event, SuiteEnd, SuiteStart, TestResult, TestStart
+from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
+from runner.results.model import TestResult
 from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bindings import SCRIPT_GLOBALS
 from runner import exit_codes
 from runner.application.context import build_context
+from runner.cli.options import report_path
 from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
 from runner.execution.repetition import Repetition
@@ -17,10 +18,9 @@ from runner.execution.services import RunServices
 from runner.execution.stopping import Signals, Stop, Woken
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunPlan, make_plan
-from runner.reporters import report_path
-from runner.reporters.again import flags_of
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
+from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart, Warned
 from runner.version import VERSION
 from scripttest import ScriptHost

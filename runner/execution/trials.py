@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from runner.execution.attempts import attempt, ended
 from runner.modes.base import CaseAttempt
-from runner.results.events import TestResult, TrialResult
+from runner.results.model import TestResult, TrialResult
 from scripttest import Failure
 
 

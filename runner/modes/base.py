@@ -16,7 +16,7 @@ from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.cli.options import DEFAULT_THRESHOLD
 from runner.connectors.base import Usage
-from runner.results.events import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
+from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
 from scripttest import Cause, Failure, ResultWarning
 from scripttest.values import Value
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runner.assertions import check_all
 from runner.assertions.base import AssertionResult, Evidence, Judges
 from runner.assertions.values import text_of
-from runner.results.events import CheckpointResult
+from runner.results.model import CheckpointResult
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer

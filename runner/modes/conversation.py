@@ -26,7 +26,7 @@ from runner.modes.base import CaseAttempt
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
-from runner.results.events import ScoreResult, TurnResult
+from runner.results.model import ScoreResult, TurnResult
 from scripttest import ScriptError
 
 WHOLE = "assertions"

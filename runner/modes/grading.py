@@ -15,7 +15,7 @@ from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import shorten, show
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
-from runner.results.events import CriterionResult, ScoreResult
+from runner.results.model import CriterionResult, ScoreResult
 from scripttest.values import Value
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from runner.execution.interactive import NoAnswerError, Question
 from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
-from runner.results.events import TurnResult
+from runner.results.model import TurnResult
 
 NOBODY = "no next turn defined"
 NOT_REACHED = "agent completed, goal not reached"

@@ -12,7 +12,7 @@ from runner.assertions.base import Evidence, Said, ToolUse
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
-from runner.results.events import TurnResult
+from runner.results.model import TurnResult
 from scripttest import ScriptError
 from scripttest.values import Value
 

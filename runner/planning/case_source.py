@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.results.events import Suite
+from runner.results.model import Suite
 from scripttest.values import Value
 
 if TYPE_CHECKING:

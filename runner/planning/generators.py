@@ -19,9 +19,9 @@ from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.cases.model import Case
 from runner.cases.values import cases_from_values
+from runner.cli.options import report_path
 from runner.durations import in_words
 from runner.errors import ConfigurationError
-from runner.reporters import report_path
 from scripttest import FunctionCall, HostError
 
 if TYPE_CHECKING:

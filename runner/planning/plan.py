@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.application.application import Application, TestModule, repository_of
 from runner.cli.options import RunOptions, absolute
 from runner.planning.inputs import CaseInput, GeneratorInput, resolve_inputs
-from runner.results.events import Suite
+from runner.results.model import Suite
 from scripttest.values import Value
 
 if TYPE_CHECKING:

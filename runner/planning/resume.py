@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.planning.case_source import CaseSource
     from runner.reporters.files.line_file import LineFile
-    from runner.results.events import Suite, TestResult
+    from runner.results.model import Suite, TestResult
     from scripttest import Status
 
 Record = dict[str, Any]
@@ -184,7 +184,7 @@ def fingerprint_of(
     sources: list[CaseSource],
 ) -> Record:
     """`{options, inputs, agents}` of the start line. Reads the files of all inputs."""
-    from runner.results.result_lines import suite_id
+    from runner.results.result_json import suite_id
 
     defaults = RunOptions(inputs=())
     kept = ("inputs", "timeout", *COMPARED)
@@ -205,7 +205,7 @@ def fingerprint_of(
 
 def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Iterable[Suite], runs: int) -> Retained:
     """What of a report still holds. Raises ConfigurationError when it has results of inputs that this run has not."""
-    from runner.results.result_lines import suite_id
+    from runner.results.result_json import suite_id
 
     known = {suite_id(suite): suite for suite in suites}
     of_cases = {suite_id(source.suite): source for source in sources}
@@ -247,7 +247,7 @@ def cut(retained: Retained, file: LineFile) -> None:
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results, as the stream has them."""
-    from runner.results.decode import result_of
+    from runner.results.result_json import result_of
 
     for suite in suites:
         for record in retained.results.get(suite.id, ()):

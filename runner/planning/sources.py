@@ -16,7 +16,7 @@ from runner.errors import BrokenError
 from runner.planning.case_source import CaseSource
 from runner.planning.dependencies import needs_of
 from runner.planning.inputs import CaseInput, GeneratorInput
-from runner.results.events import Suite
+from runner.results.model import Suite
 
 Generate = Callable[[GeneratorInput], tuple[list[Case], list[str]]]
 """Has cases made, and answers them with warnings."""

@@ -39,12 +39,6 @@ BUILT_IN = {
 """Id of `-r` → module and class, made with the path of `-o`, whatever its extension, or with a stream."""
 
 
-def report_path(output: str, directory: Path) -> Path:
-    """The absolute path of `-o`. Its name is as the user wrote it, also when it is a link: the name says the format."""
-    path = directory / Path(output).expanduser()
-    return path.parent.resolve() / path.name
-
-
 def maker_for_file(path: Path) -> Maker:
     """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown."""
     entry = next((entry for end, entry in FILE_REPORTERS.items() if path.name.lower().endswith(end)), None)

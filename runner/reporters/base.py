@@ -9,7 +9,7 @@ from runner.results.events import Event
 from runner.results.fold import Execution
 
 if TYPE_CHECKING:
-    from runner.reporters.files.document import Report
+    from runner.results.report import Report
 
 
 class Reporter(Protocol):

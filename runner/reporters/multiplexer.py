@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
-from runner.results.events import Event, RunError, TestResult
+from runner.results.events import Event, RunError
 from runner.results.fold import Execution
+from runner.results.model import TestResult
 from runner.security.secrets import Secrets
 
 if TYPE_CHECKING:

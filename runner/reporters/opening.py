@@ -10,8 +10,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from runner.cli.options import RunOptions
-from runner.reporters import maker_for_file, report_path
+from runner.cli.options import RunOptions, report_path
+from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 

@@ -13,10 +13,10 @@ from statistics import fmean
 from typing import Any
 
 from runner.assertions.values import equal
-from runner.reporters.console.values import as_value
-from runner.reporters.files.document import Record, Report
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
-from runner.results.facts import errors_of, tokens_of
+from runner.results.report import Record, Report
+from runner.results.result_texts import errors_of, tokens_of
+from runner.results.value_texts import as_value
 from runner.results.verdict import Verdict, verdict_in
 from scripttest.values import Value
 

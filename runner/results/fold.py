@@ -14,18 +14,17 @@ from runner.results.events import (
     RunError,
     RunStart,
     RunStatus,
-    Suite,
     SuiteEnd,
     SuiteStart,
     TestEnd,
-    TestResult,
     TestStart,
     TurnStart,
 )
+from runner.results.model import Suite, TestResult
 from runner.results.verdict import Verdict, verdict_in, verdict_on
 
 if TYPE_CHECKING:
-    from runner.results.result_lines import ResultLine
+    from runner.results.result_json import ResultLine
 
 NAMED = 10
 """Cases that check nothing and are named."""
@@ -177,7 +176,7 @@ class Execution:
         self.root = ""
         """The folder from which reports name files."""
         self.line: ResultLine | None = None
-        """The line of the last result of which a reporter has asked for it; see `runner.results.result_lines`."""
+        """The line of the last result of which a reporter has asked for it; see `runner.results.result_json`."""
 
     def add(self, event: Event) -> None:
         """Folds one event in."""

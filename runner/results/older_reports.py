@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.differences import COMPARED, comparable, difference
-from runner.reporters.console.values import text_of
-from runner.results.failure_records import Named
+from runner.results.failure_json import Named
+from runner.results.turn_json import assertions_of
+from runner.results.value_texts import text_of
 from scripttest import Failure, Location, StackFrame
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ def script_failures(record: Record, named: Named) -> Iterator[Failure]:
             assertion = None
 
 
-def case_failures(record: Record, checks: list[AssertionResult], named: Named) -> Iterator[Failure]:
-    """What made a case fail; `checks` are its assertions that did not hold."""
-    failed = {result.message or f"{result.type} does not hold": result for result in checks}
+def case_failures(record: Record, named: Named) -> Iterator[Failure]:
+    """What made a case fail."""
+    failed = {result.message or f"{result.type} does not hold": result for result in _failed_checks(record)}
     errors = [record.get("error"), *(record.get("assertion_errors") or [])]
     frames = _frames(record, named)
     for error in dict.fromkeys(error for error in errors if error):
@@ -91,3 +92,10 @@ def _shown(value: Any) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False)
+
+
+def _failed_checks(record: Record) -> list[AssertionResult]:
+    parts = [record, *(record.get("turns") or [])]
+    found = [result for part in parts for result in assertions_of(part.get("assertions"))]
+    found += assertions_of(record.get("final_assertions"))
+    return [result for result in found if not result.passed]

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runner.reporters.files.document import Record, Report
-from runner.results.decode import result_of
-from runner.results.events import (
-    Event,
-    RunEnd,
-    RunError,
-    RunStart,
-    Suite,
-    SuiteEnd,
-    SuiteStart,
-    TestEnd,
-    Warned,
-)
+from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.model import Suite
+from runner.results.report import Record, Report
+from runner.results.result_json import result_of
 from runner.results.snapshot_lines import snapshots_in
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.reporters.files.document import Record, Report, in_order
 from runner.results.fold import counted, status_of
-from runner.results.plain import plain
-from runner.results.run_records import from_seed, together
-from runner.results.script_records import counts_record, usage_record
+from runner.results.json_text import plain
+from runner.results.report import Record, Report, in_order
+from runner.results.stability_json import from_seed, together
+from runner.results.summary import counts_record, usage_record
 from scripttest.values import fields_of
 
 STATUSES = ("passed", "failed", "skipped")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runner.reporters.files.document import Record
 from runner.results.events import SnapshotCounts
+from runner.results.report import Record
 
 NAMED = 50
 """Obsolete snapshots that are named."""

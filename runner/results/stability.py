@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from runner.results.model import Attempt, Stability
 from runner.results.verdict import Verdict
-from scripttest.values import Value
 
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
 """Pass rate in percent from which on a test is in a class."""
@@ -23,67 +23,6 @@ SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
 """Values of k, besides the number of runs, for which pass@k and pass^k are given."""
 Z = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
-
-
-class Attempt(Value):
-    """One run of a test."""
-
-    run: int
-    """From 1."""
-    verdict: Verdict
-    duration_ms: int
-    answer: str
-    """Its output as a text that is equal for equal outputs; see `normalised`."""
-    output: Any = None
-    error: str | None = None
-    """Its first failure."""
-    score: float | None = None
-    """Of a conversation, 0 to 1."""
-    tokens: int = 0
-    cost: float | None = None
-    """US dollars."""
-    not_judged: int = 0
-    """How many of its criteria no judge could judge."""
-    judged: bool = True
-    """False: it passed, and nothing of it was judged."""
-
-    @property
-    def status(self) -> str:
-        """`passed`, `failed` or `skipped`."""
-        return self.verdict.status
-
-
-class Stability(Value):
-    """What the runs of a test have in common."""
-
-    judged: int
-    """Runs that passed or failed."""
-    passed: int
-    failed: int
-    errors: int | None
-    """Runs that broke; None: none did."""
-    pass_rate: float
-    """Percent; see `pass_rate`."""
-    consistency: float
-    """Share of the runs whose output is the most frequent one, 0 to 1."""
-    stable: bool
-    """Whether all passed."""
-    classification: str
-    """`stable`, `mostly stable`, `unstable` or `highly unstable`."""
-    avg_duration_ms: int
-    min_duration_ms: int
-    max_duration_ms: int
-    std_deviation_ms: float
-    """Of the population, as these runs are all there are."""
-    confidence_interval: tuple[float, float]
-    """Wilson score interval of the pass rate at 95 %, in percent."""
-    pass_at_k: dict[int, float]
-    """k → probability that at least one of k runs passes."""
-    pass_hat_k: dict[int, float]
-    """k → probability that all of k runs pass."""
-    avg_tokens: int | None = None
-    avg_cost: float | None = None
-    """US dollars."""
 
 
 def stability_of(attempts: Sequence[Attempt]) -> Stability | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.results.events import TestResult
+from runner.results.model import TestResult
 from scripttest import Cause, Failure, ResultWarning
 
 CAUSES: dict[str, Cause] = {"pending": "pending"}

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.results.fold import counted
-from runner.results.script_records import counts_record, usage_record
+from runner.results.fold import Counts, counted
 
 Record = dict[str, Any]
+
+COST_DIGITS = 12
+"""Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
 
 
 def counts_of(results: Iterable[Mapping[str, Any]]) -> Record:
     """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?}`; see
-    `runner.results.script_records.summary_record`."""
+    `summary_record`."""
     return counts_record(counted(results))
 
 
@@ -21,3 +23,45 @@ def usage_of(results: Iterable[Mapping[str, Any]]) -> Record:
     """`{usage: {input_tokens, output_tokens, cost?}}`: what all results took together; empty where no model was
     asked."""
     return usage_record(counted(results))
+
+
+def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
+    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?,
+    duration_ms}`; `errors` counts results of which the cause is `infrastructure`, which are in none of the others, and
+    `warnings` those that results have. `not_judged` counts criteria, `checks_nothing` cases, the first of which
+    `checks_nothing_first` names."""
+    return {**counts_record(counts), "duration_ms": round(milliseconds)}
+
+
+def counts_record(counts: Counts) -> dict[str, Any]:
+    """The same without the time."""
+    record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
+    record |= {name: number for name in ("errors", "warnings", "not_judged") if (number := getattr(counts, name))}
+    if counts.checks_nothing:
+        record |= {"checks_nothing": counts.checks_nothing, "checks_nothing_first": counts.checks_nothing_first}
+    return record
+
+
+def usage_record(counts: Counts) -> dict[str, Any]:
+    """`{usage: {input_tokens, output_tokens, cost?}}` where models took something; `cost` is in US dollars."""
+    if not (counts.tokens or counts.cost):
+        return {}
+    usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
+    return {"usage": usage if counts.cost is None else {**usage, "cost": round(counts.cost, COST_DIGITS)}}
+
+
+def remarks(summary: dict[str, Any]) -> list[str]:
+    """What a summary has to say beside its counts: criteria that were not judged, and cases that check nothing."""
+    said = []
+    if number := summary.get("not_judged"):
+        said.append(unjudged(number))
+    if number := summary.get("checks_nothing"):
+        first = summary["checks_nothing_first"]
+        more = f" and {number - len(first)} more" if number > len(first) else ""
+        said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {', '.join(first)}{more}")
+    return said
+
+
+def unjudged(number: int) -> str:
+    """`2 criteria were not judged`."""
+    return f"{number} {'criterion was' if number == 1 else 'criteria were'} not judged"

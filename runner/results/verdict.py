@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from runner.results.events import TestResult
+    from runner.results.model import TestResult
 
 
 class Verdict(StrEnum):

@@ -29,9 +29,9 @@ from report_runs import formats, live
 from tables import duration, megabytes, table, verdict
 
 from runner.reporters import maker_for_file
-from runner.reporters.files.document import Report, load
 from runner.results.fold import Execution
 from runner.results.replay import events_of
+from runner.results.report import Report, load
 
 FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "html", "txt")
 GOAL = 5

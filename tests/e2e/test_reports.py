@@ -18,7 +18,7 @@ from command import MakeApplication, Record, Run, eventually
 from faults import lines_of, results_in, with_model
 from model_server import ModelServer, says, silence
 
-from runner.reporters.files.document import load
+from runner.results.report import load
 
 AT = "assistants/demo/src/"
 SETUP = "export function Setup(x) {\n  return { id: x };\n}\n"

@@ -11,7 +11,7 @@ from agent_files import lines
 from command import Application, MakeApplication, Record, on_terminal
 
 from runner.cli.commands.extract import named, safe
-from runner.reporters.files.document import load
+from runner.results.report import load
 
 GOLDEN = Path(__file__).parents[1] / "runner/reporters/files/golden"
 SUITE = {

@@ -14,8 +14,8 @@ from case_runs import run_here
 from command import Application, MakeApplication, Record
 from model_server import Exchange, ModelServer, says, silence
 
-from runner.reporters.files.document import load
 from runner.results import events as stream
+from runner.results.report import load
 
 PATIENCE = 20
 """Seconds after which something that should have happened is missing."""

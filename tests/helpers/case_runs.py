@@ -26,7 +26,8 @@ from runner.execution.repetition import Repetition
 from runner.execution.scheduler import CaseSchedule, run_cases
 from runner.modes.base import CaseEnvironment
 from runner.planning.case_source import CaseSource
-from runner.results.events import CaseResult, Event, Suite, TestEnd, TestResult
+from runner.results.events import Event, TestEnd
+from runner.results.model import CaseResult, Suite, TestResult
 from scripttest import FunctionPool
 
 PATIENCE = 30.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.assertions.base import AssertionResult, ToolUse
-from runner.results.events import (
+from runner.results.model import (
     CaseResult,
     CheckpointResult,
     CriterionResult,

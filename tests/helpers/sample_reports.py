@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.reporters import maker_for_file
-from runner.reporters.files.document import Record, Report
+from runner.results.report import Record, Report
 from runner.results.summary import counts_of
 
 GOLDEN = Path(__file__).parents[1] / "runner/reporters/files/golden"

@@ -18,29 +18,23 @@ from runner.environment import Environment
 from runner.execution.repetition import Repetition
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
-from runner.reporters.files.document import load
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.ordered import Ordered
-from runner.results import events
-from runner.results.decode import result_of
-from runner.results.events import (
+from runner.results import events, model
+from runner.results.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
+from runner.results.fold import Execution
+from runner.results.model import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
-    RunEnd,
-    RunError,
-    RunStart,
     ScoreResult,
     Suite,
-    SuiteEnd,
-    SuiteStart,
     TrialResult,
     TurnResult,
-    Warned,
 )
-from runner.results.fold import Execution
 from runner.results.replay import events_of
-from runner.results.result_lines import result_line
+from runner.results.report import load
+from runner.results.result_json import result_line, result_of
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame
 from scripttest.values import fields_of
 
@@ -213,11 +207,11 @@ def outcomes(draw: Callable[[st.SearchStrategy[Any]], Any], name: str, steps: in
 
 
 @st.composite
-def results(draw: Callable[[st.SearchStrategy[Any]], Any], suite: Suite, position: int) -> events.TestResult:
+def results(draw: Callable[[st.SearchStrategy[Any]], Any], suite: Suite, position: int) -> model.TestResult:
     is_case = suite is CASES
     name = f"C{position}" if is_case else f"Test{position}"
     outcome = draw(outcomes(name, 0 if is_case else 2))
-    return events.TestResult(
+    return model.TestResult(
         suite=suite.id,
         name=name,
         position=position,
@@ -228,7 +222,7 @@ def results(draw: Callable[[st.SearchStrategy[Any]], Any], suite: Suite, positio
 
 
 @st.composite
-def runs(draw: Callable[[st.SearchStrategy[Any]], Any]) -> tuple[tuple[Suite, ...], list[events.TestResult], int]:
+def runs(draw: Callable[[st.SearchStrategy[Any]], Any]) -> tuple[tuple[Suite, ...], list[model.TestResult], int]:
     """Suites, the results of every run of their tests, and how often each test ran."""
     suites = draw(st.sampled_from([(SCRIPTS,), (CASES,), (SCRIPTS, CASES)]))
     count = draw(st.sampled_from([1, 1, 2]))
@@ -254,12 +248,12 @@ def test_a_script_result_is_read_as_it_was_written(
     outcome: Outcome, warned: tuple[ResultWarning, ...], lines: tuple[tuple[str, str], ...]
 ) -> None:
     outcome = outcome.replace(warnings=warned)
-    result = events.TestResult(suite=SCRIPTS.id, name="x", position=0, outcome=outcome, logs=lines)
+    result = model.TestResult(suite=SCRIPTS.id, name="x", position=0, outcome=outcome, logs=lines)
     assert result_of(SCRIPTS, 0, result_line(result, SCRIPTS)) == result
 
 
 @given(results(CASES, 3))
-def test_a_case_result_is_read_as_it_was_written(result: events.TestResult) -> None:
+def test_a_case_result_is_read_as_it_was_written(result: model.TestResult) -> None:
     found = result_of(CASES, 3, result_line(result, CASES))
     assert found.case is not None and result.case is not None
     assert fields_of(found.case) == fields_of(result.case)
@@ -268,7 +262,7 @@ def test_a_case_result_is_read_as_it_was_written(result: events.TestResult) -> N
 
 @given(runs(), maybe, st.sampled_from([None, "interrupted"]))
 def test_a_saved_run_gives_the_bytes_of_the_run(
-    run: tuple[tuple[Suite, ...], list[events.TestResult], int], problem: str | None, stopped: str | None
+    run: tuple[tuple[Suite, ...], list[model.TestResult], int], problem: str | None, stopped: str | None
 ) -> None:
     suites, found, count = run
     with tempfile.TemporaryDirectory() as folder:

@@ -18,7 +18,7 @@ from runner.errors import ConfigurationError
 from runner.planning.case_source import CaseSource
 from runner.planning.resume import keep, read_saved, with_saved_options
 from runner.results import saved
-from runner.results.events import Suite
+from runner.results.model import Suite
 
 Record = dict[str, Any]
 CASES = [

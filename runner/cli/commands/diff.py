@@ -14,11 +14,11 @@ from runner.durations import seconds_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.change_lines import error_of, fact_of, measures_of, verdict_line
-from runner.reporters.console.text import Style, count
-from runner.reporters.files.document import Record, Report
+from runner.reporters.console.style import Style, count
 from runner.reporters.files.markdown_parts import block, details, inline, table
 from runner.results.changes import KINDS, STANDARD, Change, Comparison, Side, Thresholds
 from runner.results.comparison import compare
+from runner.results.report import Record, Report
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
 """Tone of a kind of change → its colour."""

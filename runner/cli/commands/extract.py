@@ -14,9 +14,10 @@ from runner.cli.commands.reports import read_report, understanding, writing
 from runner.cli.options import absolute
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters.files.document import Record, write_whole
+from runner.reporters.files.document import write_whole
 from runner.reporters.files.markdown_result import body, heading
-from runner.results.facts import name_of
+from runner.results.report import Record
+from runner.results.result_texts import name_of
 
 NAME_LIMIT = 100
 """Bytes of a file name, before what tells it from others and its extension."""

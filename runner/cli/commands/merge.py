@@ -8,12 +8,12 @@ from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import EXTENSIONS, read_report, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters.console.text import count
-from runner.reporters.files.document import Record, Report, in_order
-from runner.results.facts import counts_text, name_of
+from runner.reporters.console.style import count
 from runner.results.fold import counted, status_of
-from runner.results.script_records import counts_record, remarks, usage_record
+from runner.results.report import Record, Report, in_order
+from runner.results.result_texts import counts_text, name_of
 from runner.results.snapshot_lines import together
+from runner.results.summary import counts_record, remarks, usage_record
 
 SAID = 20
 """Warnings that are written."""

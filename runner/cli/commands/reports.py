@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from runner.application.application import find_root, repository_of
-from runner.cli.options import absolute
+from runner.cli.options import absolute, report_path
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file, report_path
-from runner.reporters.files.document import Report, load, write_whole
+from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file
+from runner.reporters.files.document import write_whole
+from runner.results.report import Report, load
 
 
 def read_report(environment: Environment, path: str, quiet: bool = False) -> Report:

@@ -8,7 +8,7 @@ from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import EXTENSIONS, read_report, understanding, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters.files.document import Report
+from runner.results.report import Report
 
 
 @click.command(

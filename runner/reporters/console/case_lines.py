@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.reporters.console.text import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
+from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
-from runner.results.events import CaseResult, RunEnd, Suite, SuiteStart, TestResult
+from runner.results.events import RunEnd, SuiteStart
 from runner.results.fold import Counts
+from runner.results.model import CaseResult, Suite, TestResult
 
 OUTPUT_LIMIT = 4000
 """Characters of an output that are shown."""

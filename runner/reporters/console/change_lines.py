@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.reporters.console.text import count, in_milliseconds
+from runner.reporters.console.style import count, in_milliseconds
 from runner.results.changes import Change, Comparison, Measure, Side
-from runner.results.facts import dollars
+from runner.results.result_texts import dollars
 
 COST_DIGITS = 6
 """Digits of the cost of one result: some cost less than a hundredth of a cent."""

@@ -11,22 +11,13 @@ from typing import TYPE_CHECKING
 
 from runner.cli.options import RunOptions
 from runner.environment import Environment
-from runner.reporters.again import command_of
-from runner.reporters.console.text import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
-from runner.results.events import (
-    Event,
-    RunEnd,
-    RunError,
-    RunStart,
-    Suite,
-    SuiteEnd,
-    SuiteStart,
-    TestEnd,
-    TestResult,
-    Warned,
-)
+from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
+from runner.reporters.rerun_command import command_of
+from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.results.fold import Execution
-from runner.results.script_records import place, remarks, summary_record, unjudged
+from runner.results.model import Suite, TestResult
+from runner.results.script_json import place
+from runner.results.summary import remarks, summary_record, unjudged
 from scripttest import Failure, Outcome, StackFrame
 
 if TYPE_CHECKING:

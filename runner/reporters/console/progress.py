@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from runner.durations import in_words
-from runner.reporters.console.text import WIDTH, Style
+from runner.reporters.console.style import WIDTH, Style
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from statistics import fmean
 
-from runner.reporters.console.text import SINGLE, Style, count, in_milliseconds
-from runner.results.events import TestResult
-from runner.results.stability import CLASSES, Stability, pass_rate
+from runner.reporters.console.style import SINGLE, Style, count, in_milliseconds
+from runner.results.model import Stability, TestResult
+from runner.results.stability import CLASSES, pass_rate
 
 STABLE_ROWS = 30
 """Stable tests that the table shows; of a long run it shows those that are not."""

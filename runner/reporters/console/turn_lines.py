@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.reporters.console.text import Style, count, in_milliseconds
-from runner.reporters.console.values import called, cut, one_line, text_of, written
-from runner.results.events import (
+from runner.reporters.console.style import Style, count, in_milliseconds
+from runner.results.model import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
@@ -15,6 +14,7 @@ from runner.results.events import (
     TrialResult,
     TurnResult,
 )
+from runner.results.value_texts import called, cut, one_line, text_of, written
 from scripttest.values import Value
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from runner.errors import RunnerError
 from runner.reporters import check_writable
-from runner.reporters.console.values import cut
-from runner.reporters.files.document import DocumentReporter, Record, Report, write_whole
+from runner.reporters.files.document import DocumentReporter, write_whole
 from runner.reporters.files.json_report import custom_report, json_document, json_text
+from runner.results.report import Record, Report
+from runner.results.value_texts import cut
 from runner.results.verdict import verdict_in
 from runner.security.secrets import PROCESS
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS, json_text
-from runner.results.facts import errors_of, name_of, place_of, remarks_of
+from runner.results.report import Record, Report
+from runner.results.result_texts import errors_of, name_of, place_of, remarks_of
 
 OF_TEST = (
     "runs",

@@ -1,24 +1,20 @@
-"""The report of a whole run as one value, which every document (JSON, Markdown, HTML, JUnit ...) is made from, whether
-the run has just ended or was saved in a file."""
+"""Documents: reports that are made when the run has ended, and then written at once."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from io import BufferedWriter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from runner.reporters.files.line_file import open_current
-from runner.results.events import Event, RunEnd, RunStart, Suite, TestEnd, TestStart, Warned
+from runner.results.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
-from runner.results.places import path_below, without_root
-from runner.results.plain import utf8
-from runner.results.result_lines import ResultLine, line_of, suite_id
-from runner.results.script_records import summary_record, usage_record
-from scripttest.values import Value
-
-Record = dict[str, Any]
+from runner.results.json_text import utf8
+from runner.results.places import without_root
+from runner.results.report import Record, Report, end_record, in_order, start_record
+from runner.results.result_json import ResultLine, line_of
 
 BATCH = 32
 """Results that documents take at a time: one after the other they take a third of what they take each on its own, when
@@ -26,49 +22,6 @@ the processor has had other things to do in between."""
 
 LONGEST_NAME = 200
 """Bytes of the name of a file while it is written; file systems take 255."""
-
-
-class Report(Value):
-    """A run and its results, as JSON values.
-
-    | field | shape |
-    | --- | --- |
-    | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...]}` |
-    | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
-    | `errors`, `warnings` | texts |
-    | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, usage?, status, ...}`;
-    `usage` is `{input_tokens, output_tokens, cost?}` |
-
-    The summary also has `stopped` and `not_run`, how many tests it did not come to, for a run that was stopped; and
-    `snapshots`, `{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones.
-    """
-
-    start: Record
-    results: list[Record]
-    errors: list[str]
-    warnings: list[str]
-    summary: Record
-    root: str = ""
-    """The folder from which places are named; no format writes it."""
-    hints: Mapping[str, str] = {}
-    """Error → what to do about it, where something is known."""
-    damage: Sequence[str] = ()
-    """Those of the warnings that are about the file which the report was read from."""
-    text: str = ""
-    """The whole JSONL file that it was read from; empty where it was no such file, or a damaged one."""
-
-    @property
-    def suites(self) -> list[Record]:
-        """The sources of the tests, in their order."""
-        found: list[Record] = self.start["suites"]
-        return found
-
-    def by_suite(self) -> list[tuple[Record, list[Record]]]:
-        """Each suite with its results, also those that have none."""
-        found: dict[str, list[Record]] = {suite["id"]: [] for suite in self.suites}
-        for record in self.results:
-            found[record["suite"]].append(record)
-        return [(suite, found[suite["id"]]) for suite in self.suites]
 
 
 class Collector:
@@ -182,75 +135,3 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as error:
         error.filename, error.filename2 = str(path), None
         raise
-
-
-def suite_record(suite: Suite) -> Record:
-    """`{id, kind, label, file, agent, connector, message?, several_turns?}`; `file` is named from the repository, as
-    all places are, `message` tells a message of the command line, and `several_turns` that some case has several."""
-    record: Record = {
-        "id": suite_id(suite),
-        "kind": suite.kind,
-        "label": suite.label,
-        "file": path_below(suite.root, suite.file),
-        "agent": suite.agent,
-        "connector": suite.connector,
-    }
-    marks = {"message": suite.is_message, "several_turns": suite.multi_turn}
-    return record | {key: True for key, holds in marks.items() if holds}
-
-
-def start_record(start: RunStart) -> Record:
-    """`Report.start`."""
-    record: Record = {
-        "timestamp": start.started_at,
-        "version": start.version,
-        "environment": start.environment,
-        "suites": [suite_record(suite) for suite in start.suites],
-    }
-    if start.flags:
-        record["flags"] = list(start.flags)
-    if start.runs == 1:
-        return record
-    return {**record, "runs_per_case": start.runs, "min_pass_rate": start.min_pass_rate}
-
-
-def end_record(run: Execution) -> Record:
-    """`Report.summary`."""
-    end = run.end
-    assert end is not None
-    summary: Record = summary_record(run.counts, end.seconds * 1000)
-    stopped = {"stopped": end.stopped, "not_run": end.not_run} if end.stopped else {}
-    if end.snapshots is not None:
-        from runner.results.snapshot_lines import snapshot_record
-
-        summary["snapshots"] = snapshot_record(end.snapshots)
-    usage = usage_record(run.counts)
-    lists = {"suites": found} if (found := _lists(run)) else {}
-    return {**summary, **usage, "status": end.status, **stopped, **lists, "completed_at": end.completed_at}
-
-
-def _lists(run: Execution) -> list[Record]:
-    """`[{id, selected, total, ended?}]` for suites that have other tests than results, or did not end (`ended: false`),
-    and `[{id, started: false}]` for those whose tests were never known."""
-    found: list[Record] = []
-    for suite in run.suites.values():
-        ended, listed = run.of_suite[suite.id].total, run.listed.get(suite.id)
-        if listed is None:
-            found.append({"id": suite_id(suite), "started": False})
-        elif (listed.selected, listed.total) != (ended, ended) or suite.id not in run.ended:
-            record = {"id": suite_id(suite), "selected": listed.selected, "total": listed.total}
-            found.append(record if suite.id in run.ended else {**record, "ended": False})
-    return found
-
-
-def in_order(suites: list[Record], results: list[Record]) -> list[Record]:
-    """Results in the order of the suites and of the tests in them; those that do not say their place, as they are."""
-    places = {suite["id"]: place for place, suite in enumerate(suites)}
-    return sorted(results, key=lambda record: (places[record["suite"]], record.get("position", 0)))
-
-
-def load(path: Path) -> Report:
-    """A saved report, `.jsonl` or `.json`; see `runner.results.saved`. Raises ConfigurationError."""
-    from runner.results.saved import read
-
-    return read(path)

@@ -12,14 +12,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
 
-from runner.reporters.files.document import Collector, Record, Report
+from runner.reporters.files.document import Collector
 from runner.reporters.files.markdown import LIMIT, markdown
 from runner.results.events import Event, RunEnd, RunStart
-from runner.results.facts import Place, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
 from runner.results.fold import Execution
-from runner.results.plain import utf8
-from runner.results.script_records import remarks
+from runner.results.json_text import utf8
+from runner.results.report import Record, Report
+from runner.results.result_texts import Place, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.summary import remarks
 
 ANNOTATIONS = 50
 """GitHub shows no more of a job."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.reporters.files.document import DocumentReporter, Record, Report
-from runner.results.facts import agents_of, connectors_of
+from runner.reporters.files.document import DocumentReporter
 from runner.results.fold import counted
-from runner.results.plain import json_line, plain, without_halves
-from runner.results.run_records import as_in_seed, stability_summary
-from runner.results.script_records import summary_record, usage_record
+from runner.results.json_text import json_line, plain, without_halves
+from runner.results.report import Record, Report
+from runner.results.result_texts import agents_of, connectors_of
 from runner.results.stability import pass_rate
+from runner.results.stability_json import as_in_seed, stability_summary
+from runner.results.summary import summary_record, usage_record
 
 OF_LINES = ("type", "suite", "position", "script", "digest", "assertion_count")
 """Keys that results have as lines of JSONL only."""

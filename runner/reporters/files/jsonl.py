@@ -9,25 +9,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.reporters.files.document import Record, Report, end_record, start_record
 from runner.reporters.files.line_file import LineFile
-from runner.results.events import (
-    AttemptEnd,
-    Event,
-    RunEnd,
-    RunError,
-    RunStart,
-    Suite,
-    TestEnd,
-    TestResult,
-    TestStart,
-    Warned,
-)
+from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
+from runner.results.json_text import json_line
+from runner.results.model import Suite, TestResult
 from runner.results.places import without_root
-from runner.results.plain import json_line
-from runner.results.result_lines import ResultLine, line_of, suite_id
-from runner.results.run_records import figures
+from runner.results.report import Record, Report, end_record, start_record
+from runner.results.result_json import ResultLine, line_of, suite_id
+from runner.results.stability_json import figures
 
 OF_SOME = ("flags", "runs_per_case", "min_pass_rate")
 """What the start says of some runs."""

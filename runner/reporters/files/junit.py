@@ -15,10 +15,12 @@ from pathlib import PurePath
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS
 from runner.results.attachments import sizes
-from runner.results.facts import (
+from runner.results.fold import counted
+from runner.results.report import Record, Report
+from runner.results.result_texts import (
     Place,
     differences_of,
     errors_of,
@@ -29,9 +31,8 @@ from runner.results.facts import (
     values_of,
     warnings_of,
 )
-from runner.results.fold import counted
-from runner.results.script_records import counts_record, usage_record
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.summary import counts_record, usage_record
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""

@@ -19,7 +19,7 @@ from io import BufferedWriter, FileIO
 from pathlib import Path
 
 from runner.errors import ConfigurationError
-from runner.results.plain import utf8
+from runner.results.json_text import utf8
 
 SYNC_SECONDS = 1.0
 """How long a line may wait until the disk is told to keep it."""

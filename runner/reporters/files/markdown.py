@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.files.markdown_result import MARKS, body, heading
-from runner.results.facts import agents_of, connectors_of, dollars
-from runner.results.plain import utf8
-from runner.results.script_records import remarks
+from runner.results.json_text import utf8
+from runner.results.report import Record, Report
+from runner.results.result_texts import agents_of, connectors_of, dollars
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
-from runner.results.summary import counts_of
+from runner.results.summary import counts_of, remarks
 from runner.results.verdict import Verdict, verdict_in
 
 LIMIT = 1_000_000

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from runner.look_alikes import raw
-from runner.reporters.files.document import Record
 from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table, text_of
 from runner.results.attachments import sizes
-from runner.results.facts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
+from runner.results.report import Record
+from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.results.verdict import Verdict, verdict_in
 
 MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "skipped": "⏭️"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, cut, visible
-from runner.results.facts import counts_text, dollars, tokens_of, warnings_of
-from runner.results.script_records import remarks
+from runner.results.report import Record, Report
+from runner.results.result_texts import counts_text, dollars, tokens_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.summary import remarks
 from runner.results.verdict import Verdict, verdict_in
 
 WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR"}

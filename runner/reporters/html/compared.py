@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import Any
 
 from runner.reporters.console.change_lines import fact_of, measures_of, verdict_line
-from runner.reporters.files.document import Report
 from runner.results.changes import KINDS, Change, Comparison
+from runner.results.report import Report
 
 Record = dict[str, Any]
 

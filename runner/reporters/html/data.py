@@ -17,12 +17,12 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from runner.reporters.again import command_of
-from runner.reporters.console.values import text_of
-from runner.reporters.files.document import Report
 from runner.reporters.html.frames import Frames
-from runner.results.plain import json_line
+from runner.reporters.rerun_command import command_of
+from runner.results.json_text import json_line
+from runner.results.report import Report
 from runner.results.stability import normalised
+from runner.results.value_texts import text_of
 from runner.results.verdict import Verdict, verdict_in
 
 Record = dict[str, Any]

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from runner.errors import ConfigurationError
-from runner.reporters.console.text import count
-from runner.reporters.files.document import DocumentReporter, Record, Report
+from runner.reporters.console.style import count
+from runner.reporters.files.document import DocumentReporter
 from runner.reporters.html.data import blocks_of, entry_of, packed
-from runner.results.facts import counts_text
-from runner.results.plain import json_line
-from runner.results.result_lines import ResultLine
-from runner.results.script_records import remarks
+from runner.results.json_text import json_line
+from runner.results.report import Record, Report
+from runner.results.result_json import ResultLine
+from runner.results.result_texts import counts_text
 from runner.results.snapshot_lines import in_words, snapshots_in
+from runner.results.summary import remarks
 
 if TYPE_CHECKING:
     from runner.results.changes import Comparison

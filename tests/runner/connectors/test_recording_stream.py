@@ -13,9 +13,10 @@ from runner.connectors.base import ConnectorError
 from runner.connectors.load import Connectors
 from runner.connectors.recording import Mode, Recording, open_place
 from runner.execution.recorded import RecordedStream
-from runner.results import events
-from runner.results.events import Event, RunEnd, RunError, RunStart, Suite, SuiteStart, Warned
+from runner.results import events, model
+from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned
 from runner.results.fold import Execution
+from runner.results.model import Suite
 from runner.security.secrets import Secrets
 from scripttest import Failure, Outcome
 
@@ -54,13 +55,11 @@ class Run:
 
         self.bench.run(work)
 
-    def case(
-        self, status: str = "passed", begins: bool = True, failures: tuple[Failure, ...] = ()
-    ) -> events.TestResult:
+    def case(self, status: str = "passed", begins: bool = True, failures: tuple[Failure, ...] = ()) -> model.TestResult:
         if begins:
             self.stream.send(events.TestStart(suite="suite", name="case", position=0))
         outcome = Outcome(name="case", status=status, milliseconds=0, failures=failures)  # type: ignore[arg-type]
-        result = self.stream.checked(events.TestResult(suite="suite", name="case", position=0, outcome=outcome))
+        result = self.stream.checked(model.TestResult(suite="suite", name="case", position=0, outcome=outcome))
         self.stream.send(events.TestEnd(result=result))
         return result
 

@@ -9,8 +9,8 @@ from agent_files import agent
 from case_runs import one_result
 from command import MakeApplication, Record
 
-from runner.results import events
-from runner.results.events import CaseResult, CriterionResult, ScoreResult
+from runner.results import model
+from runner.results.model import CaseResult, CriterionResult, ScoreResult
 
 REPLIES = """\
 - when: { turn: 1, input: holiday }
@@ -49,7 +49,7 @@ def verdicts(case: CaseResult) -> list[tuple[str, float | None, str]]:
     return [(entry.name, entry.score and round(entry.score, 2), entry.verdict) for entry in case.scores]
 
 
-def failures(result: events.TestResult) -> list[tuple[str, str]]:
+def failures(result: model.TestResult) -> list[tuple[str, str]]:
     """Cause and message of each failure."""
     return [(failure.cause, failure.message) for failure in result.outcome.failures]
 

@@ -38,7 +38,7 @@ def test_the_records_of_the_page_are_those_of_its_example(tmp_path: Path) -> Non
 def test_every_key_of_a_record_is_on_the_page(tmp_path: Path) -> None:
     from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-    from runner.results.case_records import case_record
+    from runner.results.case_json import case_record
 
     text = PAGE.read_text("utf-8")
     keys: set[str] = set()

@@ -20,8 +20,9 @@ from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.files.github import GithubReporter
 from runner.reporters.multiplexer import Multiplexer
-from runner.results import events
-from runner.results.events import CaseResult, RunEnd, RunStart, Suite, SuiteEnd, SuiteStart
+from runner.results import model
+from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart
+from runner.results.model import CaseResult, Suite
 from runner.results.replay import events_of
 from runner.results.saved import read
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
@@ -42,9 +43,9 @@ WHERE = {"user_id": "u", "team_id": "t", "locale": "en"}
 
 def script(
     name: str = "TestCart", *warnings: ResultWarning, status: Status = "passed", **more: Any
-) -> events.TestResult:
+) -> model.TestResult:
     failures = (Failure(cause="assertion", message="no", type="True"),) if status == "failed" else ()
-    return events.TestResult(
+    return model.TestResult(
         suite=SCRIPTS.id,
         name=name,
         position=0,
@@ -53,8 +54,8 @@ def script(
     )
 
 
-def case(*warnings: ResultWarning) -> events.TestResult:
-    return events.TestResult(
+def case(*warnings: ResultWarning) -> model.TestResult:
+    return model.TestResult(
         suite=CASES.id,
         name="C1",
         position=0,
@@ -67,7 +68,7 @@ class Written:
     """What the reporters wrote of a run."""
 
     def __init__(
-        self, folder: Path, *results: events.TestResult, runs: int = 1, strict: bool = False, **flags: Any
+        self, folder: Path, *results: model.TestResult, runs: int = 1, strict: bool = False, **flags: Any
     ) -> None:
         stdout, github = io.StringIO(), io.StringIO()
         environment = Environment(directory=Path("/app"), variables={}, stdout=stdout, stderr=stdout, cpus=1)
@@ -135,7 +136,7 @@ def test_a_run_without_warnings_says_nothing_of_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [script, case])
-def test_records_have_the_warnings(make: Callable[..., events.TestResult], tmp_path: Path) -> None:
+def test_records_have_the_warnings(make: Callable[..., model.TestResult], tmp_path: Path) -> None:
     result = case(TIMER, USAGE) if make is case else script("TestCart", TIMER, USAGE)
     written = Written(tmp_path, result)
     expected = [

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from runner.results.run_records import as_in_seed, attempt_of, from_seed, runs_record, stability_summary, together
+from runner.results.model import Attempt
 from runner.results.stability import (
-    Attempt,
     classification,
     confidence_interval,
     consistency,
@@ -19,6 +18,7 @@ from runner.results.stability import (
     shown_of,
     stability_of,
 )
+from runner.results.stability_json import as_in_seed, attempt_of, from_seed, runs_record, stability_summary, together
 from runner.results.verdict import Verdict
 from scripttest.values import fields_of
 

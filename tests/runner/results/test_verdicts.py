@@ -11,10 +11,10 @@ import pytest
 from runner.cli.commands.merge import merge, merged
 from runner.environment import Environment
 from runner.reporters import maker_for_file
-from runner.reporters.files.document import Report
 from runner.reporters.html.report import render
 from runner.results.fold import counted, status_of
-from runner.results.run_records import attempt_of
+from runner.results.report import Report
+from runner.results.stability_json import attempt_of
 from runner.results.summary import counts_of, usage_of
 from runner.results.verdict import Verdict, verdict_in, verdict_of
 

@@ -12,8 +12,9 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from runner.results import events
-from runner.results.events import RunError, Suite
+from runner.results import events, model
+from runner.results.events import RunError
+from runner.results.model import Suite
 from runner.security.secrets import RedactedStream, Secrets
 from scripttest import Failure, Outcome
 
@@ -159,11 +160,11 @@ def test_definitions_of_the_application_hold_secrets(tmp_path: Path) -> None:
     )
 
 
-def result(**more: Any) -> events.TestResult:
+def result(**more: Any) -> model.TestResult:
     failure = Failure(
         cause="error", message=f"threw {KEY}", actual={KEY: [KEY, 1, None, {"deep": KEY}]}, code_frame=f"> 1 | {KEY}"
     )
-    return events.TestResult(
+    return model.TestResult(
         suite="scripts.a",
         name=f"Test{KEY}",
         position=0,

@@ -10,11 +10,11 @@ from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATI
 
 from runner.cli.options import RunOptions
 from runner.environment import Environment
-from runner.reporters.again import flags_of
 from runner.reporters.console.console import ConsoleReporter
-from runner.reporters.console.text import Style
+from runner.reporters.console.style import Style
 from runner.reporters.console.turn_lines import TurnLines
-from runner.results import events
+from runner.reporters.rerun_command import flags_of
+from runner.results import events, model
 from runner.results.fold import Execution
 
 THREE = """\
@@ -74,7 +74,7 @@ THREE = """\
   Avg turns/test: 2.3
   Total time: 14.20s
 """
-TREES: dict[str, tuple[events.TestResult, int, str]] = {
+TREES: dict[str, tuple[model.TestResult, int, str]] = {
     "what failed": (
         BROKEN,
         0,
@@ -169,7 +169,7 @@ TREES: dict[str, tuple[events.TestResult, int, str]] = {
 }
 
 
-def declared(result: events.TestResult) -> events.TestResult:
+def declared(result: model.TestResult) -> model.TestResult:
     """The same, with turns that say why the agent waits."""
     assert result.case is not None
     turns = (
@@ -180,14 +180,14 @@ def declared(result: events.TestResult) -> events.TestResult:
 
 
 @pytest.mark.parametrize(("result", "verbose", "lines"), TREES.values(), ids=TREES)
-def test_a_case_is_a_tree(result: events.TestResult, verbose: int, lines: str) -> None:
+def test_a_case_is_a_tree(result: model.TestResult, verbose: int, lines: str) -> None:
     trees = TurnLines(Style(False), verbose)
 
     shown = declared(result) if verbose else result
     assert trees.title(shown) + trees.tree(shown) == lines
 
 
-def console(options: RunOptions, suites: tuple[events.Suite, ...], *results: events.TestResult) -> str:
+def console(options: RunOptions, suites: tuple[model.Suite, ...], *results: model.TestResult) -> str:
     """What the console prints of a run with these results, all of the first suite."""
     stdout = io.StringIO()
     reporter = ConsoleReporter(
@@ -220,7 +220,7 @@ def console(options: RunOptions, suites: tuple[events.Suite, ...], *results: eve
     return stdout.getvalue()
 
 
-TRIPS = events.Suite(
+TRIPS = model.Suite(
     id="trips",
     kind="agent_test",
     label="tests/trips.jsonl",
@@ -229,7 +229,7 @@ TRIPS = events.Suite(
     connector="",
     multi_turn=True,
 )
-OTHERS = events.Suite(
+OTHERS = model.Suite(
     id="others", kind="agent_test", label="tests/others.jsonl", file="/app/tests/others.jsonl", agent="hotel"
 )
 

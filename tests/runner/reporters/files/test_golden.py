@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sample_reports import GOLDEN, STREAMS, written
 
-from runner.reporters.files.document import load
+from runner.results.report import load
 
 
 @pytest.mark.parametrize("extension", ["md", "xml", "ctrf.json", "json", "txt", "jsonl"])

@@ -13,9 +13,9 @@ from html_pages import as_at_first
 from html_reports import everything
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
-from runner.reporters.files.document import Report
 from runner.reporters.html.report import render
 from runner.results.changes import Comparison
+from runner.results.report import Report
 
 CHROMIUM = shutil.which("chromium")
 PATIENCE = 10_000

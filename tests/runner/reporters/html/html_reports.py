@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from runner.reporters.files.document import Report
+from runner.results.report import Report
 from runner.results.summary import counts_of
 
 Record = dict[str, Any]

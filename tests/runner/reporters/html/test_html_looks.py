@@ -14,8 +14,8 @@ import pytest
 from html_reports import stable
 from playwright.sync_api import Browser, Page, expect
 
-from runner.reporters.files.document import Report
 from runner.reporters.html.report import render
+from runner.results.report import Report
 
 AXE = Path(__file__).parents[4] / "bindings/node_modules/axe-core/axe.min.js"
 LIGHT, DARK = "rgb(246, 247, 249)", "rgb(14, 17, 22)"

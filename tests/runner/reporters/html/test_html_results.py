@@ -14,8 +14,8 @@ import pytest
 from html_reports import CASES, NASTY, SCRIPT, TALKS, assertion, everything, report, result, suite
 from playwright.sync_api import Page, expect
 
-from runner.reporters.files.document import Report, load
 from runner.reporters.html.data import blocks_of
+from runner.results.report import Report, load
 
 ALL = ["TestSetupReturnsId", "TestSlowSetup", "T002", "T003", "book-a-trip", "TestSystemReady", "T001", "polite-refusal", "TestLater"]  # fmt: skip
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from runner.results.events import TestResult
-from runner.results.failure_records import failure_record, warning_record
-from runner.results.fold import Counts
+from runner.results.failure_json import Named, failure_record, failures_of, warning_record, warnings_of
+from runner.results.model import TestResult
 from scripttest import Failure, Outcome, ResultWarning, StackFrame
 
-COST_DIGITS = 12
-"""Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
+Record = dict[str, Any]
+
+_LEVEL = re.compile(r"\[(trace|debug|warn|error)\] ")
 
 
-def result_record(result: TestResult) -> dict[str, Any]:
+def result_record(result: TestResult) -> Record:
     """`{name, status, duration_ms, error?, assertion?, stack_trace?, location?, skip_reason?, not_judged?, steps?,
     warnings?, logs}`; the optional keys are there when they have something to say."""
     record = _outcome_record(result.outcome)
@@ -23,7 +24,7 @@ def result_record(result: TestResult) -> dict[str, Any]:
     return record
 
 
-def logs_record(result: TestResult) -> dict[str, Any]:
+def logs_record(result: TestResult) -> Record:
     """`{logs, log_levels?}`: captured lines, with their level at the head where it is not `info`; the level of each
     where that does not go without saying."""
     if not result.logs:
@@ -33,8 +34,8 @@ def logs_record(result: TestResult) -> dict[str, Any]:
     return {"logs": lines} if plain else {"logs": lines, "log_levels": [level for level, _ in result.logs]}
 
 
-def _outcome_record(outcome: Outcome) -> dict[str, Any]:
-    record: dict[str, Any] = {
+def _outcome_record(outcome: Outcome) -> Record:
+    record: Record = {
         "name": outcome.name,
         "status": outcome.status,
         "duration_ms": round(outcome.milliseconds),
@@ -73,12 +74,12 @@ def _frame(frame: StackFrame) -> str:
     return f"{frame.function or '<anonymous>'} ({at.file}:{at.line}:{at.column})"
 
 
-def assertion_record(failure: Failure) -> dict[str, Any]:
+def assertion_record(failure: Failure) -> Record:
     """`{type, expected, actual, message}`."""
     return {"type": failure.type, "expected": failure.expected, "actual": failure.actual, "message": failure.message}
 
 
-def warning_records(outcome: Outcome) -> list[dict[str, Any]]:
+def warning_records(outcome: Outcome) -> list[Record]:
     """A record for each warning; see `warning_record`."""
     return [warning_record(warning) for warning in outcome.warnings]
 
@@ -98,43 +99,35 @@ def place(of: Failure | ResultWarning) -> str | None:
     return f"{location.file}:{location.line}:{location.column}" if location else None
 
 
-def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
-    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?,
-    duration_ms}`; `errors` counts results of which the cause is `infrastructure`, which are in none of the others, and
-    `warnings` those that results have. `not_judged` counts criteria, `checks_nothing` cases, the first of which
-    `checks_nothing_first` names."""
-    return {**counts_record(counts), "duration_ms": round(milliseconds)}
+def outcome_of(record: Record, named: Named) -> Outcome:
+    """How a test or a subtest ended, by its record."""
+    failures = failures_of(record, named)
+    if failures is None:
+        from runner.results.older_reports import script_failures
+
+        failures = tuple(script_failures(record, named))
+    return Outcome(
+        name=record["name"],
+        status=record["status"],
+        milliseconds=record.get("duration_ms", 0),
+        failures=failures,
+        assertions=record.get("assertion_count", 0),
+        skip_reason=record.get("skip_reason"),
+        steps=tuple(outcome_of(step, named) for step in record.get("steps") or ()),
+        warnings=warnings_of(record, named),
+        not_judged=record.get("not_judged", 0),
+    )
 
 
-def counts_record(counts: Counts) -> dict[str, Any]:
-    """The same without the time."""
-    record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
-    record |= {name: number for name in ("errors", "warnings", "not_judged") if (number := getattr(counts, name))}
-    if counts.checks_nothing:
-        record |= {"checks_nothing": counts.checks_nothing, "checks_nothing_first": counts.checks_nothing_first}
-    return record
+def logs_of(record: Record) -> tuple[tuple[str, str], ...]:
+    """Lines with their levels; in reports of earlier versions these are only at the heads of the lines."""
+    lines = record.get("logs") or []
+    levels = record.get("log_levels")
+    if levels:
+        return tuple((level, _without_level(level, line)) for level, line in zip(levels, lines, strict=True))
+    found = ((_LEVEL.match(line), line) for line in lines)
+    return tuple((level[1], line[level.end() :]) if level else ("info", line) for level, line in found)
 
 
-def remarks(summary: dict[str, Any]) -> list[str]:
-    """What a summary has to say beside its counts: criteria that were not judged, and cases that check nothing."""
-    said = []
-    if number := summary.get("not_judged"):
-        said.append(unjudged(number))
-    if number := summary.get("checks_nothing"):
-        first = summary["checks_nothing_first"]
-        more = f" and {number - len(first)} more" if number > len(first) else ""
-        said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {', '.join(first)}{more}")
-    return said
-
-
-def unjudged(number: int) -> str:
-    """`2 criteria were not judged`."""
-    return f"{number} {'criterion was' if number == 1 else 'criteria were'} not judged"
-
-
-def usage_record(counts: Counts) -> dict[str, Any]:
-    """`{usage: {input_tokens, output_tokens, cost?}}` where models took something; `cost` is in US dollars."""
-    if not (counts.tokens or counts.cost):
-        return {}
-    usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
-    return {"usage": usage if counts.cost is None else {**usage, "cost": round(counts.cost, COST_DIGITS)}}
+def _without_level(level: str, line: str) -> str:
+    return line if level == "info" else line.removeprefix(f"[{level}] ")

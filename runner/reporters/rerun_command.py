@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from runner.cli.options import RunOptions
 from runner.durations import in_words
-from runner.reporters.console.text import escaped, quoted
 
 TEXTS = (
     "app name connector replay record_missing user team ctx simulator on_missing_input before after threshold"
@@ -43,13 +42,13 @@ def command_of(kind: str, id: str, label: str, agent: str, flags: Sequence[str])
     more = list(flags)
     if "--name" not in flags and not is_script and (is_message or label.startswith(("agents:", "scripts:"))):
         more += ["--name", agent]
-    command = f"yao-test -i {quoted(id if is_script else label[1:-1] if is_message else label)}"
-    rest = "".join(f" {quoted(word)}" for word in more)
+    command = f"yao-test -i {_quoted(id if is_script else label[1:-1] if is_message else label)}"
+    rest = "".join(f" {_quoted(word)}" for word in more)
 
     def of(test: str) -> str:
         if is_message or (is_script and not test.startswith("Test")):  # a module that broke has no test of its name
             return command + rest
-        pattern = f"'^{test}$'" if _is_plain(test) else quoted(f"^{escaped(test)}$")
+        pattern = f"'^{test}$'" if _is_plain(test) else _quoted(f"^{_escaped(test)}$")
         return f"{command} --run {pattern}{rest}"
 
     return of
@@ -62,3 +61,17 @@ def _is_plain(name: str) -> bool:
 
 def _flag(key: str) -> str:
     return f"--{key.replace('_', '-')}"
+
+
+def _quoted(text: str) -> str:
+    """A word of a shell command."""
+    from shlex import quote
+
+    return quote(text)
+
+
+def _escaped(name: str) -> str:
+    """A name as a pattern of `--run` that matches it; a blank is written `_` there, and so is matched by any letter."""
+    from re import sub
+
+    return sub(r"[^\w-]", lambda match: "." if match[0] in " /" else f"\\{match[0]}", name)

@@ -1,18 +1,18 @@
-"""The `result` line of each result, which all formats are made from."""
+"""A result as JSON and back: the `result` line of a JSONL report, which all other formats are made from too."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
 from runner.results.attachments import SHORTEST, without_content
-from runner.results.case_records import case_record
-from runner.results.events import Suite, TestResult
 from runner.results.fold import Execution
+from runner.results.json_text import is_utf8, json_line, plain
+from runner.results.model import Suite, TestResult
 from runner.results.places import relative
-from runner.results.plain import is_utf8, json_line, plain
-from runner.results.run_records import runs_of
-from runner.results.script_records import result_record
+from runner.results.script_json import logs_of, outcome_of, result_record
+from runner.results.stability_json import attempts_in, runs_of
 
 Record = dict[str, Any]
 
@@ -93,6 +93,8 @@ def suite_id(suite: Suite) -> str:
 def _record(result: TestResult, suite: Suite) -> Record:
     record: Record
     if result.case is not None:
+        from runner.results.case_json import case_record
+
         record = case_record(result, suite_id(suite))
     else:
         record = {"type": "result", "suite": suite_id(suite), "position": result.position}
@@ -103,3 +105,29 @@ def _record(result: TestResult, suite: Suite) -> Record:
     elif result.attempts:
         record |= runs_of(result.stability, result.attempts)
     return relative(record, suite.root)
+
+
+def result_of(suite: Suite, position: int, record: Record, root: str = "") -> TestResult:
+    """The result that a record holds; `root` is the folder from which the record names files."""
+
+    def named(file: str) -> str:
+        return os.path.join(root, file) if root and file else file
+
+    if suite.kind == "script_test":
+        outcome, case = outcome_of({**record, "name": str(record["id"])}, named), None
+    else:
+        from runner.results.case_json import case_of, outcome_of_case
+
+        outcome, case = outcome_of_case(record, named), case_of(record)
+    attempts, stability = attempts_in(record)
+    return TestResult(
+        suite=suite.id,
+        name=outcome.name,
+        position=position,
+        outcome=outcome,
+        logs=logs_of(record),
+        case=case,
+        run=record.get("run", 0),
+        attempts=attempts,
+        stability=stability,
+    )

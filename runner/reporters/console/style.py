@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.results.script_records import error_text
+from runner.results.script_json import error_text
 from scripttest import Failure, ResultWarning
 
 if TYPE_CHECKING:
@@ -96,17 +96,3 @@ def usage_line(run: Execution) -> str:
         return ""
     cost = "" if run.counts.cost is None else f" (${run.counts.cost:.4f})"
     return f"  Tokens:  {run.counts.tokens}{cost}\n"
-
-
-def quoted(text: str) -> str:
-    """A word of a shell command."""
-    from shlex import quote
-
-    return quote(text)
-
-
-def escaped(name: str) -> str:
-    """A name as a pattern of `--run` that matches it; a blank is written `_` there, and so is matched by any letter."""
-    from re import sub
-
-    return sub(r"[^\w-]", lambda match: "." if match[0] in " /" else f"\\{match[0]}", name)

@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runner.results.case_records import case_record
-from runner.results.events import TestResult
-from runner.results.script_records import result_record
-from runner.results.stability import Attempt, Stability, normalised, pass_rate, shown_of, stability_of
+from runner.results.model import Attempt, Stability, TestResult
+from runner.results.script_json import result_record
+from runner.results.stability import normalised, pass_rate, shown_of, stability_of
 from runner.results.verdict import Verdict, verdict_in
 from scripttest.values import fields_of, names_of
 
@@ -41,7 +40,11 @@ def record_of(result: TestResult) -> Record:
     """The record of a result, without what says where it belongs."""
     if result.record is not None:
         return result.record
-    return result_record(result) if result.case is None else case_record(result)
+    if result.case is None:
+        return result_record(result)
+    from runner.results.case_json import case_record
+
+    return case_record(result)
 
 
 def attempt_of(record: Record, run: int = 0) -> Attempt:
@@ -188,3 +191,39 @@ def stability_summary(results: Sequence[Record]) -> Record:
         "stable_cases": stable,
         "unstable_cases": len(judged) - stable,
     }
+
+
+def attempts_in(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
+    """The runs of a test, and what they have in common."""
+    runs = record.get("runs") or record
+    if "attempts" not in runs:
+        return (), None
+    attempts = tuple(
+        Attempt(
+            run=run["run"],
+            verdict=verdict_in(run),
+            duration_ms=run["duration_ms"],
+            answer="",
+            output=run.get("output"),
+            error=run.get("error"),
+            score=run.get("score"),
+            tokens=run.get("tokens", 0),
+            cost=run.get("cost"),
+            not_judged=run.get("not_judged", 0),
+            judged=run.get("judged", True),
+        )
+        for run in runs["attempts"]
+    )
+    return attempts, _figures(runs) or stability_of(attempts)
+
+
+def _figures(runs: Record) -> Stability | None:
+    """The figures of a test, if all are there."""
+    known = {**runs, "judged": runs.get("count")}
+    fields: Record = {name: known.get(name) for name in names_of(Stability)}
+    if any(fields[name] is None for name in fields if name not in ("errors", "avg_tokens", "avg_cost")):
+        return None
+    fields["confidence_interval"] = tuple(known["confidence_interval"])
+    for name in ("pass_at_k", "pass_hat_k"):
+        fields[name] = {int(k): value for k, value in known[name].items()}
+    return Stability(**fields)

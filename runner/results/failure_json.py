@@ -29,6 +29,15 @@ def failure_record(failure: Failure) -> Record:
     return {**record, "frames": frame_records(failure.frames)} if failure.frames else record
 
 
+def failures_of(record: Record, named: Named) -> tuple[Failure, ...] | None:
+    """The failures of the record of a result, or of a subtest; None where it is of an earlier version, which wrote them
+    down otherwise (`runner.results.older_reports`)."""
+    if record["status"] != "failed":
+        return ()
+    found = record.get("failures")
+    return tuple(failure_of(item, named) for item in found) if isinstance(found, list) else None
+
+
 def failure_of(record: Record, named: Named) -> Failure:
     """The failure of a record."""
     texts = {name: record[name] for name in _TEXTS if name in record}
@@ -93,3 +102,8 @@ def frame_at(location: Any, named: Named) -> tuple[StackFrame, ...]:
         return ()
     location = Location(file=named(found[1]), line=int(found[2]), column=int(found[3]))
     return (StackFrame(function="", location=location),)
+
+
+def warnings_of(record: Record, named: Named) -> tuple[ResultWarning, ...]:
+    """The warnings of the record of a result."""
+    return tuple(warning_of(item, named) for item in record.get("warnings") or ())

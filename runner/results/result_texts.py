@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from runner.look_alikes import sides
-from runner.reporters.files.document import Record
-from runner.results.script_records import unjudged
+from runner.results.report import Record
+from runner.results.summary import unjudged
 from scripttest.values import Value
 
 ERRORS = 50

@@ -6,7 +6,7 @@ from typing import Any
 
 from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-from runner.results.case_records import case_record
+from runner.results.case_json import case_record
 
 
 def assertion(type: str, value: Any, passed: bool, actual: Any, message: str = "", **more: Any) -> dict[str, Any]:

@@ -1,0 +1,196 @@
+"""Results of cases as JSON records, and back, as seed 004 has them; `turn_json` has the parts of cases in turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
+from runner.results.model import CaseResult, TestResult
+from runner.results.script_json import error_text, logs_record, place, stack_trace, warning_records
+from runner.results.turn_json import (
+    assertion_records,
+    assertions_of,
+    checkpoint_of,
+    checkpoint_record,
+    score_of,
+    score_record,
+    tool_of,
+    trial_of,
+    trial_record,
+    turn_of,
+    turn_record,
+)
+from scripttest import Outcome
+from scripttest.values import fields_of
+
+Record = dict[str, Any]
+
+
+def case_record(result: TestResult, suite: str | None = None) -> Record:
+    """`{id, name?, status, input, output, expected, duration_ms, error, response, messages_count, ...}` of a case; the
+    further keys are there when they have something to say. With the name of a `suite`: its `result` line, which begins
+    with `{type, suite, position, ...}`.
+
+    | mode | its own keys |
+    | --- | --- |
+    | standard | `assertions` |
+    | multi_turn | `turns`, `final_assertions`, `total_turns` |
+    | dynamic | `turns`, `checkpoints`, `total_turns` |
+    | conversation | `turns`, `total_turns`, `test_id`, `score`, `execution_status`, `scores`, `trials` |
+
+    The `output` of a conversation is everything that was said, as messages.
+    """
+    outcome, case = result.outcome, result.case
+    assert case is not None
+    decisive = outcome.decisive
+    record: Record = {
+        "type": "result",
+        "suite": suite,
+        "position": result.position,
+        "id": outcome.name,
+        "name": case.title,
+        "status": outcome.status,
+        "input": case.input,
+        "output": case.output,
+        "expected": case.expected,
+        "duration_ms": round(outcome.milliseconds),
+        "error": error_text(decisive) if decisive else None,
+        "response": case.response,
+        "messages_count": case.messages,
+    }
+    if suite is None:
+        del record["type"], record["suite"], record["position"]
+    if case.title is None:
+        del record["name"]
+    if case.mode == "standard":
+        record["assertions"] = assertion_records(case.assertions)
+    else:
+        record |= _in_turns(case, outcome)
+    if outcome.not_judged:
+        record["not_judged"] = outcome.not_judged
+    if case.checks_nothing and outcome.status == "passed":
+        record["checks_nothing"] = True
+    if decisive:
+        record["cause"] = decisive.cause
+        errors = [error_text(failure) for failure in outcome.failures if failure.type]
+        if errors:
+            record["assertion_errors"] = errors
+        framed = next((failure for failure in outcome.failures if failure.frames), None)
+        if framed is not None:
+            record["location"] = place(framed)
+            record["stack_trace"] = stack_trace(framed)
+        record["failures"] = [failure_record(failure) for failure in outcome.failures]
+    if outcome.assertions:
+        record["assertion_count"] = outcome.assertions
+    if outcome.skip_reason:
+        record["skip_reason"] = outcome.skip_reason
+    if outcome.warnings:
+        record["warnings"] = warning_records(outcome)
+    if case.tools:
+        record["tools"] = [fields_of(tool) for tool in case.tools]
+    if case.connector:
+        record["connector"] = case.connector
+    if case.model_calls:
+        record["model_calls"] = case.model_calls
+    if case.input_tokens or case.output_tokens or case.cost is not None:
+        cost = {} if case.cost is None else {"cost": case.cost}
+        record["usage"] = {"input_tokens": case.input_tokens, "output_tokens": case.output_tokens, **cost}
+    if case.sent:
+        record["sent"] = list(case.sent)
+    if case.attachments:
+        record["attachments"] = list(case.attachments)
+    if case.line:
+        record["line"] = case.line
+    if case.tags:
+        record["tags"] = list(case.tags)
+    if case.metadata:
+        record["metadata"] = case.metadata
+    if result.logs:
+        record |= logs_record(result)
+    return record
+
+
+def _in_turns(case: CaseResult, outcome: Outcome) -> Record:
+    """What only cases of several turns have."""
+    record: Record = {"mode": case.mode}
+    if case.simulator is not None:
+        record["simulator"] = case.simulator
+    record["turns"] = [turn_record(turn) for turn in case.turns]
+    if case.mode == "dynamic":
+        record["checkpoints"] = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
+    if case.final_assertions is not None:
+        record["final_assertions"] = assertion_records(case.final_assertions)
+    record["total_turns"] = sum(turn.status != "skipped" and turn.input is not None for turn in case.turns)
+    if case.mode == "conversation":
+        broken = any(failure.cause != "assertion" for failure in outcome.failures)
+        record |= {
+            "test_id": outcome.name,
+            "score": case.score,
+            "execution_status": "error" if broken else "skipped" if outcome.status == "skipped" else "ok",
+            "scores": [score_record(score) for score in case.scores],
+            "output": list(case.transcript),
+        }
+        if case.output != (case.response or None):
+            record["final_output"] = case.output
+        if case.threshold is not None:
+            record["threshold"] = case.threshold
+        if case.trials:
+            record["trials"] = [trial_record(trial) for trial in case.trials]
+    return record
+
+
+def case_of(record: Record) -> CaseResult:
+    """What the record of a case says of its agent's answers and how they were judged."""
+    usage = record.get("usage") or {}
+    final = record.get("final_assertions")
+    is_conversation = record.get("mode") == "conversation"
+    return CaseResult(
+        title=record.get("name"),
+        input=record.get("input"),
+        output=record.get("final_output", record.get("response") or None) if is_conversation else record.get("output"),
+        response=record.get("response") or "",
+        expected=record.get("expected"),
+        messages=record.get("messages_count", 0),
+        assertions=assertions_of(record.get("assertions")),
+        tools=tuple(tool_of(tool) for tool in record.get("tools") or []),
+        connector=record.get("connector") or "",
+        model_calls=record.get("model_calls", 0),
+        input_tokens=usage.get("input_tokens", 0),
+        output_tokens=usage.get("output_tokens", 0),
+        cost=usage.get("cost"),
+        sent=tuple(record.get("sent") or ()),
+        line=record.get("line", 0),
+        tags=tuple(record.get("tags") or ()),
+        metadata=record.get("metadata"),
+        mode=record.get("mode") or "standard",
+        simulator=record.get("simulator"),
+        turns=tuple(turn_of(turn) for turn in record.get("turns") or []),
+        checkpoints=tuple(checkpoint_of(item) for item in record.get("checkpoints") or []),
+        final_assertions=None if final is None else assertions_of(final),
+        score=record.get("score"),
+        scores=tuple(score_of(score) for score in record.get("scores") or []),
+        threshold=record.get("threshold"),
+        trials=tuple(trial_of(trial) for trial in record.get("trials") or []),
+        checks_nothing=bool(record.get("checks_nothing")),
+        transcript=tuple(record.get("output") or ()) if is_conversation else (),
+        attachments=tuple(record.get("attachments") or ()),
+    )
+
+
+def outcome_of_case(record: Record, named: Named) -> Outcome:
+    """How a case ended, by its record."""
+    failures = failures_of(record, named)
+    if failures is None:
+        from runner.results.older_reports import case_failures
+
+        failures = tuple(case_failures(record, named))
+    return Outcome(
+        name=str(record["id"]),
+        status=record["status"],
+        milliseconds=record["duration_ms"],
+        failures=failures,
+        assertions=record.get("assertion_count", 0),
+        skip_reason=record.get("skip_reason"),
+        warnings=warnings_of(record, named),
+        not_judged=record.get("not_judged", 0),
+    )

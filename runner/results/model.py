@@ -1,0 +1,286 @@
+"""What came of a run, as values: its suites, and the result of each test with its attempts, turns, checks and scores.
+
+Events carry these values (`runner.results.events`), one fold counts them (`runner.results.fold`), and the modules named
+`..._json` write them down and read them again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scripttest import Outcome, Status
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult, ToolUse
+    from runner.results.verdict import Verdict
+
+
+class Suite(Value):
+    """One source of tests."""
+
+    id: str
+    """Such as `scripts.expense.setup`."""
+    kind: str
+    """`script_test` for test modules, `agent_test` for case files and messages."""
+    label: str
+    """Its file, for people: `expense/src/setup_test.ts`."""
+    file: str
+    """Absolute path of its file; empty for a message."""
+    agent: str
+    """Agent id."""
+    connector: str = ""
+    """What the run uses in the place of the agent's own connector."""
+    multi_turn: bool = False
+    """Whether some of its cases have several turns."""
+    root: str = ""
+    """The folder from which reports name files: the repository, else the application; empty when it is not known."""
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it is one message of the command line."""
+        return is_message(self.id)
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether its cases were made for this run."""
+        return self.id.startswith(("agents:", "scripts:"))
+
+
+def is_message(suite: str) -> bool:
+    """Whether a suite, by its id, is one message of the command line."""
+    return suite.startswith("message ")
+
+
+class TurnResult(Value):
+    """One message to the agent and its answer, within a case."""
+
+    turn: int
+    """From 1."""
+    input: Any
+    source: str
+    """Who said it: `static`, `initial`, `simulated` or `human`; empty when nobody did."""
+    status: Status
+    output: Any = None
+    response: str = ""
+    """Text of the completion."""
+    awaiting_input: bool = False
+    awaiting_reason: str = ""
+    """What decided it: `agent_declared`, `tool_requires_confirmation`, `finish_reason`, `content_is_question`,
+    `completed`."""
+    input_hint: str | None = None
+    assertions: tuple[AssertionResult, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
+    milliseconds: float = 0
+    error: str | None = None
+    skip_reason: str | None = None
+    note: str | None = None
+    """What else to say: `Goal achieved: ...`."""
+    question: str | None = None
+    """What the agent had asked, where nobody answered."""
+    attachments: tuple[dict[str, Any], ...] = ()
+    """The files that were sent with the input, as in `CaseResult`."""
+
+
+class CheckpointResult(Value):
+    """A checkpoint of a dynamic case."""
+
+    id: str
+    description: str | None
+    required: bool
+    reached_at_turn: int | None
+    """None: not reached."""
+    message: str = ""
+    """Why its assertion last did not hold."""
+    judged: bool = True
+    """False: it counts as reached, but nothing of it was judged."""
+    not_judged: int = 0
+    """How many judges could not judge when it was last tried, while it is not reached."""
+
+
+class CriterionResult(Value):
+    """One criterion or assertion of a graded turn."""
+
+    text: str
+    passed: bool
+    score: float | None
+    """None: it was not judged."""
+    weight: float = 1
+    required: bool = False
+    reason: str = ""
+    error: bool = False
+    """It could not be graded."""
+    id: str | None = None
+    """The criterion's own, if it has one."""
+    infrastructure: bool = False
+    """It could not be graded because a judge, or the way to it, broke."""
+    judged: bool = True
+    """False: its judge could not judge; it counts in no score."""
+    not_judged: int = 0
+    """How many judges could not judge; several where it is a composition."""
+
+
+class ScoreResult(Value):
+    """The grade of one turn, or of the whole conversation."""
+
+    name: str
+    """`turn-1`, `turn-2` ..., `assertions`."""
+    type: str
+    """`rubrics`, or the one assertion type that was used."""
+    score: float | None
+    """None: nothing of it was judged."""
+    verdict: str
+    """`pass`, `fail` or `skip`."""
+    assertions: tuple[CriterionResult, ...] = ()
+
+
+class TrialResult(Value):
+    """One of several times that a conversation was held."""
+
+    trial: int
+    """From 1."""
+    score: float | None
+    """None: it was not held to its end, or nothing of it was judged."""
+    status: Status
+    milliseconds: float
+    error: str | None = None
+    """Its first failure."""
+
+
+class CaseResult(Value):
+    """What a case's agent answered and how it was judged."""
+
+    title: str | None
+    """The case's `name`."""
+    input: Any
+    """As the case file has it."""
+    output: Any = None
+    """JSON value."""
+    response: str = ""
+    """Text of the last completion."""
+    expected: Any = None
+    messages: int = 0
+    """How many messages the agent got."""
+    assertions: tuple[AssertionResult, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
+    """In the order of the calls."""
+    connector: str = ""
+    model_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    """US dollars."""
+    sent: tuple[dict[str, Any], ...] = ()
+    """What scripts sent to the user beside the answer."""
+    line: int = 0
+    """Line of the case in its file; 0 when there is none."""
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] | None = None
+    mode: str = "standard"
+    """`standard`, `multi_turn`, `dynamic` or `conversation`."""
+    simulator: str | None = None
+    """Who played the user."""
+    turns: tuple[TurnResult, ...] = ()
+    checkpoints: tuple[CheckpointResult, ...] = ()
+    final_assertions: tuple[AssertionResult, ...] | None = None
+    score: float | None = None
+    """Of a conversation, 0 to 1."""
+    scores: tuple[ScoreResult, ...] = ()
+    transcript: tuple[dict[str, Any], ...] = ()
+    """Of a conversation: all messages."""
+    threshold: float | None = None
+    """Of a conversation: the score from which on it passes."""
+    trials: tuple[TrialResult, ...] = ()
+    """Of a conversation that is held several times; all else but `score` and what it took is of the worst one."""
+    checks_nothing: bool = False
+    """Nothing but an error could have failed it: no assertion, no checkpoint, no criterion, no simulated user. A
+    message of the command line is not meant to check anything."""
+    attachments: tuple[dict[str, Any], ...] = ()
+    """The files of the case itself: `{type, name?, media_type?, size?, source?}`, `size` in bytes."""
+
+
+class Attempt(Value):
+    """One run of a test."""
+
+    run: int
+    """From 1."""
+    verdict: Verdict
+    duration_ms: int
+    answer: str
+    """Its output as a text that is equal for equal outputs; see `normalised`."""
+    output: Any = None
+    error: str | None = None
+    """Its first failure."""
+    score: float | None = None
+    """Of a conversation, 0 to 1."""
+    tokens: int = 0
+    cost: float | None = None
+    """US dollars."""
+    not_judged: int = 0
+    """How many of its criteria no judge could judge."""
+    judged: bool = True
+    """False: it passed, and nothing of it was judged."""
+
+    @property
+    def status(self) -> str:
+        """`passed`, `failed` or `skipped`."""
+        return self.verdict.status
+
+
+class Stability(Value):
+    """What the runs of a test have in common."""
+
+    judged: int
+    """Runs that passed or failed."""
+    passed: int
+    failed: int
+    errors: int | None
+    """Runs that broke; None: none did."""
+    pass_rate: float
+    """Percent; see `pass_rate`."""
+    consistency: float
+    """Share of the runs whose output is the most frequent one, 0 to 1."""
+    stable: bool
+    """Whether all passed."""
+    classification: str
+    """`stable`, `mostly stable`, `unstable` or `highly unstable`."""
+    avg_duration_ms: int
+    min_duration_ms: int
+    max_duration_ms: int
+    std_deviation_ms: float
+    """Of the population, as these runs are all there are."""
+    confidence_interval: tuple[float, float]
+    """Wilson score interval of the pass rate at 95 %, in percent."""
+    pass_at_k: dict[int, float]
+    """k → probability that at least one of k runs passes."""
+    pass_hat_k: dict[int, float]
+    """k → probability that all of k runs pass."""
+    avg_tokens: int | None = None
+    avg_cost: float | None = None
+    """US dollars."""
+
+
+class TestResult(Value):
+    """How a test ended, or one run of it."""
+
+    suite: str
+    name: str
+    position: int
+    """Position in the suite, from 0."""
+    outcome: Outcome
+    logs: tuple[tuple[str, str], ...] = ()
+    """Captured lines: level (trace, debug, info, warn, error) and text."""
+    case: CaseResult | None = None
+    """Of a case; a script test has none."""
+    run: int = 0
+    """Which of several runs it is, from 1; 0: the result of the test."""
+    attempts: tuple[Attempt, ...] = ()
+    """The runs of a test that was run several times. All else is of the first of them that ended like the test, but for
+    the duration, which is their mean, what a case took, which is their sum, and the warnings: those of all, each once.
+    """
+    stability: Stability | None = None
+    """What the runs have in common; None when there were none, or all were skipped."""
+    record: dict[str, Any] | None = None
+    """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
+    digest: str = ""
+    """A hash of its case, for a run that resumes this one."""
