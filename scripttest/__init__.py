@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from scripttest.compile.boundary import holds_secrets
     from scripttest.compile.compiler import Source
     from scripttest.diagnostics.stack import code_frame
-    from scripttest.errors import CompileError, HostError, Location, ScriptError, StackFrame
+    from scripttest.errors import Cause, CompileError, HostError, Location, ScriptError, StackFrame
     from scripttest.host import ScriptHost, Services
     from scripttest.results import (
         Broken,
-        Cause,
         Ended,
         Failure,
         HostRecord,
@@ -70,13 +69,12 @@ __getattr__ = lazy_names(
     {
         "compile.boundary": ("holds_secrets",),
         "compile.compiler": ("Source",),
-        "errors": ("CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
+        "errors": ("Cause", "CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
         "workers.functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("ScriptHost", "Services"),
         "workers.module_run": ("Module",),
         "results": (
             "Broken",
-            "Cause",
             "Ended",
             "Failure",
             "HostRecord",

@@ -8,13 +8,27 @@ ScriptError                     base: a message, where it is, and a hint
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from scripttest.values import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Literal
 
-    CompileCause = Literal["error", "crash", "infrastructure", "timeout"]
+class Cause(StrEnum):
+    """Why something failed. Reports write the same words."""
+
+    ASSERTION = "assertion"
+    """A check did not hold."""
+    ERROR = "error"
+    """Something was thrown, or could not be evaluated."""
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    """The worker died."""
+    SETUP = "setup"
+    """What runs before the test failed."""
+    INFRASTRUCTURE = "infrastructure"
+    """Something that the test needs broke, so it could not be judged."""
+    PENDING = "pending"
+    """Work was left unfinished, and `--strict` does not allow that."""
 
 
 class Location(Value):
@@ -53,9 +67,9 @@ class CompileError(ScriptError):
 
     others: tuple[tuple[str, Location | None], ...] = ()
     """Its further messages."""
-    cause: CompileCause = "error"
-    """Who is to blame: the module (`error`), the compiler that ended (`crash`) or was killed (`infrastructure`), or the
-    time that it took (`timeout`)."""
+    cause = Cause.ERROR
+    """Who is to blame: the module (`ERROR`), the compiler that ended (`CRASH`) or was killed (`INFRASTRUCTURE`), or the
+    time that it took (`TIMEOUT`)."""
 
 
 class HostError(ScriptError):

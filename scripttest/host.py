@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
-from scripttest.errors import CompileError, HostError
+from scripttest.errors import Cause, CompileError, HostError
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
 from scripttest.values import Value
 from scripttest.workers.answers import failure_of, line_of, outcome_of
@@ -455,12 +455,12 @@ class ScriptHost:
         if running is not None:
             message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
         slot.end()
-        self._blame(slot, Failure(cause="timeout", message=message))
+        self._blame(slot, Failure(cause=Cause.TIMEOUT, message=message))
 
     def lost(self, slot: _Slot, loss: Loss) -> None:
         """Goes on without a worker. Raises HostError when no worker starts."""
         work = slot.work
-        was_killed = loss.cause == "infrastructure"
+        was_killed = loss.cause == Cause.INFRASTRUCTURE
         if work is None or work.running is None:
             self._idle_deaths += 1
             if self._idle_deaths >= (MAX_IDLE_KILLS if was_killed else MAX_IDLE_DEATHS):
@@ -484,5 +484,5 @@ class ScriptHost:
         if work.todo:
             self._jobs.appendleft(_Job(key=job.key, tests=tuple(work.todo)))
         if work.running is not None:
-            milliseconds = self._timeout * 1000 if failure.cause == "timeout" else 0
+            milliseconds = self._timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
             self._ended(run, work.running, run.cut_short(work.failed, work.running, failure, milliseconds))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from enum import StrEnum
+from typing import Any
 
-from scripttest.errors import CompileError, Location, ScriptError, StackFrame
+from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
 from scripttest.values import Value
 
-Status = Literal["passed", "failed", "skipped"]
-Cause = Literal["assertion", "error", "timeout", "crash", "setup", "infrastructure", "pending"]
-"""Why something failed: a check said no; something was thrown; time ran out; the worker died; set-up code threw; what
-the test needs broke, and it could not be judged; work was left unfinished, and `--strict` does not allow that."""
+
+class Status(StrEnum):
+    """How a test ended, or a part of it. Reports write the same words."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
 
 
 class Failure(Value):
@@ -89,7 +93,7 @@ class Outcome(Value):
     @property
     def decisive(self) -> Failure | None:
         """The failure that says best why it failed: a timeout, whatever had failed before it; else the first."""
-        late = next((failure for failure in self.failures if failure.cause == "timeout"), None)
+        late = next((failure for failure in self.failures if failure.cause == Cause.TIMEOUT), None)
         return late or (self.failures[0] if self.failures else None)
 
 
@@ -152,7 +156,7 @@ def broken_by(module: str, error: ScriptError) -> Broken:
 
     frames = (StackFrame(function="", location=error.location),) if error.location and error.location.line else ()
     frame = code_frame(error.location) if error.location else ""
-    cause: Cause = error.cause if isinstance(error, CompileError) else "error"
+    cause = error.cause if isinstance(error, CompileError) else Cause.ERROR
     others = error.others if isinstance(error, CompileError) else ()
     return Broken(
         module=module,

@@ -28,7 +28,7 @@ from runner.agents.references import ScriptReferenceError, find_function
 from runner.assertions.base import NotEvaluated
 from runner.errors import RunnerError
 from runner.modes.awaiting import text_in
-from scripttest import ScriptError
+from scripttest import ScriptError, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class SimulatedUser:
         """What user and agent said, as the user hears it: the text in Next's data rather than that of the model."""
         trial = self._trial
         said = [message for message in trial.transcript if message["role"] in ("user", "assistant")]
-        answers = [turn for turn in trial.turns if turn.status != "skipped" and turn.error is None]
+        answers = [turn for turn in trial.turns if turn.status != Status.SKIPPED and turn.error is None]
         heard = [{"role": message["role"], "content": plain_text(message.get("content"))} for message in said]
         of_agent = [message for message in heard if message["role"] == "assistant"]
         for message, turn in zip(reversed(of_agent), reversed(answers), strict=False):

@@ -35,6 +35,7 @@ from runner.connectors.recordings import (
     write_recording,
 )
 from runner.errors import ConfigurationError
+from scripttest import Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -160,9 +161,9 @@ class Recording:
         self.keep(suite, case)
         if tapes:
             self._end(suite, case, tapes)
-        elif status != "skipped" and self.mode != "record":
+        elif status != Status.SKIPPED and self.mode != "record":
             self._never_asked(suite, case)
-        elif status == "passed":
+        elif status == Status.PASSED:
             (self._place.folder / self._name(suite, case)).unlink(missing_ok=True)
 
     def finish(self, whole: bool) -> str | None:

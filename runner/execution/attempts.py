@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner.agents.answer import AgentError
 from runner.connectors.timing import CaseTime
@@ -11,10 +11,7 @@ from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, agent_failure, case_record
 from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult
-from scripttest import Failure, HostError, Outcome, ScriptError
-
-if TYPE_CHECKING:
-    from scripttest import Cause, Status
+from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status
 
 
 async def attempt(trial: CaseAttempt) -> TestResult:
@@ -22,7 +19,7 @@ async def attempt(trial: CaseAttempt) -> TestResult:
     case = trial.case
     if case.skip:
         trial.skip_reason = case.skip if isinstance(case.skip, str) else None
-        return ended(trial, "skipped", 0)
+        return ended(trial, Status.SKIPPED, 0)
     seconds = seconds_of(case.timeout, "timeout") if case.timeout else trial.setting.timeout
     time = CaseTime(seconds)
     trial.now = time.now
@@ -36,8 +33,8 @@ async def attempt(trial: CaseAttempt) -> TestResult:
             prepared = True
             await _mode_of(trial)(trial)
     except TimeoutError:
-        trial.failures.append(Failure(cause="timeout", message=f"timeout after {in_words(seconds)}"))
-        trial.end(status="failed", error=trial.failures[-1].message)
+        trial.failures.append(Failure(cause=Cause.TIMEOUT, message=f"timeout after {in_words(seconds)}"))
+        trial.end(status=Status.FAILED, error=trial.failures[-1].message)
     except HookError as error:
         trial.failures.append(error.failure)
     except AgentError as error:
@@ -45,16 +42,18 @@ async def attempt(trial: CaseAttempt) -> TestResult:
     except (RunnerError, ScriptError) as error:
         hint = f". {error.hint}" if error.hint else ""
         broken = isinstance(error, HostError) or (isinstance(error, RunnerError) and error.infrastructure)
-        cause: Cause = "infrastructure" if broken else "error"
+        cause = Cause.INFRASTRUCTURE if broken else Cause.ERROR
         trial.failures.append(Failure(cause=cause, message=f"agent error: {error.message}{hint}"))
     except Exception as error:  # a fault of this tool costs one case, not the run
         trial.failures.append(
-            Failure(cause="infrastructure", message=f"the case broke the tool: {type(error).__name__}: {error}")
+            Failure(cause=Cause.INFRASTRUCTURE, message=f"the case broke the tool: {type(error).__name__}: {error}")
         )
     milliseconds = (time.now() - started) * 1000
     if case.after and prepared:
         await _after(trial, data, milliseconds, seconds)
-    status: Status = "failed" if trial.failures else "skipped" if trial.skip_reason is not None else "passed"
+    status: Status = (
+        Status.FAILED if trial.failures else Status.SKIPPED if trial.skip_reason is not None else Status.PASSED
+    )
     return ended(trial, status, milliseconds)
 
 
@@ -91,7 +90,7 @@ def _mode_of(trial: CaseAttempt) -> Any:
 
 def ended(trial: CaseAttempt, status: Status, milliseconds: float) -> TestResult:
     """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
-    failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == "infrastructure"))
+    failures = tuple(sorted(trial.failures, key=lambda failure: failure.cause == Cause.INFRASTRUCTURE))
     outcome = Outcome(
         name=trial.case.id,
         status=status,

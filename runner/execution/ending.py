@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from runner import exit_codes
 from runner.results import fold
+from runner.results.events import RunStatus
 
 if TYPE_CHECKING:
     from runner.cli.options import RunOptions
     from runner.environment import Environment
     from runner.execution.stopping import Stop
-    from runner.results.events import RunStatus
     from runner.results.fold import Execution
 
 
@@ -28,7 +28,7 @@ def status_of(
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
-        return "interrupted", stop.reason, left + run.cut
+        return RunStatus.INTERRUPTED, stop.reason, left + run.cut
     status = fold.status_of(run.counts, bool(run.errors))
     if fail_fast and run.counts.bad and left + run.cut:
         return status, "--fail-fast", left + run.cut
@@ -40,9 +40,9 @@ def status_of(
 def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
     """The exit code of a run that has ended (specification, section 2). Says on standard error what is odd about it."""
     assert run.end is not None
-    if run.end.status == "interrupted":
+    if run.end.status == RunStatus.INTERRUPTED:
         return stop.code or exit_codes.FAILED
-    codes = {"error": exit_codes.RUNTIME, "failed": exit_codes.FAILED}
+    codes = {RunStatus.ERROR: exit_codes.RUNTIME, RunStatus.FAILED: exit_codes.FAILED}
     if run.errors:  # also those of reporters that broke on the end of the run
         return exit_codes.RUNTIME
     if run.end.status in codes:

@@ -9,7 +9,7 @@ from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.cases.messages import input_of
-from scripttest import Failure, FunctionCall, HostError, code_frame
+from scripttest import Cause, Failure, FunctionCall, HostError, code_frame
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.cases.model import Case
     from runner.modes.base import CaseEnvironment
-    from scripttest import Cause
 
 
 class HookError(Exception):
@@ -56,20 +55,20 @@ class Hook(Value):
         except ScriptReferenceError as error:
             message = error.message + (f". {error.hint}" if error.hint else "")
             raise HookError(
-                Failure(cause="infrastructure" if error.infrastructure else "setup", message=message)
+                Failure(cause=Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP, message=message)
             ) from error
         except AgentError as error:
-            cause: Cause = "infrastructure" if error.infrastructure else "setup"
+            cause = Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP
             raise HookError(agent_failure(error).replace(cause=cause, message=error.message)) from error
         except HostError as error:
-            raise HookError(Failure(cause="infrastructure", message=error.message)) from error
+            raise HookError(Failure(cause=Cause.INFRASTRUCTURE, message=error.message)) from error
         return value["data"] if isinstance(value, dict) and "data" in value else value
 
 
 def agent_failure(error: AgentError) -> Failure:
     """The failure that an agent error is."""
     failure = Failure(
-        cause="infrastructure" if error.infrastructure else "error",
+        cause=Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR,
         message="agent error: " + error.message + (f". {error.hint}" if error.hint else ""),
     )
     if not error.frames:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.reporters.multiplexer import Multiplexer, describe
-from runner.results.events import Event, RunEnd, RunError, TestEnd, TestStart, Warned
+from runner.results.events import Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
 from runner.results.model import TestResult
-from scripttest import Failure
+from scripttest import Cause, Failure, Status
 
 if TYPE_CHECKING:
     from runner.connectors.recording import Recording
@@ -44,12 +44,12 @@ class RecordedStream(Multiplexer):
             else:
                 self._recording.keep(suite, name)
         elif isinstance(event, RunEnd):
-            whole = self._whole and event.status != "interrupted"
+            whole = self._whole and event.status != RunStatus.INTERRUPTED
             warning = self._try(lambda: self._recording.finish(whole))
             if warning:
                 super().send(Warned(message=warning))
-            if self.execution.errors and event.status in ("passed", "failed"):
-                event = event.replace(status="error")
+            if self.execution.errors and event.status in (RunStatus.PASSED, RunStatus.FAILED):
+                event = event.replace(status=RunStatus.ERROR)
         super().send(event)
 
     def close(self) -> None:
@@ -69,8 +69,8 @@ class RecordedStream(Multiplexer):
         unsaid = [miss for miss in misses if not any(miss.partition("\n")[0] in text for text in said)]
         if not unsaid:
             return result
-        failures = (*(Failure(cause="infrastructure", message=miss) for miss in unsaid), *outcome.failures)
-        return result.replace(outcome=outcome.replace(status="failed", failures=failures, skip_reason=None))
+        failures = (*(Failure(cause=Cause.INFRASTRUCTURE, message=miss) for miss in unsaid), *outcome.failures)
+        return result.replace(outcome=outcome.replace(status=Status.FAILED, failures=failures, skip_reason=None))
 
     def _try(self, work: Callable[[], T]) -> T | None:
         try:

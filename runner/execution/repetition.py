@@ -8,6 +8,7 @@ from runner.results.events import AttemptEnd, Event, TestEnd
 from runner.results.model import Attempt, TestResult
 from runner.results.stability import pass_rate, shown_of, stability_of
 from runner.results.verdict import Verdict, verdict_on
+from scripttest import Status
 
 
 class Repetition:
@@ -47,7 +48,7 @@ class Repetition:
         key = (result.suite, result.position)
         results = self._open.setdefault(key, [])
         results.append(result)
-        failed = sum(result.outcome.status == "failed" for result in results)
+        failed = sum(result.outcome.status == Status.FAILED for result in results)
         broke = verdict_on(result) is Verdict.BROKEN
         self.failed = self.failed or broke or pass_rate(self.runs - failed, self.runs) < self._least
         return self._together(key) if len(results) == self.runs else None
@@ -62,7 +63,7 @@ class Repetition:
         return self._ended(_combined(results, self._least))
 
     def _ended(self, result: TestResult) -> TestResult:
-        self.failed = self.failed or result.outcome.status == "failed"
+        self.failed = self.failed or result.outcome.status == Status.FAILED
         self._send(TestEnd(result=result))
         return result
 

@@ -22,7 +22,7 @@ from runner.planning.case_source import CaseSource
 from runner.planning.dependencies import Progress
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.results.model import TestResult
-from scripttest import Failure
+from scripttest import Cause, Failure
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class _SuiteRun:
         self.left = source.selected - len(self.done)
         self.progress = Progress(source.waited)
         for id in self.done:
-            self.progress.end(id, min(source.done[id].values()))  # "failed" comes before "passed"
+            self.progress.end(id, min(source.done[id].values()))  # FAILED comes before PASSED
         context = {**schedule.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self.chat = Chat(context, origin=Origin(suite=source.suite.id, case="@hooks"))
         """Of the hooks around all cases."""
@@ -206,7 +206,7 @@ class _Run:
         try:
             obstacle = suite.progress.obstacle(case.depends_on)
             if suite.source.broken and not case.skip:
-                result = run.failed(Failure(cause="infrastructure", message=suite.source.broken))
+                result = run.failed(Failure(cause=Cause.INFRASTRUCTURE, message=suite.source.broken))
             elif obstacle is not None and not case.skip and not item.run:
                 result = run.skipped(obstacle)
             else:
@@ -270,7 +270,7 @@ class _Run:
                 return await hook.call(reference, kind, arguments)
         except TimeoutError as error:
             words = f"{kind} {reference}: timeout after {in_words(self._schedule.setting.timeout)}"
-            raise HookError(Failure(cause="setup", message=words)) from error
+            raise HookError(Failure(cause=Cause.SETUP, message=words)) from error
 
 
 def _cases(suite: _SuiteRun) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from runner.application.application import TestModule
 from runner.execution.repetition import Repetition
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
 from runner.results.model import TestResult
-from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started
+from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started, Status
 
 if TYPE_CHECKING:
     from runner.planning.selection import Selection
@@ -156,7 +156,7 @@ class _ScriptEvents:
         message = "\n".join(["the module cannot be loaded: " + failure.message, *more[:20]])
         if record.hint:
             message += f"\n{record.hint}"
-        outcome = Outcome(name=name, status="failed", milliseconds=0, failures=(failure.replace(message=message),))
+        outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure.replace(message=message),))
         self._send(SuiteStart(suite=record.module, selected=1, total=1, tests=(name,)))
         self._send(TestStart(suite=record.module, name=name, position=0))
         self._repetition.end(TestResult(suite=record.module, name=name, position=0, outcome=outcome))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bindings import RunSnapshots, SnapshotFileError
 from runner.results.events import Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
 from runner.results.fold import Execution
+from scripttest import Status
 
 if TYPE_CHECKING:
     from runner.cli.options import RunOptions
@@ -69,7 +70,7 @@ class SnapshotWatch:
         outcome = outcomes.get(owner)
         if outcome is None:
             return True
-        return outcome.status == "passed" and not any(
+        return outcome.status == Status.PASSED and not any(
             key.startswith((f"{name} ", f"{name}/")) for name in _skipped(outcome)
         )
 
@@ -77,7 +78,7 @@ class SnapshotWatch:
 def _skipped(outcome: Outcome) -> Iterator[str]:
     """Names of subtests that did not run to their end."""
     for step in outcome.steps:
-        if step.status == "skipped":
+        if step.status == Status.SKIPPED:
             yield step.name
         yield from _skipped(step)
 

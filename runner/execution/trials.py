@@ -11,7 +11,7 @@ from collections.abc import Callable
 from runner.execution.attempts import attempt, ended
 from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult, TrialResult
-from scripttest import Failure
+from scripttest import Cause, Failure, Status
 
 
 class CaseRun:
@@ -38,23 +38,23 @@ class CaseRun:
     def failed(self, failure: Failure) -> TestResult:
         """The result of a case that could not begin."""
         self._trial.failures.append(failure)
-        return ended(self._trial, "failed", 0)
+        return ended(self._trial, Status.FAILED, 0)
 
     def skipped(self, reason: str) -> TestResult:
         """The result of a case that does not begin."""
         self._trial.skip_reason = reason
-        return ended(self._trial, "skipped", 0)
+        return ended(self._trial, Status.SKIPPED, 0)
 
     def interrupted(self, reason: str) -> TestResult | None:
         """What there is of a case that was cancelled; None when it is nothing."""
         trial = self._trial
-        trial.end(status="skipped", skip_reason=reason)
+        trial.end(status=Status.SKIPPED, skip_reason=reason)
         if not trial.turns and not self._ended:
             return None
-        trial.end(status="skipped", skip_reason=reason)
+        trial.end(status=Status.SKIPPED, skip_reason=reason)
         trial.failures.clear()
         trial.skip_reason, trial.score = reason, None
-        result = ended(trial, "skipped", sum(turn.milliseconds for turn in trial.turns))
+        result = ended(trial, Status.SKIPPED, sum(turn.milliseconds for turn in trial.turns))
         if not self._ended:
             return result
         assert result.case is not None
@@ -65,7 +65,9 @@ def _together(results: list[TestResult]) -> TestResult:
     """One result of several trials. What is shown of what was said is the worst one's."""
     from runner.modes.grading import below
 
-    worst = min(results, key=lambda result: (result.outcome.status == "passed", _is_unjudged(result), _score(result)))
+    worst = min(
+        results, key=lambda result: (result.outcome.status == Status.PASSED, _is_unjudged(result), _score(result))
+    )
     cases = [result.case for result in results if result.case is not None]
     assert worst.case is not None and worst.case.threshold is not None
     judged = [_score(result) for result in results if not _is_unjudged(result)]
@@ -78,12 +80,12 @@ def _together(results: list[TestResult]) -> TestResult:
     said = below(score, worst.case.threshold, ())
     if said is not None:
         each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
-        failures.append(Failure(cause="assertion", message=f"{said} (trials: {each})"))
+        failures.append(Failure(cause=Cause.ASSERTION, message=f"{said} (trials: {each})"))
     costs = [case.cost for case in cases if case.cost is not None]
     warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
     return worst.replace(
         outcome=worst.outcome.replace(
-            status="failed" if failures else "passed",
+            status=Status.FAILED if failures else Status.PASSED,
             milliseconds=sum(result.outcome.milliseconds for result in results),
             failures=tuple(failures),
             not_judged=max(result.outcome.not_judged for result in results),
@@ -116,7 +118,7 @@ def _listed(results: list[TestResult]) -> tuple[TrialResult, ...]:
 
 def _is_unjudged(result: TestResult) -> bool:
     """Whether a trial has no score because nothing of it was judged, and not because it failed."""
-    return result.outcome.status == "passed" and result.case is not None and result.case.score is None
+    return result.outcome.status == Status.PASSED and result.case is not None and result.case.score is None
 
 
 def _score(result: TestResult) -> float:

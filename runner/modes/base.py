@@ -276,7 +276,7 @@ def failure_of(result: AssertionResult) -> Failure:
     """The failure that an assertion which did not hold is."""
     values = comparable(result.expected, result.actual) if result.type in COMPARED else None
     return Failure(
-        cause="infrastructure" if result.infrastructure else "error" if result.error else "assertion",
+        cause=Cause.INFRASTRUCTURE if result.infrastructure else Cause.ERROR if result.error else Cause.ASSERTION,
         message=result.message or f"{result.type} does not hold",
         type=result.type,
         expected=result.expected,

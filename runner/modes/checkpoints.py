@@ -15,12 +15,12 @@ from runner.assertions import check_all
 from runner.assertions.base import AssertionResult, Evidence, Judges
 from runner.assertions.values import text_of
 from runner.results.model import CheckpointResult
+from scripttest import Cause
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.assertions.base import ToolUse
     from runner.cases.conversations import Checkpoint
-    from scripttest import Cause
 
 
 class Checkpoints:
@@ -78,10 +78,10 @@ class Checkpoints:
                     self._reached[checkpoint.id] = turn
                     held += results
                 elif checkpoint.required and not all(result.judged for result in failed):
-                    self.broken.append(("assertion", f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
+                    self.broken.append((Cause.ASSERTION, f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
                 elif checkpoint.required and any(map(_is_unjudged, failed)):
                     is_broken = all(result.infrastructure for result in failed if result.error)
-                    cause: Cause = "infrastructure" if is_broken else "error"
+                    cause = Cause.INFRASTRUCTURE if is_broken else Cause.ERROR
                     self.broken.append((cause, f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
         return tuple(held)
 

@@ -26,8 +26,8 @@ from runner.modes.base import CaseAttempt
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
-from runner.results.model import ScoreResult, TurnResult
-from scripttest import ScriptError
+from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
+from scripttest import Cause, ScriptError, Status
 
 WHOLE = "assertions"
 """Name of the score of the whole conversation."""
@@ -84,7 +84,7 @@ class _Conversation:
             if stopped:
                 trial.turns.append(
                     TurnResult(
-                        turn=number, input=_written(turn), source="static", status="skipped", skip_reason=STOPPED
+                        turn=number, input=_written(turn), source="static", status=Status.SKIPPED, skip_reason=STOPPED
                     )
                 )
                 continue
@@ -93,7 +93,7 @@ class _Conversation:
                 stopped = stops
                 continue
             task = self._start(f"turn-{number}", self._graded_turn(number, self._evidence_of(number)))
-            stopped = stops and (await task).score.verdict == "fail"
+            stopped = stops and (await task).score.verdict == ScoreVerdict.FAIL
         if self._whole and self._said:
             self._start(WHOLE, self._grading.grade(WHOLE, self._whole, self._evidence_of_all()))
 
@@ -123,11 +123,11 @@ class _Conversation:
             trial.fail(cause, message)
         if self._case.trials > 1:
             return  # the mean of all trials counts
-        if any(failure.cause == "infrastructure" for failure in trial.failures):
+        if any(failure.cause == Cause.INFRASTRUCTURE for failure in trial.failures):
             return  # the score is not what the answers deserve
         said = below(trial.score, self._threshold, trial.scores)
         if said is not None:
-            trial.fail("assertion", said)
+            trial.fail(Cause.ASSERTION, said)
 
     async def _ask(self, number: int, turn: ConversationTurn) -> bool:
         """Whether the agent answered."""
@@ -136,15 +136,17 @@ class _Conversation:
             turn = turn.model_copy(update={"attachments": [*turn.attachments, *case.attachments]})
         self._starts.append(len(trial.transcript))
         files = described(parts_of_turn(turn, ()), trial.folder)
-        trial.begin(TurnResult(turn=number, input=_written(turn), source="static", status="passed", attachments=files))
+        trial.begin(
+            TurnResult(turn=number, input=_written(turn), source="static", status=Status.PASSED, attachments=files)
+        )
         try:
             said = await exchange(trial, message_of(turn, trial.folder), trial.options)
         except AgentError as error:
-            trial.end(status="failed", error=f"agent error: {error.message}")
+            trial.end(status=Status.FAILED, error=f"agent error: {error.message}")
             trial.failures.append(agent_failure(error).replace(phase=f"turn {number}"))
             return False
         except (RunnerError, ScriptError) as error:
-            trial.end(status="failed", error=f"agent error: {error.message}")
+            trial.end(status=Status.FAILED, error=f"agent error: {error.message}")
             raise
         self._said.append(said.evidence)
         self._calls += said.calls
@@ -160,9 +162,9 @@ class _Conversation:
         turns = self._trial.turns
         criteria, reference = self._turns[number - 1], self._case.turns[number - 1].expected_output
         grade = await self._grading.grade(f"turn-{number}", criteria, evidence, reference)
-        failed = grade.score.verdict == "fail"
+        failed = grade.score.verdict == ScoreVerdict.FAIL
         turns[number - 1] = turns[number - 1].replace(
-            status="failed" if failed else "passed",
+            status=Status.FAILED if failed else Status.PASSED,
             assertions=grade.results,
             error=below(grade.score.score, self._threshold, [grade.score]) if failed else None,
         )
@@ -209,7 +211,8 @@ class _Conversation:
         task = self._tasks.get(name)
         if task is not None and task.done() and not task.cancelled() and task.exception() is None:
             return task.result().score
-        return ScoreResult(name=name, type=RUBRICS, score=0.0, verdict="fail" if begun else "skip")
+        verdict = ScoreVerdict.FAIL if begun else ScoreVerdict.SKIP
+        return ScoreResult(name=name, type=RUBRICS, score=0.0, verdict=verdict)
 
 
 def _written(turn: ConversationTurn) -> Any:

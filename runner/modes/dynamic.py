@@ -18,6 +18,7 @@ from runner.cases.messages import input_of, messages_of
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, take_turn
+from scripttest import Cause
 
 
 async def run(trial: CaseAttempt) -> None:
@@ -44,7 +45,7 @@ async def run(trial: CaseAttempt) -> None:
                 return
             following = None
     except SimulatorError as error:
-        trial.fail("infrastructure" if error.infrastructure else "error", f"simulator error: {error}")
+        trial.fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {error}")
 
 
 async def _turn(trial: CaseAttempt, said: Spoken, checkpoints: Checkpoints) -> bool:
@@ -69,9 +70,9 @@ async def _simulated(trial: CaseAttempt, user: SimulatedUser, limit: int, checkp
         note = f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved"
         trial.turns[-1] = trial.turns[-1].replace(note=note)
     if checkpoints.missing:
-        trial.fail("assertion", f"missing checkpoints: {', '.join(checkpoints.missing)}")
+        trial.fail(Cause.ASSERTION, f"missing checkpoints: {', '.join(checkpoints.missing)}")
     elif not trial.turns:
-        trial.fail("setup", "no initial input: the simulator takes its goal for achieved at once")
+        trial.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
     return None
 
 
@@ -89,6 +90,6 @@ def _opening(trial: CaseAttempt) -> Spoken | None:
 
 
 def _exceeded(trial: CaseAttempt, user: SimulatedUser, limit: int) -> None:
-    trial.fail("assertion", f"max turns ({limit}) exceeded")
+    trial.fail(Cause.ASSERTION, f"max turns ({limit}) exceeded")
     if user.remark:
         trial.turns[-1] = trial.turns[-1].replace(note=user.remark)

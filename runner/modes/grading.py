@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
@@ -15,11 +15,9 @@ from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import shorten, show
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
-from runner.results.model import CriterionResult, ScoreResult
+from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
+from scripttest import Cause
 from scripttest.values import Value
-
-if TYPE_CHECKING:
-    from scripttest import Cause
 
 VALIDATOR = "workers.test.validator"
 TOLERANCE = 1e-9
@@ -109,10 +107,11 @@ class Grading:
             name=name, type=type_of(criteria), score=score, verdict=self._verdict(score, graded), assertions=graded
         )
 
-    def _verdict(self, score: float | None, graded: Sequence[CriterionResult]) -> str:
-        """`pass` or `fail`. What was not judged has no say, unless a judge is required."""
+    def _verdict(self, score: float | None, graded: Sequence[CriterionResult]) -> ScoreVerdict:
+        """What was not judged has no say, unless a judge is required."""
         missing = any(not result.judged and not result.passed for result in graded)
-        return "pass" if not missing and (score is None or reaches(score, self._threshold)) else "fail"
+        holds = not missing and (score is None or reaches(score, self._threshold))
+        return ScoreVerdict.PASS if holds else ScoreVerdict.FAIL
 
 
 def reaches(score: float, threshold: float) -> bool:
@@ -128,13 +127,13 @@ def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
     for entry in scores:
         for criterion in entry.assertions:
             if criterion.error:
-                cause: Cause = "infrastructure" if criterion.infrastructure else "error"
+                cause = Cause.INFRASTRUCTURE if criterion.infrastructure else Cause.ERROR
                 errors.append((cause, f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'))
             elif not criterion.judged and not criterion.passed:
-                required.append(("assertion", f'{entry.name}: "{criterion.text}": {criterion.reason}'))
+                required.append((Cause.ASSERTION, f'{entry.name}: "{criterion.text}": {criterion.reason}'))
             elif criterion.required and not criterion.passed:
                 said = f'{entry.name}: the required criterion "{criterion.text}" does not hold'
-                required.append(("assertion", f"{said}: {criterion.reason}" if criterion.reason else said))
+                required.append((Cause.ASSERTION, f"{said}: {criterion.reason}" if criterion.reason else said))
     return errors + required
 
 
@@ -143,13 +142,13 @@ def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) 
     it does, and when nothing was judged."""
     if score is None or reaches(score, threshold):
         return None
-    blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != "pass")
+    blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != ScoreVerdict.PASS)
     text = f"score {_shown(score, threshold)} is below the threshold {threshold:g}"
     return f"{text} ({shorten(blamed, 1000)})" if blamed else text
 
 
 def _why(entry: ScoreResult) -> str:
-    if entry.verdict == "skip":
+    if entry.verdict == ScoreVerdict.SKIP:
         return "not asked"
     if not entry.assertions:
         return "no answer"

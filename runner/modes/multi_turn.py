@@ -34,6 +34,7 @@ from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
 from runner.results.model import TurnResult
+from scripttest import Cause, Status
 
 NOBODY = "no next turn defined"
 NOT_REACHED = "agent completed, goal not reached"
@@ -69,7 +70,7 @@ class _Conversation:
                 trial.simulator = user.reference.removeprefix("agents:")
             self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
         except SimulatorError as error:
-            trial.fail("setup", f"simulator error: {error}")
+            trial.fail(Cause.SETUP, f"simulator error: {error}")
             return
         for said in self._given():
             await self._say(said)
@@ -78,7 +79,7 @@ class _Conversation:
         if self._broken_off:
             return
         if self._last is None:
-            trial.fail("setup", "no initial input")
+            trial.fail(Cause.SETUP, "no initial input")
         else:
             await self._conclude()
 
@@ -233,21 +234,26 @@ class _Conversation:
         if self._trial.turns:
             self._note(f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved")
         else:
-            self._trial.fail("setup", "no initial input: the simulator takes its goal for achieved at once")
+            self._trial.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
 
     def _exceeded(self) -> None:
-        self._trial.fail("assertion", f"max turns ({self._limit}) exceeded")
+        self._trial.fail(Cause.ASSERTION, f"max turns ({self._limit}) exceeded")
         if self._user is not None and self._user.remark:
             self._note(self._user.remark)
 
     def _without_simulator(self, error: SimulatorError) -> None:
         trial, why = self._trial, str(error)
         turn = TurnResult(
-            turn=len(trial.turns) + 1, input=None, source="", status="skipped", error=why, skip_reason="simulator error"
+            turn=len(trial.turns) + 1,
+            input=None,
+            source="",
+            status=Status.SKIPPED,
+            error=why,
+            skip_reason="simulator error",
         )
         trial.turns.append(turn)
         if self._missing == "fail":
-            trial.fail("infrastructure" if error.infrastructure else "error", f"simulator error: {why}")
+            trial.fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {why}")
         else:
             trial.skip_reason = f"simulator error: {why}"
 
@@ -264,13 +270,13 @@ class _Conversation:
             turn=len(trial.turns) + 1,
             input=None,
             source="",
-            status="skipped",
+            status=Status.SKIPPED,
             skip_reason=reason,
             question=question or None,
         )
         if self._missing == "fail" and not skip:
-            trial.turns.append(turn.replace(status="failed", skip_reason=None, error=reason))
-            trial.fail("assertion", reason + (f": {question}" if question else ""))
+            trial.turns.append(turn.replace(status=Status.FAILED, skip_reason=None, error=reason))
+            trial.fail(Cause.ASSERTION, reason + (f": {question}" if question else ""))
         else:
             trial.turns.append(turn)
             trial.skip_reason = reason

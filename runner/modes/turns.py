@@ -13,7 +13,7 @@ from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
 from runner.results.model import TurnResult
-from scripttest import ScriptError
+from scripttest import ScriptError, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -115,12 +115,14 @@ async def take_turn(trial: CaseAttempt, said: Spoken, input_tools: Sequence[str]
     """
     number = len(trial.turns) + 1
     trial.begin(
-        TurnResult(turn=number, input=said.input, source=said.source, status="passed", attachments=said.attachments)
+        TurnResult(
+            turn=number, input=said.input, source=said.source, status=Status.PASSED, attachments=said.attachments
+        )
     )
     try:
         done = await exchange(trial, said.message, said.options)
     except (AgentError, RunnerError, ScriptError) as error:
-        trial.end(status="failed", error=f"agent error: {error.message}")
+        trial.end(status=Status.FAILED, error=f"agent error: {error.message}")
         raise
     awaiting = detect(done.answer, done.tools, input_tools)
     trial.amend(
@@ -134,5 +136,5 @@ async def take_turn(trial: CaseAttempt, said: Spoken, input_tools: Sequence[str]
     results = await check_all(said.assertions, done.evidence, trial.judges)
     trial.judge(results, f"turn {number}")
     held = all(result.passed for result in results)
-    trial.end(status="passed" if held else "failed", assertions=results, milliseconds=done.milliseconds)
+    trial.end(status=Status.PASSED if held else Status.FAILED, assertions=results, milliseconds=done.milliseconds)
     return TakenTurn(exchange=done, awaiting=awaiting)

@@ -58,7 +58,7 @@ class Progress:
     def obstacle(self, depends_on: Sequence[str]) -> str | None:
         """Why a case cannot run; None when what it depends on has passed so far."""
         for id in depends_on:
-            status = self._ended.get(id, "passed")
-            if status != "passed":
-                return f'depends on "{id}", which {"failed" if status == "failed" else "was skipped"}'
+            status = self._ended.get(id, Status.PASSED)
+            if status != Status.PASSED:
+                return f'depends on "{id}", which {"failed" if status == Status.FAILED else "was skipped"}'
         return None

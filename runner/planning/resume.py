@@ -28,6 +28,7 @@ from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
 from runner.execution.stopping import CUT
 from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
     from runner.reporters.files.line_file import LineFile
     from runner.results.model import Suite, TestResult
-    from scripttest import Status
 
 Record = dict[str, Any]
 
@@ -293,7 +293,7 @@ def _says_origin(start: Record) -> bool:
 
 def _counts(record: Record) -> bool:
     reason = record.get("skip_reason") or ""
-    return not (verdict_in(record) is Verdict.BROKEN or (record["status"] == "skipped" and reason.startswith(CUT)))
+    return not (verdict_in(record) is Verdict.BROKEN or (record["status"] == Status.SKIPPED and reason.startswith(CUT)))
 
 
 def _current(source: CaseSource, records: list[Record]) -> tuple[list[Record], list[str]]:

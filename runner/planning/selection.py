@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.planning.filters import Filter
-from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome
+from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
 from scripttest.values import Value
 
 SHOWN = 5
@@ -46,8 +46,8 @@ class Selection:
     def checked(self, module: str, outcome: Outcome) -> Outcome:
         """The outcome of a test; skipped where it passed, but ran for subtests that it does not have."""
         missed = self._filter.match(outcome.name)[1] and (module, outcome.name) not in self._reached
-        if missed and outcome.status == "passed":
-            return outcome.replace(status="skipped", skip_reason=f"no subtest matches --run {self.text}")
+        if missed and outcome.status == Status.PASSED:
+            return outcome.replace(status=Status.SKIPPED, skip_reason=f"no subtest matches --run {self.text}")
         return outcome
 
     def begun(
@@ -78,7 +78,7 @@ class Selection:
                 whole = any(list_only or not self._filter.match(test)[1] for test in record.tests)
                 certain = whole or bool(done.get(record.module))
             else:  # a test that fails before its subtests says so itself
-                failed = isinstance(record, Ended) and record.outcome.status == "failed"
+                failed = isinstance(record, Ended) and record.outcome.status == Status.FAILED
                 certain = isinstance(record, Broken) or failed or bool(self._reached)
             if certain:
                 return Begun(records=chain(read, records), error=None)

@@ -20,7 +20,7 @@ from runner.results.turn_json import (
     turn_of,
     turn_record,
 )
-from scripttest import Outcome
+from scripttest import Cause, Outcome, Status
 from scripttest.values import fields_of
 
 Record = dict[str, Any]
@@ -68,7 +68,7 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
         record |= _in_turns(case, outcome)
     if outcome.not_judged:
         record["not_judged"] = outcome.not_judged
-    if case.checks_nothing and outcome.status == "passed":
+    if case.checks_nothing and outcome.status == Status.PASSED:
         record["checks_nothing"] = True
     if decisive:
         record["cause"] = decisive.cause
@@ -120,13 +120,13 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> Record:
         record["checkpoints"] = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
     if case.final_assertions is not None:
         record["final_assertions"] = assertion_records(case.final_assertions)
-    record["total_turns"] = sum(turn.status != "skipped" and turn.input is not None for turn in case.turns)
+    record["total_turns"] = sum(turn.status != Status.SKIPPED and turn.input is not None for turn in case.turns)
     if case.mode == "conversation":
-        broken = any(failure.cause != "assertion" for failure in outcome.failures)
+        broken = any(failure.cause != Cause.ASSERTION for failure in outcome.failures)
         record |= {
             "test_id": outcome.name,
             "score": case.score,
-            "execution_status": "error" if broken else "skipped" if outcome.status == "skipped" else "ok",
+            "execution_status": "error" if broken else "skipped" if outcome.status == Status.SKIPPED else "ok",
             "scores": [score_record(score) for score in case.scores],
             "output": list(case.transcript),
         }
@@ -186,7 +186,7 @@ def outcome_of_case(record: Record, named: Named) -> Outcome:
         failures = tuple(case_failures(record, named))
     return Outcome(
         name=str(record["id"]),
-        status=record["status"],
+        status=Status(record["status"]),
         milliseconds=record["duration_ms"],
         failures=failures,
         assertions=record.get("assertion_count", 0),

@@ -18,6 +18,7 @@ from runner.results.report import Record, Report
 from runner.results.result_texts import errors_of, tokens_of
 from runner.results.value_texts import as_value
 from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
 from scripttest.values import Value
 
 DIFF_LINES = 40
@@ -53,7 +54,7 @@ def _change(key: tuple[str, str], before: _Result | None, after: _Result | None,
     kinds = list(_kinds(was, now, thresholds))
     diff: tuple[str, ...] = ()
     error = None
-    if after is not None and after.side.status not in ("passed", "skipped"):
+    if after is not None and after.side.status not in (Status.PASSED, Status.SKIPPED):
         error = next(iter(errors_of(after.record)), None)
     if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
         diff = _difference(before.record, after.record)
@@ -149,7 +150,7 @@ def _result(records: list[Record]) -> _Result:
     runs = [run for record in records for run in (record.get("runs") or {}).get("attempts") or [record]]
     ended = [run for run in runs if verdict_in(run) in (Verdict.PASSED, Verdict.FAILED)]
     judged = [run for run in ended if run.get("judged", True)] or ended
-    passed = sum(run["status"] == "passed" for run in judged)
+    passed = sum(run["status"] == Status.PASSED for run in judged)
     verdicts = set(map(verdict_in, records))
     verdict = next(verdict for verdict in DECIDING if verdict in verdicts)
     shown = judged or runs
@@ -163,7 +164,9 @@ def _result(records: list[Record]) -> _Result:
         tokens=_mean(map(_tokens, shown)),
         cost=_mean((run.get("usage") or run).get("cost") for run in shown),
     )
-    return _Result(side=side, record=next((record for record in records if record["status"] == "failed"), records[0]))
+    return _Result(
+        side=side, record=next((record for record in records if record["status"] == Status.FAILED), records[0])
+    )
 
 
 def _tokens(run: Record) -> float | None:

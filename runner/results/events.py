@@ -19,14 +19,24 @@ any reporter. They come in the order in which things happen:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.results.model import Suite, TestResult
 
-RunStatus = Literal["passed", "failed", "error", "interrupted"]
+
+class RunStatus(StrEnum):
+    """How a run ended. Reports write the same words."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    """Something broke outside of its tests."""
+    INTERRUPTED = "interrupted"
+    """It ended before its time."""
 
 
 class RunStart(Value):

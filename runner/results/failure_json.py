@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from scripttest import Failure, Location, ResultWarning, StackFrame
+from scripttest import Cause, Failure, Location, ResultWarning, StackFrame, Status
 from scripttest.values import fields_of, names_of
 
 Record = dict[str, Any]
 
-_DEFAULTS = fields_of(Failure(cause="error", message=""))
+_DEFAULTS = fields_of(Failure(cause=Cause.ERROR, message=""))
 _TEXTS = tuple(name for name in names_of(Failure) if name not in ("cause", "message", "frames"))
+_CAUSES = {cause.value: cause for cause in Cause}
 _PLACE = re.compile(r"(.+):(\d+):(\d+)")
 """A place as older reports have it, of warnings too."""
 
@@ -29,10 +30,15 @@ def failure_record(failure: Failure) -> Record:
     return {**record, "frames": frame_records(failure.frames)} if failure.frames else record
 
 
+def cause_of(word: Any) -> Cause:
+    """The cause that a report names; `ERROR` for a word that another version wrote."""
+    return _CAUSES.get(str(word), Cause.ERROR)
+
+
 def failures_of(record: Record, named: Named) -> tuple[Failure, ...] | None:
     """The failures of the record of a result, or of a subtest; None where it is of an earlier version, which wrote them
     down otherwise (`runner.results.older_reports`)."""
-    if record["status"] != "failed":
+    if record["status"] != Status.FAILED:
         return ()
     found = record.get("failures")
     return tuple(failure_of(item, named) for item in found) if isinstance(found, list) else None
@@ -42,7 +48,7 @@ def failure_of(record: Record, named: Named) -> Failure:
     """The failure of a record."""
     texts = {name: record[name] for name in _TEXTS if name in record}
     frames = frames_of(record.get("frames"), named)
-    return Failure(cause=record["cause"], message=record["message"], frames=frames, **texts)
+    return Failure(cause=cause_of(record["cause"]), message=record["message"], frames=frames, **texts)
 
 
 def warning_record(warning: ResultWarning) -> Record:

@@ -22,6 +22,7 @@ from runner.results.events import (
 )
 from runner.results.model import Suite, TestResult
 from runner.results.verdict import Verdict, verdict_in, verdict_on
+from scripttest import Status
 
 if TYPE_CHECKING:
     from runner.results.result_json import ResultLine
@@ -148,7 +149,7 @@ def counted(records: Iterable[Mapping[str, Any]]) -> Counts:
 
 def status_of(counts: Counts, has_errors: bool) -> RunStatus:
     """The status of a run that came to its end; `has_errors`: something broke outside of its tests."""
-    return "error" if has_errors else "failed" if counts.bad else "passed"
+    return RunStatus.ERROR if has_errors else RunStatus.FAILED if counts.bad else RunStatus.PASSED
 
 
 class Execution:
@@ -187,7 +188,7 @@ class Execution:
             place = self._places[result.suite]
             self.counts.add(result, place)
             self.of_suite[result.suite].add(result, place)
-            self.cut += result.outcome.status == "skipped" and (result.outcome.skip_reason or "").startswith(CUT)
+            self.cut += result.outcome.status == Status.SKIPPED and (result.outcome.skip_reason or "").startswith(CUT)
         elif isinstance(event, TestStart):
             self.running[event.suite, event.position, event.run] = event.name
         elif isinstance(event, TurnStart):

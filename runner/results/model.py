@@ -6,6 +6,7 @@ Events carry these values (`runner.results.events`), one fold counts them (`runn
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from scripttest import Outcome, Status
@@ -120,6 +121,15 @@ class CriterionResult(Value):
     """How many judges could not judge; several where it is a composition."""
 
 
+class ScoreVerdict(StrEnum):
+    """What a score says of a turn or a conversation. Reports write the same words."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    SKIP = "skip"
+    """Nothing was judged, or nothing asked for it."""
+
+
 class ScoreResult(Value):
     """The grade of one turn, or of the whole conversation."""
 
@@ -129,8 +139,7 @@ class ScoreResult(Value):
     """`rubrics`, or the one assertion type that was used."""
     score: float | None
     """None: nothing of it was judged."""
-    verdict: str
-    """`pass`, `fail` or `skip`."""
+    verdict: ScoreVerdict
     assertions: tuple[CriterionResult, ...] = ()
 
 

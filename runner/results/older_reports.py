@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.differences import COMPARED, comparable, difference
-from runner.results.failure_json import Named
+from runner.results.failure_json import Named, cause_of
 from runner.results.turn_json import assertions_of
 from runner.results.value_texts import text_of
-from scripttest import Failure, Location, StackFrame
+from scripttest import Cause, Failure, Location, StackFrame
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult
-    from scripttest import Cause
 
 Record = dict[str, Any]
 
@@ -34,13 +33,13 @@ def script_failures(record: Record, named: Named) -> Iterator[Failure]:
         message = error.removeprefix("assertion failed: ")
         if not is_check:
             phase = "subtest" if re.fullmatch(r"subtest .* failed", error) else None
-            own: Cause = "assertion" if cause == "timeout" and error != decisive else cause
+            own = Cause.ASSERTION if cause == Cause.TIMEOUT and error != decisive else cause
             yield Failure(cause=own, message=message, phase=phase, frames=frames)
         elif assertion is None:
-            yield Failure(cause="assertion", message=message, type="assertion", frames=frames)
+            yield Failure(cause=Cause.ASSERTION, message=message, type=Cause.ASSERTION, frames=frames)
         else:
             yield Failure(
-                cause="assertion",
+                cause=Cause.ASSERTION,
                 message=message,
                 type=assertion.get("type"),
                 expected_text=_shown(assertion.get("expected")),
@@ -63,7 +62,7 @@ def case_failures(record: Record, named: Named) -> Iterator[Failure]:
             expected, actual = map(text_of, values or (check.expected, check.actual))
             diff = difference(check.expected, check.actual) if values else None
             yield Failure(
-                cause="assertion",
+                cause=Cause.ASSERTION,
                 message=message,
                 type=check.type,
                 expected_text=expected,
@@ -74,7 +73,10 @@ def case_failures(record: Record, named: Named) -> Iterator[Failure]:
         else:
             type = "assertion" if message != error else None
             yield Failure(
-                cause="assertion" if type else record.get("cause", "error"), message=message, type=type, frames=frames
+                cause=Cause.ASSERTION if type else cause_of(record.get("cause")),
+                message=message,
+                type=type,
+                frames=frames,
             )
         frames = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.results.model import Suite
 from runner.results.report import Record, Report
 from runner.results.result_json import result_of
@@ -40,7 +40,7 @@ def events_of(report: Report) -> Iterator[Event]:
     ended = str(summary.get("completed_at") or "")
     stopped, left = summary.get("stopped"), summary.get("not_run", 0)
     yield RunEnd(
-        status=summary["status"],
+        status=RunStatus(summary["status"]),
         seconds=summary["duration_ms"] / 1000,
         completed_at=ended,
         stopped=stopped,

@@ -8,6 +8,7 @@ from typing import Any
 from runner.look_alikes import sides
 from runner.results.report import Record
 from runner.results.summary import unjudged
+from scripttest import Cause, Status
 from scripttest.values import Value
 
 ERRORS = 50
@@ -29,7 +30,7 @@ def errors_of(record: Record) -> list[str]:
     """Every error of a result and its subtests, each once, in order: a timeout comes after what failed before it."""
     own: list[Any] = record.get("errors") or [record.get("error")]
     checks: list[Any] = record.get("assertion_errors") or []
-    found = [*checks, *own] if record.get("cause") == "timeout" else [*own, *checks]
+    found = [*checks, *own] if record.get("cause") == Cause.TIMEOUT else [*own, *checks]
     for step in _failed_steps(record):
         found += [f"{step.get('name')}: {error}" for error in step.get("errors") or [step.get("error")] if error]
     return list(dict.fromkeys(str(error) for error in found if error))[:ERRORS]
@@ -50,7 +51,7 @@ def place_of(suite: Record, record: Record) -> Place:
 
 def line_of(suite: Record, record: Record) -> int | None:
     """The line in the file of its suite where a result failed, else where its case is; None when that is not known."""
-    if record["status"] != "failed":
+    if record["status"] != Status.FAILED:
         return record.get("line") or None
     place = place_of(suite, record)
     return place.line if place.file == (suite["file"] or suite["label"]) else None
@@ -72,11 +73,6 @@ def assertion_of(record: Record) -> Record:
 def name_of(record: Record) -> str:
     """The id of a result, and which run it was if there were several."""
     return f"{record['id']} (run {record['run']})" if record.get("run") else str(record["id"])
-
-
-def is_error(record: Record) -> bool:
-    """Whether a failed result broke, rather than being found wrong by an assertion."""
-    return bool(record.get("cause", "assertion") != "assertion")
 
 
 def remarks_of(record: Record) -> list[str]:
@@ -140,6 +136,6 @@ def _place(part: Record) -> Place | None:
 def _failed_steps(record: Record) -> Iterator[Record]:
     """Subtests that failed, outermost first."""
     for step in record.get("steps") or []:
-        if step.get("status") == "failed":
+        if step.get("status") == Status.FAILED:
             yield step
             yield from _failed_steps(step)

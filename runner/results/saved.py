@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
+from runner.results.events import RunStatus
 from runner.results.fold import counted, status_of
 from runner.results.json_text import plain
 from runner.results.report import Record, Report, in_order
 from runner.results.stability_json import from_seed, together
 from runner.results.summary import counts_record, usage_record
+from scripttest import Status
 from scripttest.values import fields_of
 
-STATUSES = ("passed", "failed", "skipped")
+STATUSES = tuple(Status)
+_RUN_STATUSES = {status.value: status for status in RunStatus}
 KINDS = ("script_test", "agent_test")
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test ran several times."""
@@ -231,9 +234,9 @@ class _Reader:
         results = in_order(suites, self._together())
         counts = counted(results)
         ended = self._summary
-        status = ended.get("status") or status_of(counts, bool(self._errors))
+        status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counts, bool(self._errors))
         if not ended:
-            status = "interrupted"
+            status = RunStatus.INTERRUPTED
         duration = ended.get("duration_ms")
         summary = {
             **counts_record(counts),
@@ -293,10 +296,18 @@ def result_problem(record: Record) -> str | None:
         return 'the "warnings" of a result have no message'
     if not all(isinstance(turn, dict) for turn in record.get("turns") or ()):
         return 'the "turns" of a result are not objects'
+    if not _all_have_a_status(record):
+        return "a part of a result has no status"
     attempts = (record.get("runs") or record).get("attempts", ())
     if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
         return 'the "runs" of a result have attempts without a status or a duration'
     return None
+
+
+def _all_have_a_status(record: Record) -> bool:
+    """Whether subtests, turns and trials say how they ended."""
+    parts = [part for key in ("steps", "turns", "trials") for part in record.get(key) or ()]
+    return all(isinstance(part, dict) and part.get("status") in STATUSES and _all_have_a_status(part) for part in parts)
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from runner.results.failure_json import Named, failure_record, failures_of, warning_record, warnings_of
 from runner.results.model import TestResult
-from scripttest import Failure, Outcome, ResultWarning, StackFrame
+from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
 
 Record = dict[str, Any]
 
@@ -108,7 +108,7 @@ def outcome_of(record: Record, named: Named) -> Outcome:
         failures = tuple(script_failures(record, named))
     return Outcome(
         name=record["name"],
-        status=record["status"],
+        status=Status(record["status"]),
         milliseconds=record.get("duration_ms", 0),
         failures=failures,
         assertions=record.get("assertion_count", 0),

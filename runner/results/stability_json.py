@@ -17,6 +17,7 @@ from runner.results.model import Attempt, Stability, TestResult
 from runner.results.script_json import result_record
 from runner.results.stability import normalised, pass_rate, shown_of, stability_of
 from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
 from scripttest.values import fields_of, names_of
 
 Record = dict[str, Any]
@@ -74,7 +75,7 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
 
 def _is_judged(record: Record) -> bool:
     """Whether anything that could fail was judged, in a case that passed although something was not."""
-    if not record.get("not_judged") or record["status"] != "passed" or "input" not in record:
+    if not record.get("not_judged") or record["status"] != Status.PASSED or "input" not in record:
         return True
     parts = [record, *(record.get("turns") or []), *(record.get("scores") or [])]
     lists = [part.get(key) for part in parts for key in ("assertions", "final_assertions", "checkpoints")]
@@ -181,7 +182,7 @@ def stability_summary(results: Sequence[Record]) -> Record:
     judged = [
         record for record in results if "runs" in record or verdict_in(record) in (Verdict.PASSED, Verdict.FAILED)
     ]
-    passed = [record["runs"]["passed"] if "runs" in record else record["status"] == "passed" for record in judged]
+    passed = [record["runs"]["passed"] if "runs" in record else record["status"] == Status.PASSED for record in judged]
     counts = [record["runs"]["count"] if "runs" in record else 1 for record in judged]
     stable = sum(map(int.__eq__, map(int, passed), counts))
     return {

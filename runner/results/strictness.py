@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from runner.results.model import TestResult
-from scripttest import Cause, Failure, ResultWarning
+from scripttest import Cause, Failure, ResultWarning, Status
 
-CAUSES: dict[str, Cause] = {"pending": "pending"}
+CAUSES = {"pending": Cause.PENDING}
 """Kind of a warning → cause of the failure that it becomes; `error` for the others."""
 
 
@@ -15,9 +15,11 @@ def strict(result: TestResult) -> TestResult:
     if not outcome.warnings:
         return result
     failures = (*outcome.failures, *map(_failure, outcome.warnings))
-    return result.replace(outcome=outcome.replace(status="failed", failures=failures, warnings=(), skip_reason=None))
+    return result.replace(
+        outcome=outcome.replace(status=Status.FAILED, failures=failures, warnings=(), skip_reason=None)
+    )
 
 
 def _failure(warning: ResultWarning) -> Failure:
-    cause = CAUSES.get(warning.kind, "error")
+    cause = CAUSES.get(warning.kind, Cause.ERROR)
     return Failure(cause=cause, message=warning.message, frames=warning.frames, code_frame=warning.code_frame)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from runner.assertions.base import AssertionResult, ToolUse
-from runner.results.model import CheckpointResult, CriterionResult, ScoreResult, TrialResult, TurnResult
+from runner.results.model import CheckpointResult, CriterionResult, ScoreResult, ScoreVerdict, TrialResult, TurnResult
+from scripttest import Status
 from scripttest.values import fields_of
 
 Record = dict[str, Any]
@@ -52,7 +53,7 @@ def turn_of(item: Record) -> TurnResult:
         turn=item["turn"],
         input=item.get("input"),
         source=item.get("input_source") or "",
-        status=item["status"],
+        status=Status(item["status"]),
         output=None if output == "" or ("response" in item and response == output) else output,
         response=response,
         awaiting_input=bool(item.get("awaiting_input")),
@@ -141,9 +142,8 @@ def score_of(item: Record) -> ScoreResult:
         )
         for part in item.get("assertions") or []
     )
-    return ScoreResult(
-        name=item["name"], type=item["type"], score=item["score"], verdict=item["verdict"], assertions=criteria
-    )
+    verdict = ScoreVerdict(item["verdict"])
+    return ScoreResult(name=item["name"], type=item["type"], score=item["score"], verdict=verdict, assertions=criteria)
 
 
 def _criterion(criterion: CriterionResult) -> Record:
@@ -178,7 +178,7 @@ def trial_of(item: Record) -> TrialResult:
     return TrialResult(
         trial=item["trial"],
         score=item.get("score"),
-        status=item["status"],
+        status=Status(item["status"]),
         milliseconds=item.get("duration_ms", 0),
         error=item.get("error"),
     )

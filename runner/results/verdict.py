@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from scripttest import Cause, Status
+
 if TYPE_CHECKING:
     from runner.results.model import TestResult
 
@@ -21,9 +23,9 @@ class Verdict(StrEnum):
     it among `errors`."""
 
     @property
-    def status(self) -> str:
-        """The word of a `status` in reports: `passed`, `failed` or `skipped`."""
-        return "failed" if self is Verdict.BROKEN else self.value
+    def status(self) -> Status:
+        """How what it is about ended."""
+        return Status.FAILED if self is Verdict.BROKEN else Status(self.value)
 
     @property
     def counted(self) -> str:
@@ -31,15 +33,15 @@ class Verdict(StrEnum):
         return "errors" if self is Verdict.BROKEN else self.value
 
 
-_OF_STATUS = {verdict.value: verdict for verdict in Verdict if verdict is not Verdict.BROKEN}
+_OF_STATUS = {Status.PASSED: Verdict.PASSED, Status.FAILED: Verdict.FAILED, Status.SKIPPED: Verdict.SKIPPED}
 
 
 def verdict_of(status: str, cause: str | None) -> Verdict:
-    """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises KeyError
+    """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises ValueError
     for a status that there is not."""
-    if status == "failed" and cause == "infrastructure":
+    if status == Status.FAILED and cause == Cause.INFRASTRUCTURE:
         return Verdict.BROKEN
-    return _OF_STATUS[status]
+    return _OF_STATUS[Status(status)]
 
 
 def verdict_on(result: TestResult) -> Verdict:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.esbuild import Packet, Service, ServiceEndedError
-from scripttest.errors import CompileError, HostError, Location
+from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.values import Value
 from scripttest.workers.process import Ending
 
@@ -185,7 +185,7 @@ class Compiler:
             f"The TypeScript compiler did not finish within {self._seconds:g}s",
             hint="It waits for ever where an import is a pipe or a device instead of a file",
         )
-        error.cause = "timeout"
+        error.cause = Cause.TIMEOUT
         self._end_service()
         self._ended(error)
 
@@ -217,7 +217,7 @@ class Compiler:
             ending = self._end_service()
             assert ending is not None
             error = CompileError(f"The TypeScript compiler {ending.text}")
-            error.cause = "infrastructure" if ending.was_killed else "crash"
+            error.cause = Cause.INFRASTRUCTURE if ending.was_killed else Cause.CRASH
             self._ended(error)
             return
         except HostError as broken:
@@ -447,7 +447,7 @@ class _Build:
 def _not_at_hand(error: HostError) -> CompileError:
     """The same for each of the modules that need a compiler."""
     each = CompileError(error.message, hint=error.hint)
-    each.cause = "infrastructure"
+    each.cause = Cause.INFRASTRUCTURE
     return each
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
-from scripttest.errors import CompileError, HostError, ScriptError, StackFrame
+from scripttest.errors import Cause, CompileError, HostError, ScriptError, StackFrame
 from scripttest.values import Value
 from scripttest.workers.answers import line_of, returned_of
 from scripttest.workers.libraries import Libraries
@@ -159,11 +159,11 @@ class FunctionPool:
             if isinstance(event, dict):
                 slot.work = None
                 return event, tuple(work.logs)
-            if was_idle and not work.began and event.cause == "infrastructure":
+            if was_idle and not work.began and event.cause == Cause.INFRASTRUCTURE:
                 return None
             error = FunctionError(event.message)
             error.logs = tuple(work.logs)
-            error.infrastructure = event.cause == "infrastructure"
+            error.infrastructure = event.cause == Cause.INFRASTRUCTURE
             raise error
         finally:
             if slot.work is not None and slot.is_open:
@@ -335,7 +335,7 @@ class _Call:
 
 def _compile_failure(error: CompileError) -> FunctionError:
     failure = FunctionError(error.message, error.location, error.hint)
-    failure.infrastructure = error.cause == "infrastructure"
+    failure.infrastructure = error.cause == Cause.INFRASTRUCTURE
     if error.location and error.location.line:
         failure.frames = (StackFrame(function="", location=error.location),)
     return failure

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scripttest.compile.compiler import Compiled, Source
-from scripttest.errors import Location, StackFrame
-from scripttest.results import Cause, Failure, Outcome, ResultWarning
+from scripttest.errors import Cause, Location, StackFrame
+from scripttest.results import Failure, Outcome, ResultWarning, Status
 from scripttest.values import Value
 from scripttest.workers.protocol import encode
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 BIG = 50_000
 """Characters of code."""
+_STATUSES = {status.value: status for status in Status}
+_CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT)}
+"""Kind of a failure, as a worker says it → its cause; the others are checks."""
 
 
 class Module(Value):
@@ -131,8 +134,8 @@ class ModuleRun:
         """A worker's record of an outcome, its positions mapped; `index` is the test's, None: the module itself."""
         failures = tuple(self._failure(failure, index) for failure in record["failures"])
         steps = tuple(self.outcome(step, step["name"], index) for step in record["steps"])
-        status, milliseconds = record["status"], record.get("duration_ms", 0)
-        if status not in ("passed", "failed", "skipped") or not isinstance(milliseconds, int | float):
+        status, milliseconds = _STATUSES.get(record["status"]), record.get("duration_ms", 0)
+        if status is None or not isinstance(milliseconds, int | float):
             raise ValueError("an outcome of another kind")
         not_judged = record.get("not_judged", 0)
         if not isinstance(not_judged, int):
@@ -175,10 +178,12 @@ class ModuleRun:
             of_steps.setdefault(step, []).append(self._failure(json.loads(record), index))
         own = of_steps.pop(name, [])
         steps = tuple(
-            Outcome(name=step, status="failed", milliseconds=0, failures=tuple(failures))
+            Outcome(name=step, status=Status.FAILED, milliseconds=0, failures=tuple(failures))
             for step, failures in of_steps.items()
         )
-        return Outcome(name=name, status="failed", milliseconds=milliseconds, failures=(*own, failure), steps=steps)
+        return Outcome(
+            name=name, status=Status.FAILED, milliseconds=milliseconds, failures=(*own, failure), steps=steps
+        )
 
     def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
@@ -192,12 +197,12 @@ class ModuleRun:
         if record.get("waits") and not frames and index is not None:
             frames = self._returns(index)
         frames = frames or (self.place(index),)
-        cause: Cause = kind if kind in ("error", "timeout") else "assertion"
-        if kind == "timeout":
+        cause = _CAUSES.get(kind, Cause.ASSERTION)
+        if cause is Cause.TIMEOUT:
             said = timeout_text(self._timeout, of_module=index is None)
             message = f"{said}: {message}" if message else said
         elif phase in ("BeforeAll", "BeforeEach", "TestMain"):
-            cause = "setup"
+            cause = Cause.SETUP
         return Failure(
             cause=cause,
             message=message,

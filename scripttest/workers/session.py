@@ -7,9 +7,10 @@ anything else is ended, and lost. Scripts that are called by others are answered
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from scripttest.compile.compiler import Watcher
+from scripttest.errors import Cause
 from scripttest.values import Value
 from scripttest.workers.answers import check
 from scripttest.workers.libraries import Libraries
@@ -27,8 +28,8 @@ class Loss(Value):
 
     message: str
     """For people."""
-    cause: Literal["crash", "infrastructure"]
-    """`infrastructure`: somebody killed it. What runs in it cannot do that."""
+    cause: Cause
+    """`CRASH`, or `INFRASTRUCTURE`: somebody killed it. What runs in it cannot do that."""
 
 
 class Listener(Protocol[W]):
@@ -94,7 +95,7 @@ class WorkerSlot(Generic[W]):
             if frames is None:
                 ending = self.end()
                 message = f"The worker process {ending.text}"
-                cause: Literal["crash", "infrastructure"] = "infrastructure" if ending.was_killed else "crash"
+                cause = Cause.INFRASTRUCTURE if ending.was_killed else Cause.CRASH
                 self._listener.lost(self, Loss(message=message, cause=cause))
                 return
             for kind, parts in frames:
@@ -110,7 +111,7 @@ class WorkerSlot(Generic[W]):
                 raise
             self.end()
             message = f"The worker process sent something that is not a message: {error}"
-            self._listener.lost(self, Loss(message=message, cause="crash"))
+            self._listener.lost(self, Loss(message=message, cause=Cause.CRASH))
 
     def _ask(self, kind: str, parts: list[str]) -> None:
         number = parts[0]

@@ -7,9 +7,10 @@ from typing import Any
 
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
-from runner.results.events import RunEnd, SuiteStart
+from runner.results.events import RunEnd, RunStatus, SuiteStart
 from runner.results.fold import Counts
 from runner.results.model import CaseResult, Suite, TestResult
+from scripttest import Status
 
 OUTPUT_LIMIT = 4000
 """Characters of an output that are shown."""
@@ -46,14 +47,14 @@ class CaseLines:
         if case.mode != "standard":
             self._turns += spoken(case)
             self._with_turns += 1
-            logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == "failed" else ""
+            logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == Status.FAILED else ""
             return self._trees.title(result) + self._trees.tree(result) + logs + "\n"
         title = f" {case.title}" if case.title else ""
         text = f"{self._style.mark(outcome.status)} [{outcome.name}]{title} ({in_milliseconds(outcome.milliseconds)})\n"
-        if outcome.status == "skipped":
+        if outcome.status == Status.SKIPPED:
             return text + (f"  {outcome.skip_reason}\n" if outcome.skip_reason else "") + "\n"
         text += self._facts(case)
-        shows_all = bool(self._verbose) or outcome.status == "failed"
+        shows_all = bool(self._verbose) or outcome.status == Status.FAILED
         if suite.is_message or shows_all:
             text += self._output(case.output)
         if shows_all:
@@ -66,7 +67,7 @@ class CaseLines:
 
     def summary(self, counts: Counts, end: RunEnd, tokens: str) -> str:
         """The last lines of a run that has only cases; `tokens` is the line about what they took, if there is one."""
-        lines = [SINGLE, "  Summary" + (" (interrupted)" if end.status == "interrupted" else ""), SINGLE]
+        lines = [SINGLE, "  Summary" + (" (interrupted)" if end.status == RunStatus.INTERRUPTED else ""), SINGLE]
         lines += [
             f"  Total:   {count(counts.total, 'test')}",
             f"  Passed:  {self._style.paint(str(counts.passed), 'green') if counts.passed else 0}",

@@ -13,12 +13,12 @@ from runner.cli.options import RunOptions
 from runner.environment import Environment
 from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
 from runner.reporters.rerun_command import command_of
-from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
 from runner.results.script_json import place
 from runner.results.summary import remarks, summary_record, unjudged
-from scripttest import Failure, Outcome, StackFrame
+from scripttest import Failure, Outcome, StackFrame, Status
 
 if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
@@ -114,7 +114,7 @@ class ConsoleReporter:
 
     def _test(self, result: TestResult, run: Execution) -> None:
         outcome = result.outcome
-        if outcome.status == "failed":
+        if outcome.status == Status.FAILED:
             self._failed.append((run.suites[result.suite], result))
         if result.stability is not None:
             suite = f"{self._named(run.suites[result.suite])} › " if len(run.suites) > 1 else ""
@@ -125,19 +125,19 @@ class ConsoleReporter:
             return
         if self._detailed and result.case is not None:
             text = self._lines().case(run.suites[result.suite], result)
-            text = self._near(text) if outcome.status != "passed" else text
+            text = self._near(text) if outcome.status != Status.PASSED else text
             self._write(f"{text[:-1]}{self._warnings(outcome, '  ')}{self._runs(result)}\n")
         elif self._detailed:
-            shows_output = outcome.status == "failed" or self._options.verbose
+            shows_output = outcome.status == Status.FAILED or self._options.verbose
             body = self._steps(outcome, "  ") + (self._style.output(result.logs, "    ") if shows_output else "")
-            if outcome.status == "failed":
+            if outcome.status == Status.FAILED:
                 body += "".join(
                     self._style.failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
                 )
             elif outcome.skip_reason:
                 body += f"    └─ {outcome.skip_reason}\n"
             body += self._warnings(outcome, "    ") + self._runs(result)
-            body = self._near(body) if outcome.status != "passed" else body
+            body = self._near(body) if outcome.status != Status.PASSED else body
             self._write(f"► [{outcome.name}] ...\n  {self._verdict(outcome)}\n{body}\n")
 
     def _warnings(self, outcome: Outcome, indent: str) -> str:
@@ -230,9 +230,9 @@ class ConsoleReporter:
             if len(run.suites) > 1:
                 of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
                 summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"
-            if event.status == "interrupted":
+            if event.status == RunStatus.INTERRUPTED:
                 summary = f"interrupted: {summary}"
-            color = "red" if event.status != "passed" else "green"
+            color = "red" if event.status != RunStatus.PASSED else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{usage_line(run)}{DOUBLE}\n"
         if not self._options.dry_run:
             text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))

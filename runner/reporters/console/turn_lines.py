@@ -10,11 +10,13 @@ from runner.results.model import (
     CheckpointResult,
     CriterionResult,
     ScoreResult,
+    ScoreVerdict,
     TestResult,
     TrialResult,
     TurnResult,
 )
 from runner.results.value_texts import called, cut, one_line, text_of, written
+from scripttest import Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -29,7 +31,14 @@ MORE_TURNS = "Add more turns, use --interactive, or configure simulator"
 """What helps then."""
 
 _SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Human] "}
-_COLORS = {"passed": "green", "failed": "red", "skipped": "yellow", "pass": "green", "fail": "red", "skip": "yellow"}
+_COLORS: dict[str, str] = {
+    Status.PASSED: "green",
+    Status.FAILED: "red",
+    Status.SKIPPED: "yellow",
+    ScoreVerdict.PASS: "green",
+    ScoreVerdict.FAIL: "red",
+    ScoreVerdict.SKIP: "yellow",
+}
 
 
 def status_of(check: AssertionResult | CriterionResult) -> str:
@@ -65,7 +74,7 @@ class TurnLines:
         """The turns of a case, what was checked at its end, and how it ended."""
         case = result.case
         assert case is not None
-        shows_all = bool(self._verbose) or not case.simulator or result.outcome.status == "failed"
+        shows_all = bool(self._verbose) or not case.simulator or result.outcome.status == Status.FAILED
         scores = {score.name: score for score in case.scores}
         branches = []
         for turn in case.turns:
@@ -97,12 +106,12 @@ class TurnLines:
     def _turn(self, turn: TurnResult, score: ScoreResult | None, shows_all: bool) -> _Branch:
         said = "" if turn.input is None else f'"{one_line(text_of(turn.input))}" → '
         head = f"Turn {turn.turn}: {_SOURCES.get(turn.source, '')}{said}{self._status(turn.status)}"
-        if turn.input is not None and turn.status != "skipped":
+        if turn.input is not None and turn.status != Status.SKIPPED:
             head += f" ({in_milliseconds(turn.milliseconds)})"
         details = self._answer(turn) if shows_all else []
         if score is None:
             details += self._checked(turn.assertions, shows_all)
-        elif score.assertions or score.verdict == "fail":
+        elif score.assertions or score.verdict == ScoreVerdict.FAIL:
             details += [self._graded(score), *map(self._criterion, score.assertions)]
         if turn.skip_reason:
             details.append(f"Reason: {turn.skip_reason}")
@@ -182,7 +191,7 @@ class TurnLines:
             score = "" if trial.score is None else f"score {trial.score:.2f} "
             time = in_milliseconds(trial.milliseconds)
             lines.append(f"{self._style.mark(trial.status)} Trial {trial.trial}: {score}({time})")
-        passed = sum(trial.status == "passed" for trial in trials)
+        passed = sum(trial.status == Status.PASSED for trial in trials)
         return _Branch(head=f"Trials: {passed} of {len(trials)} passed", details=lines)
 
     def _final(self, results: tuple[AssertionResult, ...], shows_all: bool) -> _Branch:
@@ -198,7 +207,7 @@ class TurnLines:
             head = f"Score: {case.score:.2f}{threshold} → {status}"
         details = [self._style.failure(failure, "").rstrip("\n") for failure in rest]
         told = {turn.skip_reason for turn in case.turns}
-        if outcome.status == "skipped" and outcome.skip_reason and outcome.skip_reason not in told:
+        if outcome.status == Status.SKIPPED and outcome.skip_reason and outcome.skip_reason not in told:
             details.append(f"Reason: {outcome.skip_reason}")
         return _Branch(head=head, details=details)
 
@@ -208,7 +217,7 @@ class TurnLines:
 
 def spoken(case: CaseResult) -> int:
     """How many turns of a case there were, without those in which nobody spoke."""
-    return sum(turn.status != "skipped" and turn.input is not None for turn in case.turns)
+    return sum(turn.status != Status.SKIPPED and turn.input is not None for turn in case.turns)
 
 
 def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:

@@ -17,6 +17,7 @@ from runner.results.report import Record, Report
 from runner.results.value_texts import cut
 from runner.results.verdict import verdict_in
 from runner.security.secrets import PROCESS
+from scripttest import Status
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
@@ -127,7 +128,7 @@ def bounded(document: Record, limit: int = LIMIT) -> tuple[Record, bool]:
     size = len(json.dumps(rest))
     kept: dict[int, Record] = {}
     left_out = Counter[str]()
-    for place in sorted(range(len(results)), key=lambda place: results[place]["status"] != "failed"):
+    for place in sorted(range(len(results)), key=lambda place: results[place]["status"] != Status.FAILED):
         record = _cut(results[place])
         length = len(json.dumps(record))
         if size + length > limit * WHOLE:

@@ -21,6 +21,7 @@ from runner.results.report import Record, Report
 from runner.results.result_texts import Place, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.summary import remarks
+from scripttest import Status
 
 ANNOTATIONS = 50
 """GitHub shows no more of a job."""
@@ -80,7 +81,7 @@ def commands(report: Report, workspace: str) -> str:
     files are named from the repository, else from the workspace."""
     suites = {suite["id"]: suite for suite in report.suites}
     lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
-    failed = [record for record in report.results if record["status"] == "failed"]
+    failed = [record for record in report.results if record["status"] == Status.FAILED]
     shown = failed[: ANNOTATIONS - len(lines)]
     for record in shown:
         suite = suites[record["suite"]]

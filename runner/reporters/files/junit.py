@@ -18,13 +18,12 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS
 from runner.results.attachments import sizes
-from runner.results.fold import counted
+from runner.results.fold import Counts, counted
 from runner.results.report import Record, Report
 from runner.results.result_texts import (
     Place,
     differences_of,
     errors_of,
-    is_error,
     line_of,
     name_of,
     remarks_of,
@@ -33,6 +32,8 @@ from runner.results.result_texts import (
 )
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.summary import counts_record, usage_record
+from runner.results.verdict import Verdict, verdict_in
+from scripttest import Cause, Status
 
 TEXT_LIMIT = 100_000
 """Characters of one text that are written."""
@@ -53,7 +54,7 @@ class JunitReporter(DocumentReporter):
 
     def keep(self, record: Record) -> Record | None:
         """What the format has a place for."""
-        found = {"differences": differences_of(record)} if record["status"] == "failed" else {}
+        found = {"differences": differences_of(record)} if record["status"] == Status.FAILED else {}
         return {**{key: value for key, value in record.items() if key not in UNUSED}, **found}
 
     def render(self, report: Report) -> str:
@@ -80,21 +81,20 @@ def _suites(report: Report) -> Iterator[tuple[dict[str, int], list[str]]]:
 
 
 def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[str, int], list[str]]:
-    failed = [record for record in results if record["status"] == "failed"]
-    errors = sum(is_error(record) for record in failed)
-    numbers = {"tests": len(results), "failures": len(failed) - errors, "errors": errors}
+    counts = counted(results)
+    numbers = {"tests": counts.total, "failures": counts.failed, "errors": counts.errors}
     file = suite["file"] or suite["label"]
     attributes = {
         "name": suite["id"],
         **numbers,
-        "skipped": sum(record["status"] == "skipped" for record in results),
-        "time": _seconds(sum(record["duration_ms"] for record in results)),
+        "skipped": counts.skipped,
+        "time": _seconds(counts.milliseconds),
         "timestamp": report.start["timestamp"].removesuffix("Z"),
         "file": file,
     }
     element = Element("testsuite", _attributes(attributes))
     inner = SubElement(element, "properties")
-    for name, value in _properties(report, suite, results).items():
+    for name, value in _properties(report, suite, counts).items():
         if value or value == 0:
             SubElement(inner, "property", _attributes({"name": name, "value": value}))
     indent(element, level=1)
@@ -111,9 +111,8 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[s
     return numbers, ["  ", *texts, f"{END}\n"]
 
 
-def _properties(report: Report, suite: Record, results: list[Record]) -> Record:
+def _properties(report: Report, suite: Record, counts: Counts) -> Record:
     environment = report.start["environment"]
-    counts = counted(results)
     return {
         "kind": suite["kind"],
         "agent": suite["agent"],
@@ -141,9 +140,10 @@ def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record)
     if line := line_of(suite, record):
         attributes["line"] = str(line)
     case = SubElement(parent, "testcase", attributes)
-    if record["status"] == "failed":
-        _failed(case, record)
-    elif record["status"] == "skipped":
+    verdict = verdict_in(record)
+    if verdict in (Verdict.FAILED, Verdict.BROKEN):
+        _failed(case, record, "error" if verdict is Verdict.BROKEN else "failure")
+    elif verdict is Verdict.SKIPPED:
         SubElement(case, "skipped", _attributes({"message": record.get("skip_reason")}))
     if out := _output(record, is_script=suite["kind"] == "script_test"):
         SubElement(case, "system-out").text = _legal(out)
@@ -151,18 +151,18 @@ def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record)
         SubElement(case, "system-err").text = _legal("\n".join(said))
 
 
-def _failed(case: Element, record: Record) -> None:
+def _failed(case: Element, record: Record, tag: str) -> None:
     errors = errors_of(record) or ["it failed"]
     assertion = record.get("assertion") or {}
     lines = list(errors)
     lines += [f"{side}: {text}" for side, text in values_of(assertion)]
     lines += record["differences"] if "differences" in record else differences_of(record)
     lines += [record["stack_trace"]] if record.get("stack_trace") else []
-    decided = record.get("cause") == "timeout"
+    decided = record.get("cause") == Cause.TIMEOUT
     kind = (not decided and assertion.get("type")) or record.get("cause") or "assertion"
     message = record["error"] if decided else errors[0]
     attributes = _attributes({"message": message.split("\n")[0], "type": kind})
-    SubElement(case, "error" if is_error(record) else "failure", attributes).text = _legal("\n".join(lines))
+    SubElement(case, tag, attributes).text = _legal("\n".join(lines))
 
 
 def _listed(value: Any) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.files.markdown_result import MARKS, body, heading
+from runner.results.events import RunStatus
 from runner.results.json_text import utf8
 from runner.results.report import Record, Report
 from runner.results.result_texts import agents_of, connectors_of, dollars
@@ -15,6 +16,7 @@ from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
 from runner.results.summary import counts_of, remarks
 from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
 
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""
@@ -43,7 +45,7 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
     size = sum(map(_size, parts))
     suites = {suite["id"]: suite for suite in report.suites}
     left_out = Counter[str]()
-    for record in sorted(report.results, key=lambda record: record["status"] != "failed"):
+    for record in sorted(report.results, key=lambda record: record["status"] != Status.FAILED):
         text = title = heading(record)
         if size < limit * WHOLE:
             text += body(record, suites[record["suite"]], len(suites) > 1)
@@ -126,7 +128,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     if (snapshots := snapshots_in(counts)) is not None:
         rows.append(("Snapshots", inline(in_words(snapshots))))
         rows += [("Obsolete", inline(name)) for name in snapshots.obsolete[:ROWS]]
-    if counts["status"] in ("error", "interrupted"):
+    if counts["status"] in (RunStatus.ERROR, RunStatus.INTERRUPTED):
         rows.append(("Status", counts["status"]))
     if len(report.suites) == 1 and report.suites[0]["kind"] == "agent_test":
         rows.append(("Input", inline(report.suites[0]["label"])))

@@ -11,6 +11,7 @@ from runner.results.attachments import sizes
 from runner.results.report import Record
 from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
 from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
 
 MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "skipped": "⏭️"}
 """Verdict → its sign."""
@@ -36,7 +37,7 @@ def body(record: Record, suite: Record, names_suite: bool) -> str:
     text += "".join(block(difference, "diff") for difference in differences_of(record))
     if record.get("location"):
         text += f"at {code(record['location'])}\n\n"
-    if record["status"] == "skipped" and record.get("skip_reason"):
+    if record["status"] == Status.SKIPPED and record.get("skip_reason"):
         text += f"Skipped: {inline(record['skip_reason'])}\n\n"
     for message, place in warnings_of(record):
         text += f"⚠️ {inline(message)}\n\n"
@@ -208,7 +209,7 @@ def _scores(record: Record) -> str:
 
 def _step(step: Record, depth: int) -> str:
     status = step.get("status", "")
-    reason = step.get("skip_reason") or (step.get("error") if status == "failed" else None)
+    reason = step.get("skip_reason") or (step.get("error") if status == Status.FAILED else None)
     text = f"{'  ' * depth}- {MARKS.get(status, '')} {inline(str(step.get('name')))}"
     text += f" ({duration(step.get('duration_ms') or 0)})" + (f": {inline(reason)}" if reason else "") + "\n"
     return text + "".join(_step(inner, depth + 1) for inner in _some(step.get("steps")))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, cut, visible
+from runner.results.events import RunStatus
 from runner.results.report import Record, Report
 from runner.results.result_texts import counts_text, dollars, tokens_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.summary import remarks
 from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
 
 WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR"}
 """What the line of a result begins with."""
@@ -20,15 +22,15 @@ class SummaryReporter(DocumentReporter):
     def keep(self, record: Record) -> Record | None:
         """Failed tests, and those with warnings."""
         kept = ("suite", "position", "id", "status", "cause", "error", "warnings")
-        is_kept = record["status"] == "failed" or record.get("warnings")
+        is_kept = record["status"] == Status.FAILED or record.get("warnings")
         return {key: record.get(key) for key in kept} if is_kept else None
 
     def render(self, report: Report) -> str:
         """The lines."""
         summary = report.summary
-        interrupted = "interrupted: " if summary["status"] == "interrupted" else ""
+        interrupted = "interrupted: " if summary["status"] == RunStatus.INTERRUPTED else ""
         lines = [f"{interrupted}{counts_text(summary)} in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"]
-        lines += [_bad(record) for record in report.results if record["status"] == "failed"]
+        lines += [_bad(record) for record in report.results if record["status"] == Status.FAILED]
         lines += [
             f"WARNING {_line(record['suite'])} {_line(record['id'])}: {_line(message)}"
             for record in report.results

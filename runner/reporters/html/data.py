@@ -24,6 +24,7 @@ from runner.results.report import Report
 from runner.results.stability import normalised
 from runner.results.value_texts import text_of
 from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
 
 Record = dict[str, Any]
 
@@ -99,7 +100,7 @@ class Entry(Record):
 def entry_of(record: Record, text: str) -> Entry:
     """Makes the entry of a result, of which `text` is the JSON."""
     row = _row(record)
-    placed = record if record["status"] == "failed" or record.get("warnings") else None
+    placed = record if record["status"] == Status.FAILED or record.get("warnings") else None
     return Entry(suite=record["suite"], position=record.get("position", 0), row=row, text=text, placed=placed)
 
 
@@ -125,7 +126,7 @@ def _row(record: Record) -> Record:
         row["error"] = _excerpt(error)
     if warnings := record.get("warnings"):
         row["warnings"] = len(warnings)
-    if record["status"] == "failed" and (wanted := _expected(record)):
+    if record["status"] == Status.FAILED and (wanted := _expected(record)):
         row["expected"] = wanted
     if spoken := _spoken(record):
         row["input"] = _excerpt(spoken)
@@ -153,7 +154,7 @@ def _failed_checks(record: Record) -> Iterator[Record]:
     if assertion := record.get("assertion"):
         yield assertion
     for step in record.get("steps") or ():
-        if step["status"] == "failed":
+        if step["status"] == Status.FAILED:
             yield from _failed_checks(step)
     for part in (record, *(record.get("turns") or ())):
         for item in (*(part.get("assertions") or ()), *(part.get("final_assertions") or ())):

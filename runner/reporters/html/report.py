@@ -16,6 +16,7 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.html.data import blocks_of, entry_of, packed
+from runner.results.events import RunStatus
 from runner.results.json_text import json_line
 from runner.results.report import Record, Report
 from runner.results.result_json import ResultLine
@@ -96,7 +97,7 @@ def render(report: Report, baseline: Report | None = None, found: Comparison | N
             title=_plain(f"{_verdict(report)} – {_subject(report)}"),
             summary=summary,
             style=style,
-            icon=GREEN_ICON if counts["status"] == "passed" else RED_ICON,
+            icon=GREEN_ICON if counts["status"] == RunStatus.PASSED else RED_ICON,
         )
     ]
     blocks = list(blocks_of(report, ""))

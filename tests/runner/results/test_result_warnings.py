@@ -210,7 +210,7 @@ def test_strict_makes_failures_of_warnings(tmp_path: Path) -> None:
     assert (record["location"], "warnings" in record) == ("/app/cart_test.ts:7:3", False)
     assert "> 7 | set" in written.console
     testcase = ElementTree.fromstring(written.text("xml")).find(".//testcase")
-    assert testcase is not None and testcase.find("error[@type='pending']") is not None
+    assert testcase is not None and testcase.find("failure[@type='pending']") is not None
 
 
 @pytest.mark.parametrize("status", ["failed", "skipped"])
