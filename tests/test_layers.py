@@ -127,7 +127,8 @@ DOORS = {
     "runner/agents": "answer answers assistant chat helpers judges references runtime service simulators",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/results": "attachments changes comparison events fold json_text model places replay report result_json"
-    " result_texts saved script_json snapshot_lines stability stability_json strictness summary value_texts verdict",
+    " result_texts saved script_json snapshot_lines stability stability_json strictness suite_json summary value_texts"
+    " verdict",
     "runner/modes": "awaiting base grading",
     "runner/planning": "case_source dependencies filters generators inputs plan resume selection",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",

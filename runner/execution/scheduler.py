@@ -233,7 +233,16 @@ class _Run:
     def _trial(self, item: _Item) -> CaseAttempt:
         source = item.suite.source
         id, position, run = source.suite.id, item.position, item.run
-        trial = CaseAttempt(self._schedule.setting, id, source.folder, source.assistant, item.case, position, item.line)
+        trial = CaseAttempt(
+            self._schedule.setting,
+            id,
+            source.folder,
+            source.assistant,
+            item.case,
+            position,
+            item.line,
+            needs_checks=not source.suite.is_message,
+        )
         trial.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
             context = trial.chat.context

@@ -51,7 +51,7 @@ class SnapshotWatch:
         shared = Counter(all_of_run.files.values())
         for suite in run.suites.values():
             if suite.id in self._ended and suite.file and shared[Path(suite.file)] == 1:
-                is_script = suite.kind == "script_test"
+                is_script = not suite.has_cases
                 if is_script and not all(name.startswith("Test") for name in self._listed[suite.id]):
                     continue  # the module could not be loaded, and its tests are not known
                 try:

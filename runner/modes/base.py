@@ -16,7 +16,7 @@ from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.cli.options import DEFAULT_THRESHOLD
 from runner.connectors.base import Usage
-from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult, is_message
+from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 from scripttest.values import Value
 
@@ -78,8 +78,10 @@ class CaseAttempt:
         case: Case,
         position: int,
         line: int,
+        needs_checks: bool = True,
     ) -> None:
-        """`folder` is where the case's relative files are looked for."""
+        """`folder` is where the case's relative files are looked for; `needs_checks` tells that it is odd when nothing
+        is checked, as it is not of a message of the command line."""
         self.setting = setting
         self.suite = suite
         self.folder = folder
@@ -87,6 +89,7 @@ class CaseAttempt:
         self.case = case
         self.position = position
         self.line = line
+        self.needs_checks = needs_checks
         mocks = case.mocks.model_dump() if case.mocks else None
         self.chat = Chat(self._context(), mocks, Origin(suite=suite, case=case.id))
         self.judges = self.judges_for(self.chat)
@@ -234,7 +237,7 @@ class CaseAttempt:
     def _checks_nothing(self) -> bool:
         criteria = any(entry.assertions for entry in self.scores)
         checks = self.assertions or self.checkpoints or criteria or self.simulator
-        return not (checks or is_message(self.suite))
+        return self.needs_checks and not checks
 
     def result(self) -> CaseResult:
         """What reports say of it."""

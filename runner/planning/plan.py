@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.application.application import Application, TestModule, repository_of
 from runner.cli.options import RunOptions, absolute
 from runner.planning.inputs import CaseInput, GeneratorInput, resolve_inputs
-from runner.results.model import Suite
+from runner.results.model import Suite, SuiteKind
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def make_plan(
 
 def suite_of(module: TestModule) -> Suite:
     """The suite that a test module is."""
-    return Suite(id=module.id, kind="script_test", label=module.label, file=str(module.test), agent=module.agent)
+    return Suite(id=module.id, kind=SuiteKind.MODULE, label=module.label, file=str(module.test), agent=module.agent)
 
 
 def _suites(

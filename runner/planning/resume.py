@@ -184,15 +184,13 @@ def fingerprint_of(
     sources: list[CaseSource],
 ) -> Record:
     """`{options, inputs, agents}` of the start line. Reads the files of all inputs."""
-    from runner.results.result_json import suite_id
-
     defaults = RunOptions(inputs=())
     kept = ("inputs", "timeout", *COMPARED)
     given = {key: getattr(options, key) for key in kept if getattr(options, key) != getattr(defaults, key)}
     if options.shard is not None:
         given["shard"] = str(options.shard)
     inputs = {module.id: _hash([module.test, *([module.script] if module.script else [])]) for module in modules}
-    inputs |= {suite_id(source.suite): _hash([Path(source.suite.file)]) for source in sources if source.suite.file}
+    inputs |= {source.suite.name: _hash([Path(source.suite.file)]) for source in sources if source.suite.file}
     agents = {source.assistant.id: source.assistant.folder for source in sources}
     folders = dict(application.agents())
     agents |= {module.agent: folders[module.agent] for module in modules if module.agent in folders}
@@ -205,10 +203,8 @@ def fingerprint_of(
 
 def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Iterable[Suite], runs: int) -> Retained:
     """What of a report still holds. Raises ConfigurationError when it has results of inputs that this run has not."""
-    from runner.results.result_json import suite_id
-
-    known = {suite_id(suite): suite for suite in suites}
-    of_cases = {suite_id(source.suite): source for source in sources}
+    known = {suite.name: suite for suite in suites}
+    of_cases = {source.suite.name: source for source in sources}
     found: dict[str, list[Record]] = {}
     for record in saved.results:
         if record["suite"] not in known:

@@ -16,7 +16,7 @@ from runner.errors import BrokenError
 from runner.planning.case_source import CaseSource
 from runner.planning.dependencies import needs_of
 from runner.planning.inputs import CaseInput, GeneratorInput
-from runner.results.model import Suite
+from runner.results.model import Suite, SuiteKind
 
 Generate = Callable[[GeneratorInput], tuple[list[Case], list[str]]]
 """Has cases made, and answers them with warnings."""
@@ -60,7 +60,7 @@ def open_sources(
         connector = options.connector or ""
         suite = Suite(
             id=input.id,
-            kind="agent_test",
+            kind=SuiteKind.CASE_FILE,
             label=name,
             file=str(input.path),
             agent=assistant.id,
@@ -107,7 +107,7 @@ def _generated(
     ids = [case.id for case in cases]
     suite = Suite(
         id=input.id,
-        kind="agent_test",
+        kind=SuiteKind.GENERATED,
         label=input.id,
         file="",
         agent=assistant.id,
@@ -130,7 +130,7 @@ def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: 
     case = Case(id="message", input=input.message)
     suite = Suite(
         id=input.id,
-        kind="agent_test",
+        kind=SuiteKind.MESSAGE,
         label=f'"{input.message}"',
         file="",
         agent=input.agent,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from runner.cli.options import RunOptions
 from runner.durations import in_words
+from runner.results.model import Suite
 
 TEXTS = (
     "app name connector replay record_missing user team ctx simulator on_missing_input before after threshold"
@@ -31,22 +32,16 @@ def flags_of(options: RunOptions) -> tuple[str, ...]:
     return (*words, *(_flag(key) for key in SWITCHES if getattr(options, key)))
 
 
-def command_of(kind: str, id: str, label: str, agent: str, flags: Sequence[str]) -> Callable[[str], str]:
-    """What runs one test of a suite again, by its name.
-
-    Args:
-        kind: of the suite, as are `id`, `label` and `agent`; the label of a message has quotes around it
-        flags: what `flags_of` gave
-    """
-    is_script, is_message = kind == "script_test", label.startswith('"')
+def command_of(suite: Suite, flags: Sequence[str]) -> Callable[[str], str]:
+    """What runs one test of a suite again, by its name; `flags` is what `flags_of` gave."""
     more = list(flags)
-    if "--name" not in flags and not is_script and (is_message or label.startswith(("agents:", "scripts:"))):
-        more += ["--name", agent]
-    command = f"yao-test -i {_quoted(id if is_script else label[1:-1] if is_message else label)}"
+    if "--name" not in flags and (suite.is_message or suite.is_generated):
+        more += ["--name", suite.agent]
+    command = f"yao-test -i {_quoted(suite.input)}"
     rest = "".join(f" {_quoted(word)}" for word in more)
 
     def of(test: str) -> str:
-        if is_message or (is_script and not test.startswith("Test")):  # a module that broke has no test of its name
+        if suite.is_message or (not suite.has_cases and not test.startswith("Test")):  # a broken module has no tests
             return command + rest
         pattern = f"'^{test}$'" if _is_plain(test) else _quoted(f"^{_escaped(test)}$")
         return f"{command} --run {pattern}{rest}"

@@ -6,7 +6,7 @@ Events carry these values (`runner.results.events`), one fold counts them (`runn
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
 from scripttest import Outcome, Status
@@ -17,17 +17,28 @@ if TYPE_CHECKING:
     from runner.results.verdict import Verdict
 
 
+class SuiteKind(Enum):
+    """Where the tests of a suite come from."""
+
+    MODULE = 1
+    """A test module, which has script tests. All others have cases."""
+    CASE_FILE = 2
+    MESSAGE = 3
+    """One message of the command line."""
+    GENERATED = 4
+    """Cases that an agent or a script made for this run."""
+
+
 class Suite(Value):
     """One source of tests."""
 
     id: str
-    """Such as `scripts.expense.setup`."""
-    kind: str
-    """`script_test` for test modules, `agent_test` for case files and messages."""
+    """Such as `scripts.expense.setup`; no other suite of the run has it."""
+    kind: SuiteKind
     label: str
-    """Its file, for people: `expense/src/setup_test.ts`."""
+    """Its file, for people: `expense/src/setup_test.ts`; a message in quotes; the id of a generator."""
     file: str
-    """Absolute path of its file; empty for a message."""
+    """Absolute path of its file; empty when there is none."""
     agent: str
     """Agent id."""
     connector: str = ""
@@ -38,19 +49,30 @@ class Suite(Value):
     """The folder from which reports name files: the repository, else the application; empty when it is not known."""
 
     @property
+    def has_cases(self) -> bool:
+        """Whether its tests are cases, rather than script tests."""
+        return self.kind is not SuiteKind.MODULE
+
+    @property
     def is_message(self) -> bool:
         """Whether it is one message of the command line."""
-        return is_message(self.id)
+        return self.kind is SuiteKind.MESSAGE
 
     @property
     def is_generated(self) -> bool:
         """Whether its cases were made for this run."""
-        return self.id.startswith(("agents:", "scripts:"))
+        return self.kind is SuiteKind.GENERATED
 
+    @property
+    def name(self) -> str:
+        """What the console and reports call it. Where it has cases that is its label, so that the reports of several
+        machines agree."""
+        return self.label if self.has_cases else self.id
 
-def is_message(suite: str) -> bool:
-    """Whether a suite, by its id, is one message of the command line."""
-    return suite.startswith("message ")
+    @property
+    def input(self) -> str:
+        """What stands behind `-i` to run it."""
+        return self.label[1:-1] if self.is_message else self.name
 
 
 class TurnResult(Value):

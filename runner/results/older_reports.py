@@ -1,5 +1,6 @@
-"""Failures of results in reports of earlier versions, which had the decisive error, the texts of the others, and the
-values of the first check only."""
+"""What reports of earlier versions say by their texts only, and `.json` documents, which have the shape of the design
+documents: the kind of a suite, and failures, of which there were the decisive error, the texts of the others, and the
+values of the first check."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.differences import COMPARED, comparable, difference
 from runner.results.failure_json import Named, cause_of
+from runner.results.model import SuiteKind
 from runner.results.turn_json import assertions_of
 from runner.results.value_texts import text_of
 from scripttest import Cause, Failure, Location, StackFrame
@@ -20,6 +22,13 @@ Record = dict[str, Any]
 
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
 _PHASE = re.compile(r" \(in [^()]*\)$")
+
+
+def kind_of_cases(label: str) -> SuiteKind:
+    """Where the cases of a suite come from that has no file."""
+    if label.startswith('"'):
+        return SuiteKind.MESSAGE
+    return SuiteKind.GENERATED if label.startswith(("agents:", "scripts:")) else SuiteKind.CASE_FILE
 
 
 def script_failures(record: Record, named: Named) -> Iterator[Failure]:

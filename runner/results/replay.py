@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
-from runner.results.model import Suite
-from runner.results.report import Record, Report
+from runner.results.report import Report
 from runner.results.result_json import result_of
 from runner.results.snapshot_lines import snapshots_in
+from runner.results.suite_json import suite_of
 
 
 def events_of(report: Report) -> Iterator[Event]:
     """The events of a run that was saved, suite after suite."""
     start, summary = report.start, report.summary
-    suites = {suite["id"]: _suite(suite, results) for suite, results in report.by_suite()}
+    suites = {
+        suite["id"]: suite_of(suite, several_turns=any(record.get("mode") for record in results))
+        for suite, results in report.by_suite()
+    }
     yield RunStart(
         started_at=start["timestamp"],
         version=start["version"],
@@ -46,18 +49,4 @@ def events_of(report: Report) -> Iterator[Event]:
         stopped=stopped,
         not_run=left,
         snapshots=snapshots_in(summary),
-    )
-
-
-def _suite(suite: Record, results: list[Record]) -> Suite:
-    is_message = suite.get("message", suite["kind"] == "agent_test" and suite["label"].startswith('"'))
-    several_turns = suite.get("several_turns", any(record.get("mode") for record in results))
-    return Suite(
-        id=f"message {suite['label']}" if is_message else suite["id"],
-        kind=suite["kind"],
-        label=suite["label"],
-        file=suite["file"],
-        agent=suite["agent"],
-        connector=suite["connector"],
-        multi_turn=several_turns,
     )

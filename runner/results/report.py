@@ -9,9 +9,7 @@ from typing import Any
 
 from runner.results.events import RunStart
 from runner.results.fold import Execution
-from runner.results.model import Suite
-from runner.results.places import path_below
-from runner.results.result_json import suite_id
+from runner.results.suite_json import suite_record
 from runner.results.summary import summary_record, usage_record
 from scripttest.values import Value
 
@@ -61,21 +59,6 @@ class Report(Value):
         return [(suite, found[suite["id"]]) for suite in self.suites]
 
 
-def suite_record(suite: Suite) -> Record:
-    """`{id, kind, label, file, agent, connector, message?, several_turns?}`; `file` is named from the repository, as
-    all places are, `message` tells a message of the command line, and `several_turns` that some case has several."""
-    record: Record = {
-        "id": suite_id(suite),
-        "kind": suite.kind,
-        "label": suite.label,
-        "file": path_below(suite.root, suite.file),
-        "agent": suite.agent,
-        "connector": suite.connector,
-    }
-    marks = {"message": suite.is_message, "several_turns": suite.multi_turn}
-    return record | {key: True for key, holds in marks.items() if holds}
-
-
 def start_record(start: RunStart) -> Record:
     """`Report.start`."""
     record: Record = {
@@ -113,9 +96,9 @@ def _lists(run: Execution) -> list[Record]:
     for suite in run.suites.values():
         ended, listed = run.of_suite[suite.id].total, run.listed.get(suite.id)
         if listed is None:
-            found.append({"id": suite_id(suite), "started": False})
+            found.append({"id": suite.name, "started": False})
         elif (listed.selected, listed.total) != (ended, ended) or suite.id not in run.ended:
-            record = {"id": suite_id(suite), "selected": listed.selected, "total": listed.total}
+            record = {"id": suite.name, "selected": listed.selected, "total": listed.total}
             found.append(record if suite.id in run.ended else {**record, "ended": False})
     return found
 

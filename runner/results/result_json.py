@@ -85,19 +85,14 @@ def _is_odd(values: Iterable[Any]) -> bool:
     return False
 
 
-def suite_id(suite: Suite) -> str:
-    """How a report names a suite; a case file by its label, so that reports of several machines agree."""
-    return suite.label if suite.kind == "agent_test" else suite.id
-
-
 def _record(result: TestResult, suite: Suite) -> Record:
     record: Record
     if result.case is not None:
         from runner.results.case_json import case_record
 
-        record = case_record(result, suite_id(suite))
+        record = case_record(result, suite.name)
     else:
-        record = {"type": "result", "suite": suite_id(suite), "position": result.position}
+        record = {"type": "result", "suite": suite.name, "position": result.position}
         own = result_record(result)
         record |= {"id": own.pop("name"), "script": result.suite, **own}
     if result.run:
@@ -113,7 +108,7 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
     def named(file: str) -> str:
         return os.path.join(root, file) if root and file else file
 
-    if suite.kind == "script_test":
+    if not suite.has_cases:
         outcome, case = outcome_of({**record, "name": str(record["id"])}, named), None
     else:
         from runner.results.case_json import case_of, outcome_of_case

@@ -15,13 +15,13 @@ from runner.results.fold import counted, status_of
 from runner.results.json_text import plain
 from runner.results.report import Record, Report, in_order
 from runner.results.stability_json import from_seed, together
+from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, has_cases
 from runner.results.summary import counts_record, usage_record
 from scripttest import Status
 from scripttest.values import fields_of
 
 STATUSES = tuple(Status)
 _RUN_STATUSES = {status.value: status for status in RunStatus}
-KINDS = ("script_test", "agent_test")
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test ran several times."""
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -141,8 +141,8 @@ class _Reader:
         suites = line.get("suites")
         if suites is None:  # as the first versions wrote it
             agent = str(line.get("agent_id") or "")
-            suites = [_suite(id, "script_test", agent) for id in line.get("scripts") or []]
-            suites += [_suite(label, "agent_test", agent) for label in line.get("inputs") or []]
+            suites = [_suite(id, SCRIPT_TEST, agent) for id in line.get("scripts") or []]
+            suites += [_suite(label, AGENT_TEST, agent) for label in line.get("inputs") or []]
         if not isinstance(suites, list):
             raise _broken(where, '"suites" is not a list', HINT)
         for suite in suites:
@@ -169,9 +169,9 @@ class _Reader:
         suite = record.get("suite") or record.get("script") or ""
         known = self._suites.get(suite)
         if known is None:
-            kind = "script_test" if "script" in record else "agent_test"
+            kind = SCRIPT_TEST if "script" in record else AGENT_TEST
             known = self._suites[suite] = _suite(suite, kind, str(self._start.get("agent_id") or ""))
-        of_script = {"script": suite} if known["kind"] == "script_test" else {}
+        of_script = {} if has_cases(known) else {"script": suite}
         head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
         found = {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
         found.pop("digest", None)  # of the case, for a run that resumes this one
@@ -206,7 +206,7 @@ class _Reader:
             self._summary["snapshots"] = summary["snapshots"]
 
     def _part(self, part: Record, where: str) -> None:
-        is_script = part["type"] == "script_test"
+        is_script = part["type"] == SCRIPT_TEST
         id, about = part.get("script" if is_script else "input"), part.get("summary")
         results = part.get("results")
         if not isinstance(id, str) or not isinstance(results, list) or not isinstance(about, dict):
@@ -294,20 +294,26 @@ def result_problem(record: Record) -> str | None:
         isinstance(item, dict) and isinstance(item.get("message"), str) for item in record.get("warnings") or ()
     ):
         return 'the "warnings" of a result have no message'
-    if not all(isinstance(turn, dict) for turn in record.get("turns") or ()):
-        return 'the "turns" of a result are not objects'
-    if not _all_have_a_status(record):
-        return "a part of a result has no status"
+    if problem := _problem_of_parts(record):
+        return problem
     attempts = (record.get("runs") or record).get("attempts", ())
     if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
         return 'the "runs" of a result have attempts without a status or a duration'
     return None
 
 
-def _all_have_a_status(record: Record) -> bool:
-    """Whether subtests, turns and trials say how they ended."""
-    parts = [part for key in ("steps", "turns", "trials") for part in record.get(key) or ()]
-    return all(isinstance(part, dict) and part.get("status") in STATUSES and _all_have_a_status(part) for part in parts)
+def _problem_of_parts(record: Record) -> str | None:
+    """What is wrong with subtests, turns or trials: they do not say how they ended."""
+    for key in ("steps", "turns", "trials"):
+        parts = record.get(key) or ()
+        if not isinstance(parts, list | tuple) or not all(isinstance(part, dict) for part in parts):
+            return f'the "{key}" of a result are not objects'
+        for part in parts:
+            if part.get("status") not in STATUSES:
+                return f'the "{key}" of a result have no status'
+            if problem := _problem_of_parts(part):
+                return problem
+    return None
 
 
 def _lines_of(text: str) -> Iterator[tuple[int, str]]:

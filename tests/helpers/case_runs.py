@@ -27,7 +27,7 @@ from runner.execution.scheduler import CaseSchedule, run_cases
 from runner.modes.base import CaseEnvironment
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, TestEnd
-from runner.results.model import CaseResult, Suite, TestResult
+from runner.results.model import CaseResult, Suite, SuiteKind, TestResult
 from scripttest import FunctionPool
 
 PATIENCE = 30.0
@@ -49,7 +49,7 @@ def run_here(
     context = build_context(RunOptions(inputs=()), files.root)
     models = CASES.validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
     waited = frozenset(id for case in models for id in case.depends_on)
-    suite = Suite(id="cases", kind="agent_test", label="cases", file="", agent=assistant.id)
+    suite = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="cases", file="", agent=assistant.id)
     source = CaseSource(
         suite=suite,
         assistant=assistant,

@@ -29,6 +29,7 @@ from runner.results.model import (
     CriterionResult,
     ScoreResult,
     Suite,
+    SuiteKind,
     TrialResult,
     TurnResult,
 )
@@ -40,9 +41,11 @@ from scripttest.values import fields_of
 
 FORMATS = ("jsonl", "json", "md", "html", "xml", "ctrf.json", "txt")
 SCRIPTS = Suite(
-    id="scripts.demo.a", kind="script_test", label="demo/src/a_test.ts", file="/app/demo/src/a_test.ts", agent="demo"
+    id="scripts.demo.a", kind=SuiteKind.MODULE, label="demo/src/a_test.ts", file="/app/demo/src/a_test.ts", agent="demo"
 )
-CASES = Suite(id="b.jsonl", kind="agent_test", label="b.jsonl", file="/app/b.jsonl", agent="demo", multi_turn=True)
+CASES = Suite(
+    id="b.jsonl", kind=SuiteKind.CASE_FILE, label="b.jsonl", file="/app/b.jsonl", agent="demo", multi_turn=True
+)
 ENVIRONMENT = {"user_id": "u", "team_id": "t", "locale": "en"}
 
 words = texts.filter(lambda text: "/app" not in text)

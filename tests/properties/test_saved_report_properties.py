@@ -19,6 +19,7 @@ from runner.planning.case_source import CaseSource
 from runner.planning.resume import keep, read_saved, with_saved_options
 from runner.results import saved
 from runner.results.model import Suite
+from runner.results.suite_json import suite_of
 
 Record = dict[str, Any]
 CASES = [
@@ -51,15 +52,13 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
     app.run("-i", case_file(), "-i", "scripts.demo.some", "--runs", str(request.param), "-o", str(path))
     content = path.read_bytes()
     start, *lines = map(json.loads, content.splitlines())
-    suites = tuple(
-        Suite(id=s["id"], kind=s["kind"], label=s["label"], file=s["file"], agent=s["agent"]) for s in start["suites"]
-    )
+    suites = tuple(map(suite_of, start["suites"]))
     done = [key(line) for line in lines if line["type"] == "result"]
     assert len(done) == len(set(done)) >= 6, content
     sources = tuple(
         CaseSource(suite=suite, assistant=None, folder=app.root, selected=len(cases), total=len(cases), cases=list)
         for suite in suites
-        if suite.kind == "agent_test"
+        if suite.has_cases
     )
     return Report(content=content, suites=suites, sources=sources, runs=request.param, all=frozenset(done))
 

@@ -73,8 +73,8 @@ class ConsoleReporter:
     def _suite_start(self, event: SuiteStart, run: Execution) -> None:
         suite = run.suites[event.suite]
         if self._options.dry_run:
-            self._write("".join([f"{self._named(suite)}\n", *[f"  {name}\n" for name in event.tests]]))
-        elif self._detailed and suite.kind == "agent_test":
+            self._write("".join([f"{suite.name}\n", *[f"  {name}\n" for name in event.tests]]))
+        elif self._detailed and suite.has_cases:
             self._write(self._lines().header(suite, event))
         elif self._detailed:
             assert run.start is not None
@@ -96,14 +96,10 @@ class ConsoleReporter:
             ]
             self._write("\n".join(lines) + "\n")
         if not event.selected and not event.total and len(run.suites) > 1:
-            self._write(self._paint(f"○ {self._named(suite)}  no tests\n", "dim"))
+            self._write(self._paint(f"○ {suite.name}  no tests\n", "dim"))
         elif not event.selected:
             reason = f"none of {event.total} matches --run" if event.total else "the module has no Test* function"
-            self._write(self._paint(f"  no tests to run in {self._named(suite)}: {reason}\n", "yellow"))
-
-    @staticmethod
-    def _named(suite: Suite) -> str:
-        return suite.label if suite.kind == "agent_test" else suite.id
+            self._write(self._paint(f"  no tests to run in {suite.name}: {reason}\n", "yellow"))
 
     def _lines(self) -> CaseLines:
         if self._cases is None:
@@ -117,7 +113,7 @@ class ConsoleReporter:
         if outcome.status == Status.FAILED:
             self._failed.append((run.suites[result.suite], result))
         if result.stability is not None:
-            suite = f"{self._named(run.suites[result.suite])} › " if len(run.suites) > 1 else ""
+            suite = f"{run.suites[result.suite].name} › " if len(run.suites) > 1 else ""
             self._stabilities().add(f"{suite}{result.name}", result.stability)
         if outcome.warnings and not self._detailed:
             self._warned.append((run.suites[result.suite], result))
@@ -194,7 +190,7 @@ class ConsoleReporter:
             if number
         ]
         parts += [unjudged(counts.not_judged)] if counts.not_judged else []
-        named = self._named(run.suites[id])
+        named = run.suites[id].name
         self._write(
             f"{self._style.mark(status)} {named}  {', '.join(parts)} ({in_milliseconds(counts.milliseconds)})\n"
         )
@@ -204,7 +200,7 @@ class ConsoleReporter:
         if self._warned and not self._options.quiet:
             text = f"{DOUBLE}\n  {self._paint('Warnings', 'bold')}\n{DOUBLE}\n"
             text += "".join(
-                f"{self._style.mark(result.outcome.status)} {self._named(suite)} › {result.name}\n"
+                f"{self._style.mark(result.outcome.status)} {suite.name} › {result.name}\n"
                 + self._warnings(result.outcome, "  ")
                 for suite, result in self._warned
             )
@@ -216,9 +212,9 @@ class ConsoleReporter:
             text += self._stability.table(self._options.runs)
         if self._options.dry_run:
             tests = sum(start.selected for start in run.listed.values())
-            of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
+            of_cases = any(suite.has_cases for suite in run.suites.values())
             text += f"{count(tests, 'test')} in {count(len(run.suites), 'input' if of_cases else 'module')}\n"
-        elif self._cases is not None and all(suite.kind == "agent_test" for suite in run.suites.values()):
+        elif self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
             text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):
             time = in_milliseconds(event.seconds * 1000)
@@ -228,7 +224,7 @@ class ConsoleReporter:
                 f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped{errors}{warnings} ({time})"
             )
             if len(run.suites) > 1:
-                of_cases = any(suite.kind == "agent_test" for suite in run.suites.values())
+                of_cases = any(suite.has_cases for suite in run.suites.values())
                 summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"
             if event.status == RunStatus.INTERRUPTED:
                 summary = f"interrupted: {summary}"
@@ -247,7 +243,7 @@ class ConsoleReporter:
 
     def _repeat(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""
-        text = self._paint(f"✗ {self._named(suite)} › {result.name}\n", "red")
+        text = self._paint(f"✗ {suite.name} › {result.name}\n", "red")
         with_tree = result.case is not None and result.case.mode != "standard" and not self._detailed
         if with_tree:
             from runner.reporters.console.turn_lines import TurnLines
@@ -281,7 +277,7 @@ class ConsoleReporter:
 
     def _again(self, suite: Suite, result: TestResult) -> str:
         """What to run to see a test once more."""
-        command = command_of(suite.kind, suite.id, suite.label, suite.agent, self._flags)(result.name)
+        command = command_of(suite, self._flags)(result.name)
         return self._paint(f"  Run it again: {command}\n", "cyan")
 
     def _diff_line(self, line: str) -> str:

@@ -14,6 +14,7 @@ from runner.results.report import Record, Report
 from runner.results.result_texts import agents_of, connectors_of
 from runner.results.stability import pass_rate
 from runner.results.stability_json import as_in_seed, stability_summary
+from runner.results.suite_json import has_cases
 from runner.results.summary import summary_record, usage_record
 
 OF_LINES = ("type", "suite", "position", "script", "digest", "assertion_count")
@@ -112,7 +113,7 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     """The document of one suite."""
     counts = counted(results)
     summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
-    if suite["kind"] == "agent_test":
+    if has_cases(suite):
         what = {"input": suite["label"]}
         summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))
     else:
@@ -133,7 +134,7 @@ def _result(suite: Record, record: Record) -> Record:
     rest = dict(as_in_seed(record))
     for key in OF_LINES:
         rest.pop(key, None)
-    return rest if suite["kind"] == "agent_test" else {"name": rest.pop("id"), **rest}
+    return rest if has_cases(suite) else {"name": rest.pop("id"), **rest}
 
 
 def _agent_summary(counts: Record, agent: str, connector: str) -> Record:

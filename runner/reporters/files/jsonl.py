@@ -16,8 +16,9 @@ from runner.results.json_text import json_line
 from runner.results.model import Suite, TestResult
 from runner.results.places import without_root
 from runner.results.report import Record, Report, end_record, start_record
-from runner.results.result_json import ResultLine, line_of, suite_id
+from runner.results.result_json import ResultLine, line_of
 from runner.results.stability_json import figures
+from runner.results.suite_json import has_cases
 
 OF_SOME = ("flags", "runs_per_case", "min_pass_rate")
 """What the start says of some runs."""
@@ -63,7 +64,7 @@ class JsonlReporter:
         if report.text:
             self._file.write(report.text.removesuffix("\n"))
             return
-        total = report.summary["total"] if all(suite["kind"] == "agent_test" for suite in report.suites) else None
+        total = report.summary["total"] if all(has_cases(suite) for suite in report.suites) else None
         self._write(_start_line(report.start, total))
         for warning in report.warnings:
             self._write({"type": "warning", "warning": warning})
@@ -85,7 +86,7 @@ class JsonlReporter:
 
     def _stability(self, result: TestResult, suite: Suite) -> None:
         if result.stability is not None:
-            head = {"type": "stability", "suite": suite_id(suite), "position": result.position, "id": result.name}
+            head = {"type": "stability", "suite": suite.name, "position": result.position, "id": result.name}
             not_judged = {"not_judged": result.outcome.not_judged} if result.outcome.not_judged else {}
             self._write({**head, "status": result.outcome.status, **figures(result.stability), **not_judged})
 
@@ -105,8 +106,8 @@ def _start_line(start: Record, total_cases: int | None) -> Record:
         "timestamp": start["timestamp"],
         "agent_id": ",".join(sorted({suite["agent"] for suite in suites})),
         "total_cases": total_cases,
-        "scripts": [suite["id"] for suite in suites if suite["kind"] == "script_test"],
-        "inputs": [suite["label"] for suite in suites if suite["kind"] == "agent_test"],
+        "scripts": [suite["id"] for suite in suites if not has_cases(suite)],
+        "inputs": [suite["label"] for suite in suites if has_cases(suite)],
         "suites": suites,
         "environment": start["environment"],
         "version": start["version"],

@@ -31,6 +31,7 @@ from runner.results.result_texts import (
     warnings_of,
 )
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.suite_json import has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Cause, Status
@@ -100,7 +101,7 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[s
     indent(element, level=1)
     texts = [_written(element).removesuffix(END)]
     stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
-    class_name = suite["id"] if suite["kind"] == "script_test" else f"{suite['agent']}.{stem}".strip(".")
+    class_name = suite["id"] if not has_cases(suite) else f"{suite['agent']}.{stem}".strip(".")
     same = (_legal(class_name), _legal(file))
     for start in range(0, len(results), BATCH):
         cases = Element("testsuite")
@@ -145,7 +146,7 @@ def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record)
         _failed(case, record, "error" if verdict is Verdict.BROKEN else "failure")
     elif verdict is Verdict.SKIPPED:
         SubElement(case, "skipped", _attributes({"message": record.get("skip_reason")}))
-    if out := _output(record, is_script=suite["kind"] == "script_test"):
+    if out := _output(record, is_script=not has_cases(suite)):
         SubElement(case, "system-out").text = _legal(out)
     if said := [f"warning: {message}{_at(place)}" for message, place in warnings_of(record)]:
         SubElement(case, "system-err").text = _legal("\n".join(said))

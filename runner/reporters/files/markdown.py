@@ -14,6 +14,7 @@ from runner.results.report import Record, Report
 from runner.results.result_texts import agents_of, connectors_of, dollars
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
+from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases
 from runner.results.summary import counts_of, remarks
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
@@ -96,9 +97,9 @@ _SETTINGS = (("User", "user_id"), ("Team", "team_id"), ("Locale", "locale"))
 
 def _title(report: Report) -> str:
     kinds = {suite["kind"] for suite in report.suites}
-    if kinds == {"agent_test"}:
+    if kinds == {AGENT_TEST}:
         return "Agent Test Report"
-    return "Script Test Report" if kinds == {"script_test"} else "Test Report"
+    return "Script Test Report" if kinds == {SCRIPT_TEST} else "Test Report"
 
 
 def _metrics(report: Report) -> list[tuple[str, str]]:
@@ -130,7 +131,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
         rows += [("Obsolete", inline(name)) for name in snapshots.obsolete[:ROWS]]
     if counts["status"] in (RunStatus.ERROR, RunStatus.INTERRUPTED):
         rows.append(("Status", counts["status"]))
-    if len(report.suites) == 1 and report.suites[0]["kind"] == "agent_test":
+    if len(report.suites) == 1 and has_cases(report.suites[0]):
         rows.append(("Input", inline(report.suites[0]["label"])))
     return rows
 

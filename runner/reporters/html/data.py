@@ -22,6 +22,7 @@ from runner.reporters.rerun_command import command_of
 from runner.results.json_text import json_line
 from runner.results.report import Report
 from runner.results.stability import normalised
+from runner.results.suite_json import suite_of
 from runner.results.value_texts import text_of
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
@@ -43,10 +44,7 @@ MARKS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.SKIPPED: "s", Verdict
 def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
     """Name and text of each block; the names begin with `prefix`."""
     places = {suite["id"]: place for place, suite in enumerate(report.suites)}
-    commands = [
-        command_of(suite["kind"], suite["id"], suite["label"], suite["agent"], _flags(suite, report.start))
-        for suite in report.suites
-    ]
+    commands = [command_of(suite_of(suite), _flags(suite, report.start)) for suite in report.suites]
     frames = Frames(report.root)
     rows: list[Record] = []
     starts: list[int] = []

@@ -16,11 +16,11 @@ from runner.execution.recorded import RecordedStream
 from runner.results import events, model
 from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned
 from runner.results.fold import Execution
-from runner.results.model import Suite
+from runner.results.model import Suite, SuiteKind
 from runner.security.secrets import Secrets
 from scripttest import Failure, Outcome
 
-SUITE = Suite(id="suite", kind="agent_test", label="suite", file="", agent="demo")
+SUITE = Suite(id="suite", kind=SuiteKind.CASE_FILE, label="suite", file="", agent="demo")
 
 
 class Heard:

@@ -22,15 +22,15 @@ from runner.reporters.files.github import GithubReporter
 from runner.reporters.multiplexer import Multiplexer
 from runner.results import model
 from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart
-from runner.results.model import CaseResult, Suite
+from runner.results.model import CaseResult, Suite, SuiteKind
 from runner.results.replay import events_of
 from runner.results.saved import read
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
 
 SCRIPTS = Suite(
-    id="scripts.shop.cart", kind="script_test", label="shop/src/cart_test.ts", file="/app/cart_test.ts", agent="shop"
+    id="scripts.shop.cart", kind=SuiteKind.MODULE, label="shop/src/cart_test.ts", file="/app/cart_test.ts", agent="shop"
 )
-CASES = Suite(id="cases", kind="agent_test", label="tests/shop.jsonl", file="/app/shop.jsonl", agent="shop")
+CASES = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="tests/shop.jsonl", file="/app/shop.jsonl", agent="shop")
 TIMER = ResultWarning(
     kind="pending",
     message="an interval is still set",

@@ -86,7 +86,9 @@ def test_a_cause_that_another_version_wrote_is_an_error(cause: str | None, tmp_p
     ),
 )
 def test_a_part_without_a_status_is_said(parts: dict[str, object], tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"run\.jsonl:2: a part of a result has no status"):
+    with pytest.raises(
+        ConfigurationError, match=rf'run\.jsonl:2: the "{next(iter(parts))}" of a result have no status'
+    ):
         load(saved(tmp_path, **parts))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from runner.results import events, model
 from runner.results.events import RunError
-from runner.results.model import Suite
+from runner.results.model import Suite, SuiteKind
 from runner.security.secrets import RedactedStream, Secrets
 from scripttest import Failure, Outcome
 
@@ -192,7 +192,7 @@ def test_events_without_secrets_stay_the_same_object() -> None:
 
 def test_a_secret_does_not_change_what_reporters_know_results_by() -> None:
     secrets = Secrets({"A_KEY": "scripts.expense", "B_KEY": "infrastructure"})
-    suite = Suite(id="scripts.expense", kind="script_test", label="scripts.expense", file="", agent="expense")
+    suite = Suite(id="scripts.expense", kind=SuiteKind.MODULE, label="scripts.expense", file="", agent="expense")
     assert secrets.value(suite) == suite.replace(label="***A_KEY***")
     outcome = Outcome(
         name="T", status="failed", milliseconds=1, failures=(Failure(cause="infrastructure", message="infrastructure"),)

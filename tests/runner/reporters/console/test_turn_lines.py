@@ -16,6 +16,7 @@ from runner.reporters.console.turn_lines import TurnLines
 from runner.reporters.rerun_command import flags_of
 from runner.results import events, model
 from runner.results.fold import Execution
+from runner.results.model import SuiteKind
 
 THREE = """\
 ═══════════════════════════════════════════════════════════════════════════════
@@ -222,7 +223,7 @@ def console(options: RunOptions, suites: tuple[model.Suite, ...], *results: mode
 
 TRIPS = model.Suite(
     id="trips",
-    kind="agent_test",
+    kind=SuiteKind.CASE_FILE,
     label="tests/trips.jsonl",
     file="/app/tests/trips.jsonl",
     agent="hotel",
@@ -230,7 +231,7 @@ TRIPS = model.Suite(
     multi_turn=True,
 )
 OTHERS = model.Suite(
-    id="others", kind="agent_test", label="tests/others.jsonl", file="/app/tests/others.jsonl", agent="hotel"
+    id="others", kind=SuiteKind.CASE_FILE, label="tests/others.jsonl", file="/app/tests/others.jsonl", agent="hotel"
 )
 
 

@@ -1,0 +1,64 @@
+"""Suites as records: where their tests come from is written down, and read again whatever they are called."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.reporters.rerun_command import command_of
+from runner.results.model import Suite, SuiteKind
+from runner.results.suite_json import suite_of, suite_record
+
+
+def suite(kind: SuiteKind, label: str, file: str = "", id: str = "") -> Suite:
+    return Suite(id=id or label, kind=kind, label=label, file=file, agent="shop")
+
+
+SUITES = (
+    suite(SuiteKind.MODULE, "shop/src/cart_test.ts", "/app/shop/src/cart_test.ts", id="scripts.shop.cart"),
+    suite(SuiteKind.CASE_FILE, "tests/a.jsonl", "/app/tests/a.jsonl"),
+    suite(SuiteKind.CASE_FILE, '"a".jsonl', '/app/"a".jsonl'),
+    suite(SuiteKind.CASE_FILE, "agents:a.jsonl", "/app/agents:a.jsonl"),
+    suite(SuiteKind.CASE_FILE, "message a.jsonl", "/app/message a.jsonl"),
+    suite(SuiteKind.MESSAGE, '"Hello you"'),
+    suite(SuiteKind.MESSAGE, '"agents: are they?"'),
+    suite(SuiteKind.GENERATED, "agents:shop.generator?count=3"),
+    suite(SuiteKind.GENERATED, "scripts:tests.shop.make"),
+)
+
+
+@pytest.mark.parametrize("one", SUITES, ids=lambda one: one.label)
+def test_a_suite_is_read_as_it_was_written(one: Suite) -> None:
+    assert suite_of(suite_record(one)) == one.replace(id=one.name)
+
+
+@pytest.mark.parametrize("one", SUITES, ids=lambda one: one.label)
+def test_a_report_without_the_marks_is_read_by_its_labels(one: Suite) -> None:
+    record = suite_record(one)
+    bare = {key: value for key, value in record.items() if key not in ("message", "generated")}
+    assert suite_of(bare).kind is one.kind
+
+
+@pytest.mark.parametrize(
+    ("one", "command"),
+    list(
+        zip(
+            SUITES,
+            (
+                "yao-test -i scripts.shop.cart --run '^TestSum$'",
+                "yao-test -i tests/a.jsonl --run '^TestSum$'",
+                "yao-test -i '\"a\".jsonl' --run '^TestSum$'",
+                "yao-test -i agents:a.jsonl --run '^TestSum$'",
+                "yao-test -i 'message a.jsonl' --run '^TestSum$'",
+                "yao-test -i 'Hello you' --name shop",
+                "yao-test -i 'agents: are they?' --name shop",
+                "yao-test -i 'agents:shop.generator?count=3' --run '^TestSum$' --name shop",
+                "yao-test -i scripts:tests.shop.make --run '^TestSum$' --name shop",
+            ),
+            strict=True,
+        )
+    ),
+    ids=lambda value: value.label if isinstance(value, Suite) else "",
+)
+def test_the_command_that_runs_a_test_again_goes_by_the_kind_of_its_suite(one: Suite, command: str) -> None:
+    assert command_of(one, ())("TestSum") == command
+    assert command_of(suite_of(suite_record(one)), ())("TestSum") == command
