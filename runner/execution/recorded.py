@@ -70,7 +70,9 @@ class RecordedStream(Multiplexer):
         if not unsaid:
             return result
         failures = (*(Failure(cause=Cause.INFRASTRUCTURE, message=miss) for miss in unsaid), *outcome.failures)
-        return result.replace(outcome=outcome.replace(status=Status.FAILED, failures=failures, skip_reason=None))
+        return result.replace(
+            cut_short=False, outcome=outcome.replace(status=Status.FAILED, failures=failures, skip_reason=None)
+        )
 
     def _try(self, work: Callable[[], T]) -> T | None:
         try:

@@ -22,8 +22,6 @@ GRACE = 2.0
 BUDGET_GRACE = 10.0
 """Seconds that they get when a budget is used up."""
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
-CUT = (*REASONS.values(), "given up by --fail-fast", "--max-")
-"""How the reasons begin for which a case is cut short."""
 
 
 class Stop:

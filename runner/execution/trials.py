@@ -54,7 +54,7 @@ class CaseRun:
         trial.end(status=Status.SKIPPED, skip_reason=reason)
         trial.failures.clear()
         trial.skip_reason, trial.score = reason, None
-        result = ended(trial, Status.SKIPPED, sum(turn.milliseconds for turn in trial.turns))
+        result = ended(trial, Status.SKIPPED, sum(turn.milliseconds for turn in trial.turns)).replace(cut_short=True)
         if not self._ended:
             return result
         assert result.case is not None

@@ -36,7 +36,6 @@ from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
 from runner.results.model import TurnResult
 from scripttest import Cause, Status
 
-NOBODY = "no next turn defined"
 NOT_REACHED = "agent completed, goal not reached"
 UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 
@@ -164,7 +163,7 @@ class _Conversation:
         if self._last is None or not awaiting:
             return None
         if self._person is None:
-            self._nobody(NOBODY)
+            self._nobody("no next turn defined", no_next_turn=True)
         elif len(self._trial.turns) >= self._limit:
             self._exceeded()
         else:
@@ -257,8 +256,8 @@ class _Conversation:
         else:
             trial.skip_reason = f"simulator error: {why}"
 
-    def _nobody(self, why: str, skip: bool = False) -> None:
-        """The agent waits, and nobody answers. `skip` overrules what the case says."""
+    def _nobody(self, why: str, skip: bool = False, no_next_turn: bool = False) -> None:
+        """The agent waits, and nobody answers. `skip` overrules what the case says; `no_next_turn`: nobody could."""
         trial = self._trial
         assert self._last is not None
         exchange = self._last.exchange
@@ -273,6 +272,7 @@ class _Conversation:
             status=Status.SKIPPED,
             skip_reason=reason,
             question=question or None,
+            no_next_turn=no_next_turn,
         )
         if self._missing == "fail" and not skip:
             trial.turns.append(turn.replace(status=Status.FAILED, skip_reason=None, error=reason))

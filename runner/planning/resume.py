@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 from runner.cli.options import RunOptions, absolute
 from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
-from runner.execution.stopping import CUT
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 from scripttest.values import Value
@@ -288,8 +287,9 @@ def _says_origin(start: Record) -> bool:
 
 
 def _counts(record: Record) -> bool:
-    reason = record.get("skip_reason") or ""
-    return not (verdict_in(record) is Verdict.BROKEN or (record["status"] == Status.SKIPPED and reason.startswith(CUT)))
+    from runner.results.case_json import is_cut_short
+
+    return not (verdict_in(record) is Verdict.BROKEN or is_cut_short(record))
 
 
 def _current(source: CaseSource, records: list[Record]) -> tuple[list[Record], list[str]]:

@@ -84,6 +84,8 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
         record["assertion_count"] = outcome.assertions
     if outcome.skip_reason:
         record["skip_reason"] = outcome.skip_reason
+        if is_cut_short(record) or result.cut_short:  # also what only reads as if it were
+            record["cut_short"] = result.cut_short
     if outcome.warnings:
         record["warnings"] = warning_records(outcome)
     if case.tools:
@@ -194,3 +196,12 @@ def outcome_of_case(record: Record, named: Named) -> Outcome:
         warnings=warnings_of(record, named),
         not_judged=record.get("not_judged", 0),
     )
+
+
+def is_cut_short(record: Record) -> bool:
+    """Whether the run of a record ended before its case did."""
+    if "cut_short" in record or record["status"] != Status.SKIPPED or not record.get("skip_reason"):
+        return bool(record.get("cut_short"))
+    from runner.results.older_reports import was_cut_short
+
+    return was_cut_short(record)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.execution.stopping import CUT
 from runner.results.events import (
     AttemptEnd,
     Event,
@@ -22,7 +21,6 @@ from runner.results.events import (
 )
 from runner.results.model import Suite, TestResult
 from runner.results.verdict import Verdict, verdict_in, verdict_on
-from scripttest import Status
 
 if TYPE_CHECKING:
     from runner.results.result_json import ResultLine
@@ -188,7 +186,7 @@ class Execution:
             place = self._places[result.suite]
             self.counts.add(result, place)
             self.of_suite[result.suite].add(result, place)
-            self.cut += result.outcome.status == Status.SKIPPED and (result.outcome.skip_reason or "").startswith(CUT)
+            self.cut += result.cut_short
         elif isinstance(event, TestStart):
             self.running[event.suite, event.position, event.run] = event.name
         elif isinstance(event, TurnStart):

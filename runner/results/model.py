@@ -101,6 +101,8 @@ class TurnResult(Value):
     """What else to say: `Goal achieved: ...`."""
     question: str | None = None
     """What the agent had asked, where nobody answered."""
+    no_next_turn: bool = False
+    """Whether the agent waited and nobody was there who could answer: no further turn, no simulator, no person."""
     attachments: tuple[dict[str, Any], ...] = ()
     """The files that were sent with the input, as in `CaseResult`."""
 
@@ -315,3 +317,5 @@ class TestResult(Value):
     """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
     digest: str = ""
     """A hash of its case, for a run that resumes this one."""
+    cut_short: bool = False
+    """Whether the run ended before the case did: it is skipped, and has no verdict."""

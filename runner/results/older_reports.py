@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
+_CUT = ("interrupted", "terminated", "the terminal is gone", "given up by --fail-fast", "--max-")
+"""How the reasons began for which a case was cut short."""
 _FRAME = re.compile(r"at (.*) \((.*):(\d+):(\d+)\)")
 _PHASE = re.compile(r" \(in [^()]*\)$")
 
@@ -29,6 +31,16 @@ def kind_of_cases(label: str) -> SuiteKind:
     if label.startswith('"'):
         return SuiteKind.MESSAGE
     return SuiteKind.GENERATED if label.startswith(("agents:", "scripts:")) else SuiteKind.CASE_FILE
+
+
+def has_no_next_turn(turn: Record) -> bool:
+    """Whether nobody was there who could answer, in a turn."""
+    return str(turn.get("skip_reason") or turn.get("error")).endswith("no next turn defined")
+
+
+def was_cut_short(record: Record) -> bool:
+    """Whether the run ended before a case did that it counts as skipped."""
+    return "input" in record and str(record.get("skip_reason")).startswith(_CUT)
 
 
 def script_failures(record: Record, named: Named) -> Iterator[Failure]:

@@ -110,10 +110,12 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
 
     if not suite.has_cases:
         outcome, case = outcome_of({**record, "name": str(record["id"])}, named), None
+        cut_short = False
     else:
-        from runner.results.case_json import case_of, outcome_of_case
+        from runner.results.case_json import case_of, is_cut_short, outcome_of_case
 
         outcome, case = outcome_of_case(record, named), case_of(record)
+        cut_short = is_cut_short(record)
     attempts, stability = attempts_in(record)
     return TestResult(
         suite=suite.id,
@@ -125,4 +127,5 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
         run=record.get("run", 0),
         attempts=attempts,
         stability=stability,
+        cut_short=cut_short,
     )

@@ -28,8 +28,8 @@ IN_SEED = {"count": "runs", "attempts": "run_details"}
 OF_SCRIPTS = ("not_judged", "steps", "warnings", "logs", "log_levels")
 OF_CASES = tuple(
     """
-    not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason warnings
-    tools connector model_calls usage sent attachments line tags metadata logs log_levels
+    not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason cut_short
+    warnings tools connector model_calls usage sent attachments line tags metadata logs log_levels
     """.split()
 )
 """The last keys of a result, in their order."""

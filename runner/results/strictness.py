@@ -15,9 +15,8 @@ def strict(result: TestResult) -> TestResult:
     if not outcome.warnings:
         return result
     failures = (*outcome.failures, *map(_failure, outcome.warnings))
-    return result.replace(
-        outcome=outcome.replace(status=Status.FAILED, failures=failures, warnings=(), skip_reason=None)
-    )
+    outcome = outcome.replace(status=Status.FAILED, failures=failures, warnings=(), skip_reason=None)
+    return result.replace(outcome=outcome, cut_short=False)
 
 
 def _failure(warning: ResultWarning) -> Failure:

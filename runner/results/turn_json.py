@@ -15,7 +15,8 @@ Record = dict[str, Any]
 
 def turn_record(turn: TurnResult) -> Record:
     """`{turn, input, input_source, status, output, response?, tool_calls?, awaiting_input, awaiting_reason?,
-    attachments?, input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, duration_ms}`."""
+    attachments?, input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, no_next_turn?,
+    duration_ms}`."""
     record: Record = {
         "turn": turn.turn,
         "input": turn.input,
@@ -38,6 +39,7 @@ def turn_record(turn: TurnResult) -> Record:
         "error": turn.error,
         "skip_reason": turn.skip_reason,
         "question": turn.question,
+        "no_next_turn": turn.no_next_turn,
         "note": turn.note,
     }
     record |= {key: value for key, value in more.items() if value}
@@ -66,6 +68,7 @@ def turn_of(item: Record) -> TurnResult:
         skip_reason=item.get("skip_reason"),
         note=item.get("note"),
         question=item.get("question"),
+        no_next_turn=_has_no_next_turn(item),
         attachments=tuple(item.get("attachments") or ()),
     )
 
@@ -86,6 +89,14 @@ def tool_of(item: Record) -> ToolUse:
         result=item.get("result"),
         error=item.get("error"),
     )
+
+
+def _has_no_next_turn(item: Record) -> bool:
+    if "no_next_turn" in item or not (item.get("skip_reason") or item.get("error")):
+        return bool(item.get("no_next_turn"))
+    from runner.results.older_reports import has_no_next_turn
+
+    return has_no_next_turn(item)
 
 
 def checkpoint_record(checkpoint: CheckpointResult) -> Record:

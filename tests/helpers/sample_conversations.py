@@ -130,6 +130,7 @@ WITHOUT_ANSWER = result(
                 status="skipped",
                 skip_reason="Agent awaiting input, no next turn defined",
                 question="Please give me a reference number.",
+                no_next_turn=True,
             ),
         ),
     ),

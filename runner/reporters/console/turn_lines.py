@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 WHOLE_TEXT_LIMIT = 4000
 """Characters of an answer that are shown with `-v`."""
-NO_NEXT_TURN = "no next turn defined"
-"""Ends the reason of a turn that nobody could say anything in."""
 MORE_TURNS = "Add more turns, use --interactive, or configure simulator"
-"""What helps then."""
+"""What helps where nobody could answer an agent."""
 
 _SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Human] "}
 _COLORS: dict[str, str] = {
@@ -119,7 +117,7 @@ class TurnLines:
             details.append(self._style.paint(f"Error: {turn.error}", "red"))
         if turn.question:
             details.append(f'Agent asked: "{one_line(turn.question).removesuffix(".")}"')
-        if (turn.skip_reason or turn.error or "").endswith(NO_NEXT_TURN):
+        if turn.no_next_turn:
             details.append(f"Hint: {MORE_TURNS}")
         if turn.note:
             details.append(turn.note)

@@ -102,6 +102,7 @@ def test_a_turn_says_why_it_was_skipped_and_what_was_asked() -> None:
         "awaiting_input": False,
         "skip_reason": "Agent awaiting input, no next turn defined",
         "question": "Please give me a reference number.",
+        "no_next_turn": True,
         "duration_ms": 0,
     }
 

@@ -1,0 +1,69 @@
+"""A case that was cut short is known by a field, whatever the reason says; so is a turn in which nobody could answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runner.results import events, model
+from runner.results.case_json import case_record, is_cut_short
+from runner.results.fold import Execution
+from runner.results.model import CaseResult, SuiteKind, TurnResult
+from runner.results.result_json import result_line, result_of
+from runner.results.turn_json import turn_of, turn_record
+from scripttest import Outcome, Status
+
+SUITE = model.Suite(id="/app/a.jsonl", kind=SuiteKind.CASE_FILE, label="a.jsonl", file="/app/a.jsonl", agent="shop")
+
+
+def skipped(reason: str, cut_short: bool) -> model.TestResult:
+    return model.TestResult(
+        suite=SUITE.id,
+        name="T1",
+        position=0,
+        outcome=Outcome(name="T1", status=Status.SKIPPED, milliseconds=3, skip_reason=reason),
+        case=CaseResult(title=None, input="Hi"),
+        cut_short=cut_short,
+    )
+
+
+REASONS = ("interrupted", "terminated", "the terminal is gone", "--max-cost 1 is used up ($1.2)", "later", "a new word")
+
+
+@pytest.mark.parametrize("cut_short", [True, False])
+@pytest.mark.parametrize("reason", REASONS)
+def test_what_was_cut_short_is_counted_and_read_whatever_its_reason_says(reason: str, cut_short: bool) -> None:
+    result = skipped(reason, cut_short)
+    run = Execution()
+    run.add(events.RunStart(started_at="", version="", suites=(SUITE,), environment={}))
+    run.add(events.TestEnd(result=result))
+    assert (run.cut, run.counts.skipped) == (int(cut_short), 1)
+
+    line = result_line(result, SUITE)
+    assert is_cut_short(line) is cut_short
+    assert result_of(SUITE, 0, line) == result
+    assert line.get("cut_short", False) is cut_short
+    assert "cut_short" not in case_record(skipped("later", False))
+
+
+@pytest.mark.parametrize("reason", [*REASONS[:4], "given up by --fail-fast"])
+def test_a_report_of_an_earlier_version_is_read_by_its_texts(reason: str) -> None:
+    record = case_record(skipped(reason, True))
+    del record["cut_short"]
+    assert is_cut_short(record)
+    assert not is_cut_short({**record, "status": "failed"})
+    assert not is_cut_short({**record, "skip_reason": "later"})
+
+
+@pytest.mark.parametrize("said", ({"skip_reason": "nobody is there"}, {"error": "nobody is there"}))
+@pytest.mark.parametrize("no_next_turn", [True, False])
+def test_a_turn_in_which_nobody_could_answer_is_read(said: dict[str, Any], no_next_turn: bool) -> None:
+    turn = TurnResult(turn=2, input=None, source="", status=Status.SKIPPED, no_next_turn=no_next_turn, **said)
+    assert turn_of(turn_record(turn)) == turn
+
+
+def test_such_a_turn_of_an_earlier_version_is_read_by_its_text() -> None:
+    turn = {"turn": 2, "status": "skipped", "skip_reason": "Agent awaiting input, no next turn defined"}
+    assert turn_of(turn).no_next_turn
+    assert not turn_of({**turn, "skip_reason": "Agent awaiting input, terminal closed"}).no_next_turn
