@@ -6,6 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from scripttest import Cause, Failure, code_frame
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -27,6 +28,17 @@ class AgentError(Exception):
         self.hint = hint
         self.infrastructure = infrastructure
         """Whether a model host, a tool server or a judge failed, rather than the agent."""
+
+    @property
+    def failure(self) -> Failure:
+        """The failure of a case that it is."""
+        hint = f". {self.hint}" if self.hint else ""
+        return Failure(
+            cause=Cause.INFRASTRUCTURE if self.infrastructure else Cause.ERROR,
+            message=f"agent error: {self.message}{hint}",
+            frames=self.frames,
+            code_frame=code_frame(self.frames[0].location) if self.frames else "",
+        )
 
     @property
     def placed(self) -> str:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.connectors.base import Origin
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -27,17 +28,6 @@ def read_messages(value: Any) -> Messages | None:
         else:
             return None
     return messages
-
-
-class Origin(Value):
-    """The case, or script test, that something happens for; recordings of model calls are kept by it."""
-
-    suite: str = ""
-    """Id of the suite; empty outside of runs."""
-    case: str = ""
-    """Id of the case or name of the test; `@hooks` and `@generate` for what belongs to a whole suite."""
-    run: int = 1
-    """Which run of the case, from 1."""
 
 
 class ModelCall(Value):

@@ -38,7 +38,7 @@ class Helpers:
             AgentError: it failed, or its answer is no verdict.
             ConfigurationError: there is no such agent.
         """
-        from runner.agents.answers import verdict_of
+        from runner.agents.helper_answers import verdict_of
 
         return verdict_of(agent, (await self.ask(agent, "validator", payload, options, chat)).output)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings import HostProcesses, ProcessError, envelope, revived
 from runner.agents.answer import AgentError, completion_record
-from runner.agents.answers import verdict_of
 from runner.agents.chat import Chat, Messages, read_messages
+from runner.agents.helper_answers import verdict_of
 from runner.agents.mcp.answers import processes as mcp_processes
 from runner.agents.mocked import mocked_process
 from runner.agents.runtime import Runtime, Scope

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import SCRIPT_GLOBALS, HostProcesses, ProcessError
 from runner.agents.assistant import Assistants
-from runner.agents.chat import Chat, Origin
+from runner.agents.chat import Chat
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
 from runner.agents.runtime import Runtime, Scope
 from runner.application.application import Application
+from runner.connectors.base import Origin
 from runner.connectors.load import Connectors
 from runner.connectors.timing import CaseTime
 from scripttest import FunctionPool
-
-if TYPE_CHECKING:
-    from runner.execution.stopping import Stop
 
 if TYPE_CHECKING:
     from runner.connectors.recording import Recording
@@ -80,9 +78,9 @@ class AgentService:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
 
-    def run(self, work: Coroutine[Any, Any, T], stop: Stop | None = None) -> T:
-        """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended. The end
-        of the time that `stop` leaves cancels it too, and after `close` nothing runs: CancelledError."""
+    def run(self, work: Coroutine[Any, Any, T], is_over: Callable[[], bool] | None = None) -> T:
+        """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended. When
+        `is_over` says so it is cancelled too, and after `close` nothing runs: CancelledError."""
         if self._loop.is_closed():
             work.close()
             raise asyncio.CancelledError
@@ -98,7 +96,7 @@ class AgentService:
         task = asyncio.run_coroutine_threadsafe(start(), self._loop).result()
         try:
             while not ended.wait(LOOK):
-                if stop is not None and stop.over:
+                if is_over is not None and is_over():
                     self._cancel(task, ended)
                     raise asyncio.CancelledError
         except KeyboardInterrupt:

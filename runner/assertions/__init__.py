@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runner.assertions.base import Evidence, Judges, Kind
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 
 TYPES = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 
 class ToolUse(Value):

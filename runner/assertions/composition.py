@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from runner.assertions.base import AssertionResult, Evidence, Judges
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 MAX_LEVELS = 20
 
@@ -112,8 +112,8 @@ def _levels(value: Any) -> int:
 
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
-    from runner.cases.fields import as_checked, known_fields
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
+    from runner.shapes.fields import as_checked, known_fields
 
     if isinstance(item, str):
         item = {"type": item}

@@ -10,7 +10,7 @@ from runner.assertions.verdicts import decide, show
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 _LONG = 80
 """From this length on, where two texts differ is said, in characters."""

@@ -9,7 +9,7 @@ from runner.assertions.verdicts import decide, show
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 
 async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:

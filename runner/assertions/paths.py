@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.assertions.base import Evidence, Judges, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 _STEP = re.compile(r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+""")
 """A step of a plain path."""

@@ -11,7 +11,7 @@ from runner.assertions.verdicts import decide
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 _AT_ONCE = 0.02
 """Seconds for which a search may keep the other cases waiting; what takes longer goes on on a thread."""

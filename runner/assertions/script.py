@@ -11,7 +11,7 @@ from runner.assertions.verdicts import show
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 ROLES = ("Validate", "Assert")
 """The functions that a reference means which names none."""

@@ -11,7 +11,7 @@ from runner.assertions.verdicts import decide, shorten
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, ToolUse, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 _VERBS = {"exact": "to call exactly", "in_order": "to call, in this order,", "any_order": "to call, in any order,"}
 

@@ -8,7 +8,7 @@ from runner.assertions.base import Kind, Verdict
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 
 async def snapshot(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:

@@ -10,7 +10,7 @@ from runner.assertions.verdicts import decide
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 
 async def contains(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runner.assertions.base import Evidence, Judges, ToolUse, Verdict
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 
 async def tool_called(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:

@@ -10,7 +10,7 @@ from runner.assertions.base import NotEvaluated, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 LIMIT = 500
 """Longest value in a message, in characters."""

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from runner.application.json_parts import JsonPath
 from runner.assertions import problem as assertion_problem
+from runner.assertions.model import Assertion
 from runner.cases.attachments import Reference, absence_of, parts_of_case, problem_of
-from runner.cases.model import Assertion, Case, Mode
+from runner.cases.model import Case, Mode
 from runner.cases.problems import Finding
 from runner.durations import seconds_of
 from runner.errors import ConfigurationError

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal
 
 from runner.assertions import TYPES
-from runner.cases.declared import Field, Model, Schema, Shaped, schema_of, validator_of
+from runner.assertions.model import Assertion, Assertions, OneOrMany
 from runner.cases.kinds import model_of
-from runner.cases.model import Assertion, Assertions, CallOptions, Case, Message, Mode, OneOrMany, Part
-from runner.cases.numbers import FreeObject, FreeValue
+from runner.cases.model import CallOptions, Case, Message, Mode, Part
+from runner.shapes.declared import Field, Model, Schema, Shaped, schema_of, validator_of
+from runner.shapes.numbers import FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
 

@@ -11,14 +11,15 @@ from functools import lru_cache
 from typing import Any
 
 from runner.application.json_parts import JsonPath
-from runner.cases.declared import Model, ValidationError, fields_of, schema_of
-from runner.cases.fields import known_fields, model_at, same_fields
+from runner.assertions.model import Assertion
 from runner.cases.http_replies import UNKNOWN_PART, known_parts
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
-from runner.cases.model import Assertion, Case
-from runner.cases.numbers import TOO_LARGE
+from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
+from runner.shapes.declared import Model, ValidationError, fields_of, schema_of
+from runner.shapes.fields import known_fields, model_at, same_fields
+from runner.shapes.numbers import TOO_LARGE
 from scripttest.values import Value
 
 _SHAPES = {

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError
 
-from runner.cases.declared import Shaped, changed
-from runner.cases.numbers import FreeObject
+from runner.shapes.declared import Shaped, changed
+from runner.shapes.numbers import FreeObject
 
 UNKNOWN_PART = "unknown_part"
 """Type of the complaint; its `at` is where among the replies the part is."""

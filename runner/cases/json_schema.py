@@ -1,5 +1,5 @@
 """The JSON Schema of cases of all modes, for editors: what pydantic makes of the models, with what the models leave to
-`runner.cases.fields`, `runner.cases.checks` and `runner.cases.conversation_checks`. The fields of a case decide which
+`runner.shapes.fields`, `runner.cases.checks` and `runner.cases.conversation_checks`. The fields of a case decide which
 mode's schema holds for it."""
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema
 
 from runner.assertions import TYPES, type_named
+from runner.assertions import model as assertion_model
 from runner.cases import conversations, model
-from runner.cases.declared import Model, fields_of, schema_of
-from runner.cases.fields import same_fields
 from runner.cases.listing import LISTS
+from runner.shapes.declared import Model, fields_of, schema_of
+from runner.shapes.fields import same_fields
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -169,7 +170,7 @@ def _or_null(rules: dict[str, Any]) -> dict[str, Any]:
 
 
 def _models() -> dict[str, type[Model]]:
-    found = [*vars(model).values(), *vars(conversations).values()]
+    found = [*vars(assertion_model).values(), *vars(model).values(), *vars(conversations).values()]
     return {cls.__name__: cls for cls in found if isinstance(cls, type) and issubclass(cls, Model)}
 
 
@@ -246,7 +247,7 @@ def _descriptions(cls: type[Model]) -> dict[str, str]:
     """The strings beneath the fields of a model, its base's too."""
     found: dict[str, str] = {}
     for owner in reversed(cls.__mro__):
-        if not owner.__module__.startswith("runner.cases."):
+        if not owner.__module__.startswith(("runner.cases.", "runner.assertions.")):
             continue
         body = ast.parse(inspect.getsource(owner)).body[0]
         assert isinstance(body, ast.ClassDef)

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.application.json_parts import JsonPath
-from runner.cases.declared import Model
-from runner.cases.fields import as_checked, known_fields
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
+from runner.shapes.declared import Model
+from runner.shapes.fields import as_checked, known_fields
 
 DECIDING = ("mode", "turns", "type", "checkpoints", "simulator")
 """Fields that make a case anything but a standard one."""

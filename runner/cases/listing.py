@@ -15,9 +15,9 @@ from pydantic_core import from_json
 
 from runner.application.json_parts import Part, parts_of
 from runner.cases.entries import Entry, without_noise
-from runner.cases.fields import FREE
 from runner.cases.problems import Problem, Problems, problem_at
 from runner.errors import did_you_mean
+from runner.shapes.fields import FREE
 
 LISTS = ("tests", "cases")
 DEFAULTS = "defaults"

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.cases.attachments import content_of
-from runner.cases.fields import FREE
 from runner.cases.model import Case, Message, Part
+from runner.shapes.fields import FREE
 
 if TYPE_CHECKING:
     from runner.cases.conversations import ConversationTurn, Turn

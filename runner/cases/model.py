@@ -1,7 +1,7 @@
 """The shape of a case file's standard cases (seeds 004 and 001; specification, section 5), as models; the other modes'
 are in `runner.cases.conversations`.
 
-Unknown fields are errors, but for those that start with `x-`, which `runner.cases.fields` takes away before. Defaults
+Unknown fields are errors, but for those that start with `x-`, which `runner.shapes.fields` takes away before. Defaults
 that are objects come from factories: any other mutable default would be copied deeply, for each case. `yao-test schema`
 prints their JSON Schema; a string beneath a field is its description there. What models cannot say is in
 `runner.cases.checks`.
@@ -12,13 +12,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
-from runner.assertions import TYPES
-from runner.cases import declared
-from runner.cases.declared import Field, Model, Schema, Shaped, changed, in_order
+from runner.assertions.model import Assertions
 from runner.cases.http_replies import HttpReplies
-from runner.cases.numbers import FreeObject, FreeValue
+from runner.shapes import declared
+from runner.shapes.declared import Field, Model
+from runner.shapes.numbers import FreeObject, FreeValue
 
-AssertionType = Annotated[str, Shaped(lambda _: {"type": "literal", "expected": list(TYPES)})]
 PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
 
 
@@ -90,44 +89,6 @@ class Message(OpenModel):
     """A text, a part, or a list of parts."""
 
 
-class AssertionOptions(Model):
-    """Options of `agent` and `script` assertions."""
-
-    connector: str | None = None
-    """Id of the connector that the judging agent uses."""
-    metadata: FreeObject = Field(default_factory=dict)
-    """What the judge is told besides: `criteria` and anything else."""
-
-
-class Assertion(Model):
-    """One check on the output."""
-
-    type: AssertionType = "equals"
-    """What is checked."""
-    value: FreeValue = None
-    """What is expected; its meaning depends on the type."""
-    path: str | None = None
-    """Where in the output: `$.a[0].b` or `a.b`."""
-    pattern: str | None = None
-    """Regular expression of `regex`, in the syntax of Go (RE2)."""
-    name: str | None = None
-    """Tool name of `tool_called`; name of a `snapshot`."""
-    script: str | None = None
-    """Script function of `script`: `scripts.test.Assert`."""
-    use: str | None = None
-    """Who judges: `agents:<id>` of `agent`, `scripts:<module>` of `script`."""
-    criteria: str | None = None
-    """What the judging agent goes by."""
-    options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
-    """Options of `agent` and `script`."""
-    mode: Literal["exact", "in_order", "any_order"] | None = None
-    """Of `tool_sequence`: how strictly the order counts."""
-    message: str | None = None
-    """What to say when it fails."""
-    negate: bool = False
-    """Whether it passes when the check fails."""
-
-
 class Mocks(Model):
     """Stand-ins for what hooks and tools call, for the length of the case."""
 
@@ -139,22 +100,6 @@ class Mocks(Model):
     """`GET https://host/path` or pattern → the response."""
     now: str | None = None
     """RFC 3339: the time that scripts see."""
-
-
-def _or_bare_name(schema: Schema) -> Schema:
-    """Lets a bare type name stand for `{"type": name}`."""
-    names = declared.schema_of(AssertionType)
-    return in_order(schema, changed(names, lambda name: Assertion(type=name)))
-
-
-def _or_one(schema: Schema) -> Schema:
-    return in_order(schema, changed(schema["items_schema"], lambda element: [element]))
-
-
-OneOrMany = Shaped(_or_one)
-"""Lets a single element stand for a list of one."""
-Assertions = Annotated[list[Annotated[Assertion, Shaped(_or_bare_name)]], OneOrMany]
-"""One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
 
 
 class Case(Model):
@@ -202,5 +147,4 @@ class Case(Model):
     """Parts to add to the last message of the user."""
 
 
-_ASSERTION_OPTIONS: AssertionOptions = AssertionOptions()
 _CALL_OPTIONS: CallOptions = CallOptions()

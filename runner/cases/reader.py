@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from runner.cases.checks import findings_of
+from runner.cases.dependencies import Needs, needs_of
 from runner.cases.graph import Fault, faults
 from runner.cases.model import Case, Mode
 from runner.cases.problems import Finding, Problems
@@ -18,7 +19,6 @@ from runner.cases.references import references_of
 from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
 from runner.errors import ConfigurationError
-from runner.planning.dependencies import Needs, needs_of
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15

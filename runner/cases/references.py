@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from runner.cases.model import Assertion, Case, Mode
+from runner.assertions.model import Assertion
+from runner.cases.model import Case, Mode
 from scripttest.values import Value
 
 if TYPE_CHECKING:

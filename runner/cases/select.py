@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runner.cases.model import Case
-from runner.planning.filters import matcher
+from runner.filters import matcher
 
 Chosen = Callable[[Case], bool]
 

@@ -11,14 +11,14 @@ from typing import Any
 from pydantic_core import from_json
 
 from runner.application.json_parts import KEEP_ONE, JsonPath, given_twice, repeated_keys, repeats_keys
-from runner.cases.declared import ValidationError, schema_of, validator_of
 from runner.cases.entries import Entry, Splitter, without_noise
 from runner.cases.explain import at, explain
-from runner.cases.fields import FREE
 from runner.cases.kinds import as_case, unknown_mode
 from runner.cases.listing import entries_in, list_of
 from runner.cases.model import Case
 from runner.cases.problems import Finding, Problem, Problems, problem_at
+from runner.shapes.declared import ValidationError, schema_of, validator_of
+from runner.shapes.fields import FREE
 from scripttest.values import Value
 
 _AT_ONCE = 500

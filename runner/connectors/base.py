@@ -17,6 +17,17 @@ from scripttest.values import Value
 Message = dict[str, Any]
 
 
+class Origin(Value):
+    """The case, or script test, that something happens for; recordings of model calls are kept by it."""
+
+    suite: str = ""
+    """Id of the suite; empty outside of runs."""
+    case: str = ""
+    """Id of the case or name of the test; `@hooks` and `@generate` for what belongs to a whole suite."""
+    run: int = 1
+    """Which run of the case, from 1."""
+
+
 class ToolCall(Value):
     """A call that the model asks for."""
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from runner.cli.options import RunOptions, absolute
-from runner.connectors.base import Completion, ConnectorError, ModelRequest
+from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
 from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
 from runner.connectors.recordings import (
     SUFFIX,
@@ -39,7 +39,6 @@ from scripttest import Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.agents.chat import Origin
     from runner.connectors.load import Connectors
 
 Mode = Literal["record", "replay", "missing"]

@@ -9,7 +9,7 @@ from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.cases.messages import input_of
-from scripttest import Cause, Failure, FunctionCall, HostError, code_frame
+from scripttest import Cause, Failure, FunctionCall, HostError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -30,17 +30,17 @@ class HookError(Exception):
 class Hook(Value):
     """On whose behalf hooks are called."""
 
-    setting: CaseEnvironment
+    environment: CaseEnvironment
     assistant: Assistant
     chat: Chat
 
     async def call(self, reference: str, kind: str, arguments: list[Any]) -> Any:
         """What a hook returned; of an object with `data`, that. `kind` is for messages. Raises HookError."""
-        runtime = self.setting.runtime
+        runtime = self.environment.runtime
         scope = Scope(chat=self.chat, assistant=self.assistant, context=self.chat.context, depth=0)
         try:
             found = await find_function(
-                reference, (), self.assistant.folder, self.setting.application, runtime.functions
+                reference, (), self.assistant.folder, self.environment.application, runtime.functions
             )
             call = FunctionCall(
                 script=found.script,
@@ -59,21 +59,10 @@ class Hook(Value):
             ) from error
         except AgentError as error:
             cause = Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP
-            raise HookError(agent_failure(error).replace(cause=cause, message=error.message)) from error
+            raise HookError(error.failure.replace(cause=cause, message=error.message)) from error
         except HostError as error:
             raise HookError(Failure(cause=Cause.INFRASTRUCTURE, message=error.message)) from error
         return value["data"] if isinstance(value, dict) and "data" in value else value
-
-
-def agent_failure(error: AgentError) -> Failure:
-    """The failure that an agent error is."""
-    failure = Failure(
-        cause=Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR,
-        message="agent error: " + error.message + (f". {error.hint}" if error.hint else ""),
-    )
-    if not error.frames:
-        return failure
-    return failure.replace(frames=error.frames, code_frame=code_frame(error.frames[0].location))
 
 
 def case_record(case: Case) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def _read_verdict(module: str, test: str, name: str, args: list[Any]) -> dict[st
     """The verdict in what the mock of a validator answered: `[validator, output]`."""
     from bindings import ProcessError
     from runner.agents.answer import AgentError
-    from runner.agents.answers import verdict_of
+    from runner.agents.helper_answers import verdict_of
 
     try:
         return verdict_of(*args)

@@ -12,14 +12,15 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.chat import Chat, Origin
+from runner.agents.chat import Chat
+from runner.connectors.base import Origin
 from runner.durations import in_words
+from runner.execution.dependencies import DependencyState
 from runner.execution.hooks import Hook, HookError, case_record
 from runner.execution.repetition import Repetition
 from runner.execution.trials import CaseRun
 from runner.modes.base import CaseAttempt, CaseEnvironment
 from runner.planning.case_source import CaseSource
-from runner.planning.dependencies import Progress
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.results.model import TestResult
 from scripttest import Cause, Failure
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 class CaseSchedule(Value):
     """How to run them."""
 
-    setting: CaseEnvironment
+    environment: CaseEnvironment
     parallel: int
     fail_fast: bool
     before: str | None
@@ -83,10 +84,10 @@ class _SuiteRun:
         self.done = {id for id, statuses in source.done.items() if len(statuses) == runs}
         """Cases that an earlier run has ended."""
         self.left = source.selected - len(self.done)
-        self.progress = Progress(source.waited)
+        self.dependencies = DependencyState(source.waited)
         for id in self.done:
-            self.progress.end(id, min(source.done[id].values()))  # FAILED comes before PASSED
-        context = {**schedule.setting.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
+            self.dependencies.end(id, min(source.done[id].values()))  # FAILED comes before PASSED
+        context = {**schedule.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self.chat = Chat(context, origin=Origin(suite=source.suite.id, case="@hooks"))
         """Of the hooks around all cases."""
         self.prepared: asyncio.Task[Any] | None = None
@@ -165,7 +166,7 @@ class _Run:
             if self._ready:
                 return self._begin(self._ready.popleft())
             for item in self._queue:
-                if not item.suite.progress.waits(item.case.depends_on):
+                if not item.suite.dependencies.waits(item.case.depends_on):
                     return self._begin(item)
                 self._aside.append(item)
             if not self._aside:
@@ -180,7 +181,7 @@ class _Run:
     def _begin(self, item: _Item) -> _Item:
         """The first run of a case that may begin, when there are several; the others are ready."""
         runs, case = self._repetition.runs, item.case
-        if item.run or runs == 1 or case.skip or item.suite.progress.obstacle(case.depends_on):
+        if item.run or runs == 1 or case.skip or item.suite.dependencies.obstacle(case.depends_on):
             return item
         done = item.suite.source.done.get(case.id, {})
         first, *others = [run for run in range(1, runs + 1) if run not in done]
@@ -190,11 +191,11 @@ class _Run:
 
     def _end(self, item: _Item, result: TestResult) -> None:
         """Notes the end of a case, for those that wait for it."""
-        if not item.suite.progress.end(item.case.id, result.outcome.status):
+        if not item.suite.dependencies.end(item.case.id, result.outcome.status):
             return
         aside, self._aside = self._aside, []
         for other in aside:
-            waits = other.suite.progress.waits(other.case.depends_on)
+            waits = other.suite.dependencies.waits(other.case.depends_on)
             (self._aside if waits else self._ready).append(other)
         self._changed.set()
 
@@ -202,9 +203,9 @@ class _Run:
         """Runs a case once."""
         suite, case = item.suite, item.case
         self._send(TestStart(suite=suite.source.suite.id, name=case.id, position=item.position, run=item.run))
-        run = CaseRun(lambda: self._trial(item))
+        run = CaseRun(lambda: self._attempt(item))
         try:
-            obstacle = suite.progress.obstacle(case.depends_on)
+            obstacle = suite.dependencies.obstacle(case.depends_on)
             if suite.source.broken and not case.skip:
                 result = run.failed(Failure(cause=Cause.INFRASTRUCTURE, message=suite.source.broken))
             elif obstacle is not None and not case.skip and not item.run:
@@ -230,11 +231,11 @@ class _Run:
         if not suite.left:
             await self._finish(suite)
 
-    def _trial(self, item: _Item) -> CaseAttempt:
+    def _attempt(self, item: _Item) -> CaseAttempt:
         source = item.suite.source
         id, position, run = source.suite.id, item.position, item.run
-        trial = CaseAttempt(
-            self._schedule.setting,
+        attempt = CaseAttempt(
+            self._schedule.environment,
             id,
             source.folder,
             source.assistant,
@@ -243,13 +244,13 @@ class _Run:
             item.line,
             needs_checks=not source.suite.is_message,
         )
-        trial.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
+        attempt.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
-            context = trial.chat.context
+            context = attempt.chat.context
             context["chat_id"] += f"-run-{run}"
             context["metadata"] = {"run": run, **context["metadata"]}
-            trial.chat.origin = trial.chat.origin.replace(run=run)
-        return trial
+            attempt.chat.origin = attempt.chat.origin.replace(run=run)
+        return attempt
 
     async def _prepare(self, suite: _SuiteRun) -> None:
         """Runs the hook before all cases of a source, once. Raises HookError."""
@@ -273,12 +274,12 @@ class _Run:
         self._send(SuiteEnd(suite=suite.source.suite.id))
 
     async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
-        hook = Hook(setting=self._schedule.setting, assistant=suite.source.assistant, chat=suite.chat)
+        hook = Hook(environment=self._schedule.environment, assistant=suite.source.assistant, chat=suite.chat)
         try:
-            async with asyncio.timeout(self._schedule.setting.timeout):
+            async with asyncio.timeout(self._schedule.environment.timeout):
                 return await hook.call(reference, kind, arguments)
         except TimeoutError as error:
-            words = f"{kind} {reference}: timeout after {in_words(self._schedule.setting.timeout)}"
+            words = f"{kind} {reference}: timeout after {in_words(self._schedule.environment.timeout)}"
             raise HookError(Failure(cause=Cause.SETUP, message=words)) from error
 
 

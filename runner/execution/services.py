@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from runner.connectors.recording import Recording
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
-    from runner.execution.interactive import Person
     from runner.modes.base import CaseEnvironment
+    from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
     from runner.reporters import Maker
@@ -161,7 +161,7 @@ class RunServices:
         """Who is asked at the terminal; nobody with `--skip-interactive`."""
         if self._options.skip_interactive:
             return None
-        from runner.execution.interactive import Person
+        from runner.modes.interactive import Person
 
         clean, ci = self._environment.secrets.text, self._environment.ci
         return Person(ci, clean, self.progress.paused) if self.progress else Person(ci, clean)

@@ -260,7 +260,7 @@ class _Session:
         from runner.execution.scheduler import CaseSchedule, run_cases
 
         schedule = CaseSchedule(
-            setting=self._services.case_environment(plan.context, plan.resumable),
+            environment=self._services.case_environment(plan.context, plan.resumable),
             parallel=options.parallel or 1,
             fail_fast=options.fail_fast,
             before=options.before,
@@ -268,7 +268,9 @@ class _Session:
             stop=self._stop,
         )
         with suppress(CancelledError):
-            self._services.agents().run(run_cases(list(plan.sources), schedule, stream.send, repetition), self._stop)
+            self._services.agents().run(
+                run_cases(list(plan.sources), schedule, stream.send, repetition), lambda: self._stop.over
+            )
 
     def _watch(self) -> SnapshotWatch | None:
         """What finds obsolete snapshots, where there are any."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runner.execution.attempts import attempt, ended
+from runner.execution.attempts import ended, run_attempt
 from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult, TrialResult
 from scripttest import Cause, Failure, Status
@@ -18,43 +18,45 @@ class CaseRun:
     """One case while it runs."""
 
     def __init__(self, make: Callable[[], CaseAttempt]) -> None:
-        """`make` gives a new trial of the case, with a new chat."""
+        """`make` gives a new attempt at the case, with a new chat."""
         self._make = make
-        self._trial = make()
+        self._attempt = make()
         self._ended: list[TestResult] = []
 
     async def run(self) -> TestResult:
         """Runs the case to its end; whatever goes wrong is in the result. Only cancelling it raises."""
-        count = getattr(self._trial.case, "trials", 1)
-        if count == 1 or self._trial.case.skip:
-            return await attempt(self._trial)
+        count = getattr(self._attempt.case, "trials", 1)
+        if count == 1 or self._attempt.case.skip:
+            return await run_attempt(self._attempt)
         for number in range(1, count + 1):
             if number > 1:
-                self._trial = self._make()
-            self._trial.chat.context["chat_id"] += f"-{number}"
-            self._ended.append(await attempt(self._trial))
+                self._attempt = self._make()
+            self._attempt.chat.context["chat_id"] += f"-{number}"
+            self._ended.append(await run_attempt(self._attempt))
         return _together(self._ended)
 
     def failed(self, failure: Failure) -> TestResult:
         """The result of a case that could not begin."""
-        self._trial.failures.append(failure)
-        return ended(self._trial, Status.FAILED, 0)
+        self._attempt.failures.append(failure)
+        return ended(self._attempt, Status.FAILED, 0)
 
     def skipped(self, reason: str) -> TestResult:
         """The result of a case that does not begin."""
-        self._trial.skip_reason = reason
-        return ended(self._trial, Status.SKIPPED, 0)
+        self._attempt.skip_reason = reason
+        return ended(self._attempt, Status.SKIPPED, 0)
 
     def interrupted(self, reason: str) -> TestResult | None:
         """What there is of a case that was cancelled; None when it is nothing."""
-        trial = self._trial
-        trial.end(status=Status.SKIPPED, skip_reason=reason)
-        if not trial.turns and not self._ended:
+        attempt = self._attempt
+        attempt.end(status=Status.SKIPPED, skip_reason=reason)
+        if not attempt.turns and not self._ended:
             return None
-        trial.end(status=Status.SKIPPED, skip_reason=reason)
-        trial.failures.clear()
-        trial.skip_reason, trial.score = reason, None
-        result = ended(trial, Status.SKIPPED, sum(turn.milliseconds for turn in trial.turns)).replace(cut_short=True)
+        attempt.end(status=Status.SKIPPED, skip_reason=reason)
+        attempt.failures.clear()
+        attempt.skip_reason, attempt.score = reason, None
+        result = ended(attempt, Status.SKIPPED, sum(turn.milliseconds for turn in attempt.turns)).replace(
+            cut_short=True
+        )
         if not self._ended:
             return result
         assert result.case is not None

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.chat import Chat, Origin, taken
+from runner.agents.chat import Chat, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
 from runner.assertions.differences import COMPARED, comparable, difference
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.cli.options import DEFAULT_THRESHOLD
-from runner.connectors.base import Usage
+from runner.connectors.base import Origin, Usage
 from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 from scripttest.values import Value
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
     from runner.cases.model import Case
-    from runner.execution.interactive import Person
+    from runner.modes.interactive import Person
 
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
@@ -71,7 +71,7 @@ class CaseAttempt:
 
     def __init__(
         self,
-        setting: CaseEnvironment,
+        environment: CaseEnvironment,
         suite: str,
         folder: Path,
         assistant: Assistant,
@@ -82,7 +82,7 @@ class CaseAttempt:
     ) -> None:
         """`folder` is where the case's relative files are looked for; `needs_checks` tells that it is odd when nothing
         is checked, as it is not of a message of the command line."""
-        self.setting = setting
+        self.environment = environment
         self.suite = suite
         self.folder = folder
         self.assistant = assistant
@@ -122,12 +122,12 @@ class CaseAttempt:
         """Hears of each turn that begins."""
 
     def _context(self) -> dict[str, Any]:
-        setting, case = self.setting, self.case
-        base = dict(setting.context)
+        environment, case = self.environment, self.case
+        base = dict(environment.context)
         authorized = dict(base["authorized"])
-        if case.user is not None and setting.user is None:
+        if case.user is not None and environment.user is None:
             authorized |= {"sub": case.user, "user_id": case.user}
-        if case.team is not None and setting.team is None:
+        if case.team is not None and environment.team is None:
             authorized |= {"team_id": case.team, "tenant_id": case.team}
         base["authorized"] = authorized
         base["assistant_id"] = self.assistant.id
@@ -137,15 +137,15 @@ class CaseAttempt:
 
     def judges_for(self, chat: Chat) -> CaseJudges:
         """Judges that work in a chat."""
-        setting = self.setting
+        environment = self.environment
         return CaseJudges(
-            setting.application,
-            setting.runtime,
-            setting.helpers,
+            environment.application,
+            environment.runtime,
+            environment.helpers,
             self.assistant,
             chat,
-            setting.snapshot(self.suite),
-            setting.require_judge,
+            environment.snapshot(self.suite),
+            environment.require_judge,
         )
 
     def begin_turn(self) -> None:
@@ -176,8 +176,8 @@ class CaseAttempt:
     def options(self) -> dict[str, Any]:
         """`context.Options` of the case's calls, `--connector` in it."""
         options = self.case.options.model_dump(exclude_defaults=True)
-        if self.setting.connector:
-            options["connector"] = self.setting.connector
+        if self.environment.connector:
+            options["connector"] = self.environment.connector
         return options
 
     def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:

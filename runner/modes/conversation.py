@@ -21,7 +21,6 @@ from runner.cases.conversations import ConversationCase, ConversationTurn
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
-from runner.execution.hooks import agent_failure
 from runner.modes.base import CaseAttempt
 from runner.modes.grading import Grade, Grading, below, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
@@ -39,10 +38,10 @@ AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
 STOPPED = "an earlier turn failed, and on_turn_failure is stop"
 
 
-async def run(trial: CaseAttempt) -> None:
+async def run(attempt: CaseAttempt) -> None:
     """Holds the conversation and grades it. Raises AgentError."""
-    assert isinstance(trial.case, ConversationCase)
-    conversation = _Conversation(trial, trial.case)
+    assert isinstance(attempt.case, ConversationCase)
+    conversation = _Conversation(attempt, attempt.case)
     try:
         try:
             await conversation.hold()
@@ -56,19 +55,19 @@ async def run(trial: CaseAttempt) -> None:
 
 
 class _Conversation:
-    def __init__(self, trial: CaseAttempt, case: ConversationCase) -> None:
-        self._trial = trial
+    def __init__(self, attempt: CaseAttempt, case: ConversationCase) -> None:
+        self._attempt = attempt
         self._case = case
         self._turns = [criteria_of(turn.assertions, turn.expected_output) for turn in case.turns]
         self._whole = criteria_of(case.assertions)
         alone = not self._whole and not any(self._turns)
         if alone and case.criteria:
             self._whole = [Criterion(text=case.criteria, required=True)]
-        self._threshold = trial.setting.threshold if case.threshold is None else case.threshold
-        trial.threshold = self._threshold
+        self._threshold = attempt.environment.threshold if case.threshold is None else case.threshold
+        attempt.threshold = self._threshold
         self._background = None if alone else case.criteria
         """What graders are told beside their criteria."""
-        self._grading = Grading(trial, case.grader, self._threshold)
+        self._grading = Grading(attempt, case.grader, self._threshold)
         self._tasks: dict[str, asyncio.Task[Grade]] = {}
         self._starts: list[int] = []
         """Where each turn begins in the transcript."""
@@ -77,12 +76,12 @@ class _Conversation:
 
     async def hold(self) -> None:
         """Asks all turns, and has them and the whole graded."""
-        trial, case = self._trial, self._case
-        trial.transcript += messages_of(case.model_copy(update={"attachments": []}), trial.folder)
+        attempt, case = self._attempt, self._case
+        attempt.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
         stopped = False
         for number, turn in enumerate(case.turns, 1):
             if stopped:
-                trial.turns.append(
+                attempt.turns.append(
                     TurnResult(
                         turn=number, input=_written(turn), source="static", status=Status.SKIPPED, skip_reason=STOPPED
                     )
@@ -103,55 +102,55 @@ class _Conversation:
 
     def close(self) -> None:
         """Ends graders that are under way, and keeps the scores there are."""
-        trial = self._trial
+        attempt = self._attempt
         for task in self._tasks.values():
             task.cancel()
         self._grading.close()
         asked = len(self._starts)
-        trial.scores = [
+        attempt.scores = [
             self._score(f"turn-{number}", number <= asked) for number in range(1, len(self._case.turns) + 1)
         ]
         if self._whole:
-            trial.scores.append(self._score(WHOLE, WHOLE in self._tasks))
-        judged = [entry.score for entry in trial.scores if entry.score is not None]
-        trial.score = AGGREGATIONS[self._case.aggregation](judged) if judged else None
+            attempt.scores.append(self._score(WHOLE, WHOLE in self._tasks))
+        judged = [entry.score for entry in attempt.scores if entry.score is not None]
+        attempt.score = AGGREGATIONS[self._case.aggregation](judged) if judged else None
 
     def conclude(self) -> None:
         """Adds what the case fails for."""
-        trial = self._trial
-        for cause, message in problems_of(trial.scores):
-            trial.fail(cause, message)
+        attempt = self._attempt
+        for cause, message in problems_of(attempt.scores):
+            attempt.fail(cause, message)
         if self._case.trials > 1:
             return  # the mean of all trials counts
-        if any(failure.cause == Cause.INFRASTRUCTURE for failure in trial.failures):
+        if any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
             return  # the score is not what the answers deserve
-        said = below(trial.score, self._threshold, trial.scores)
+        said = below(attempt.score, self._threshold, attempt.scores)
         if said is not None:
-            trial.fail(Cause.ASSERTION, said)
+            attempt.fail(Cause.ASSERTION, said)
 
     async def _ask(self, number: int, turn: ConversationTurn) -> bool:
         """Whether the agent answered."""
-        trial, case = self._trial, self._case
+        attempt, case = self._attempt, self._case
         if number == 1:
             turn = turn.model_copy(update={"attachments": [*turn.attachments, *case.attachments]})
-        self._starts.append(len(trial.transcript))
-        files = described(parts_of_turn(turn, ()), trial.folder)
-        trial.begin(
+        self._starts.append(len(attempt.transcript))
+        files = described(parts_of_turn(turn, ()), attempt.folder)
+        attempt.begin(
             TurnResult(turn=number, input=_written(turn), source="static", status=Status.PASSED, attachments=files)
         )
         try:
-            said = await exchange(trial, message_of(turn, trial.folder), trial.options)
+            said = await exchange(attempt, message_of(turn, attempt.folder), attempt.options)
         except AgentError as error:
-            trial.end(status=Status.FAILED, error=f"agent error: {error.message}")
-            trial.failures.append(agent_failure(error).replace(phase=f"turn {number}"))
+            attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
+            attempt.failures.append(error.failure.replace(phase=f"turn {number}"))
             return False
         except (RunnerError, ScriptError) as error:
-            trial.end(status=Status.FAILED, error=f"agent error: {error.message}")
+            attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
             raise
         self._said.append(said.evidence)
         self._calls += said.calls
         answer = said.answer
-        trial.end(output=answer.output, response=answer.content, tools=said.tools, milliseconds=said.milliseconds)
+        attempt.end(output=answer.output, response=answer.content, tools=said.tools, milliseconds=said.milliseconds)
         return True
 
     def _start(self, name: str, grading: Coroutine[Any, Any, Grade]) -> asyncio.Task[Grade]:
@@ -159,7 +158,7 @@ class _Conversation:
         return task
 
     async def _graded_turn(self, number: int, evidence: Evidence) -> Grade:
-        turns = self._trial.turns
+        turns = self._attempt.turns
         criteria, reference = self._turns[number - 1], self._case.turns[number - 1].expected_output
         grade = await self._grading.grade(f"turn-{number}", criteria, evidence, reference)
         failed = grade.score.verdict == ScoreVerdict.FAIL
@@ -183,7 +182,7 @@ class _Conversation:
 
     def _window(self, number: int) -> tuple[list[dict[str, Any]], list[Said]]:
         """What graders of the newest turn see: system messages, and the last turns."""
-        transcript, said, size = self._trial.transcript, self._trial.said, self._case.window_size
+        transcript, said, size = self._attempt.transcript, self._attempt.said, self._case.window_size
         if size is None or size >= number:
             return list(transcript), list(said)
         start = self._starts[number - size]
@@ -193,17 +192,17 @@ class _Conversation:
 
     def _evidence_of_all(self) -> Evidence:
         """Of the whole conversation."""
-        trial, said = self._trial, self._said
+        attempt, said = self._attempt, self._said
         took = taken(self._calls)
         return said[-1].replace(
-            input=[_for_graders(message) for message in trial.transcript],
+            input=[_for_graders(message) for message in attempt.transcript],
             expected=self._case.expected,
-            tools=tuple(trial.chat.uses),
+            tools=tuple(attempt.chat.uses),
             milliseconds=sum(evidence.milliseconds for evidence in said),
             tokens=took.tokens,
             cost=took.cost,
-            messages=tuple(trial.transcript),
-            turns=tuple(trial.said),
+            messages=tuple(attempt.transcript),
+            turns=tuple(attempt.said),
             criteria=self._background,
         )
 

@@ -11,85 +11,88 @@
 
 from __future__ import annotations
 
-from runner.agents.simulators import SimulatedUser, SimulatorError
 from runner.cases.attachments import described, parts_of_last
 from runner.cases.conversations import DynamicCase
 from runner.cases.messages import input_of, messages_of
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
+from runner.modes.simulators import SimulatedUser, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, take_turn
 from scripttest import Cause
 
 
-async def run(trial: CaseAttempt) -> None:
+async def run(attempt: CaseAttempt) -> None:
     """Holds the conversation. Raises AgentError."""
-    case = trial.case
+    case = attempt.case
     assert isinstance(case, DynamicCase)
     checkpoints = Checkpoints(case.checkpoints)
-    trial.checkpoints = checkpoints.results()
-    user = SimulatedUser(trial, case.simulator, case.simulator.use or trial.setting.simulator)
+    attempt.checkpoints = checkpoints.results()
+    user = SimulatedUser(attempt, case.simulator, case.simulator.use or attempt.environment.simulator)
     try:
         await user.find()
-        trial.simulator = user.reference.removeprefix("agents:")
+        attempt.simulator = user.reference.removeprefix("agents:")
         limit = case.max_turns or user.max_turns or DEFAULT_MAX_TURNS
-        following = _opening(trial)
+        following = _opening(attempt)
         while True:
             if following is None:
-                if len(trial.turns) >= limit:
-                    _exceeded(trial, user, limit)
+                if len(attempt.turns) >= limit:
+                    _exceeded(attempt, user, limit)
                     return
-                following = await _simulated(trial, user, limit, checkpoints)
+                following = await _simulated(attempt, user, limit, checkpoints)
                 if following is None:
                     return
-            if await _turn(trial, following, checkpoints):
+            if await _turn(attempt, following, checkpoints):
                 return
             following = None
     except SimulatorError as error:
-        trial.fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {error}")
+        attempt.fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {error}")
 
 
-async def _turn(trial: CaseAttempt, said: Spoken, checkpoints: Checkpoints) -> bool:
+async def _turn(attempt: CaseAttempt, said: Spoken, checkpoints: Checkpoints) -> bool:
     """Says something and looks at what is reached by the answer; whether the case is decided."""
-    exchange = (await take_turn(trial, said)).exchange
+    exchange = (await take_turn(attempt, said)).exchange
     evidence = exchange.evidence.replace(output=combined(exchange.answer, exchange.tools), input=None)
-    trial.assertions += await checkpoints.look(len(trial.turns), evidence, trial.judges)
-    trial.checkpoints = checkpoints.results()
+    attempt.assertions += await checkpoints.look(len(attempt.turns), evidence, attempt.judges)
+    attempt.checkpoints = checkpoints.results()
     for cause, broken in checkpoints.broken:
-        trial.fail(cause, f"checkpoint {broken}")
+        attempt.fail(cause, f"checkpoint {broken}")
     return bool(checkpoints.broken) or (checkpoints.any_required and not checkpoints.missing)
 
 
-async def _simulated(trial: CaseAttempt, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> Spoken | None:
+async def _simulated(attempt: CaseAttempt, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> Spoken | None:
     """What the simulator says; None when its goal is achieved. Raises SimulatorError."""
     said = await user.speak(limit, checkpoints.reached, checkpoints.pending)
     if not said.achieved:
         return Spoken(
-            message={"role": "user", "content": said.input}, input=said.input, source="simulated", options=trial.options
+            message={"role": "user", "content": said.input},
+            input=said.input,
+            source="simulated",
+            options=attempt.options,
         )
-    if trial.turns:
+    if attempt.turns:
         note = f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved"
-        trial.turns[-1] = trial.turns[-1].replace(note=note)
+        attempt.turns[-1] = attempt.turns[-1].replace(note=note)
     if checkpoints.missing:
-        trial.fail(Cause.ASSERTION, f"missing checkpoints: {', '.join(checkpoints.missing)}")
-    elif not trial.turns:
-        trial.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
+        attempt.fail(Cause.ASSERTION, f"missing checkpoints: {', '.join(checkpoints.missing)}")
+    elif not attempt.turns:
+        attempt.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
     return None
 
 
-def _opening(trial: CaseAttempt) -> Spoken | None:
+def _opening(attempt: CaseAttempt) -> Spoken | None:
     """The case's own input, if it has one. What comes before it is in the transcript then."""
-    messages = messages_of(trial.case, trial.folder)
+    messages = messages_of(attempt.case, attempt.folder)
     if not messages or messages[-1]["role"] != "user":
-        trial.transcript += messages
+        attempt.transcript += messages
         return None
-    trial.transcript += messages[:-1]
-    written = input_of(trial.case)
+    attempt.transcript += messages[:-1]
+    written = input_of(attempt.case)
     last = written[-1] if isinstance(written, list) else written
-    files = described(parts_of_last(trial.case), trial.folder)
-    return Spoken(message=messages[-1], input=last, source="initial", options=trial.options, attachments=files)
+    files = described(parts_of_last(attempt.case), attempt.folder)
+    return Spoken(message=messages[-1], input=last, source="initial", options=attempt.options, attachments=files)
 
 
-def _exceeded(trial: CaseAttempt, user: SimulatedUser, limit: int) -> None:
-    trial.fail(Cause.ASSERTION, f"max turns ({limit}) exceeded")
+def _exceeded(attempt: CaseAttempt, user: SimulatedUser, limit: int) -> None:
+    attempt.fail(Cause.ASSERTION, f"max turns ({limit}) exceeded")
     if user.remark:
-        trial.turns[-1] = trial.turns[-1].replace(note=user.remark)
+        attempt.turns[-1] = attempt.turns[-1].replace(note=user.remark)

@@ -34,8 +34,8 @@ class Grade(Value):
 class Grading:
     """Grades one conversation. What graders ask models counts for the case, and for no turn of it."""
 
-    def __init__(self, trial: CaseAttempt, grader: str | None, threshold: float) -> None:
-        self._trial = trial
+    def __init__(self, attempt: CaseAttempt, grader: str | None, threshold: float) -> None:
+        self._attempt = attempt
         self._grader = grader or VALIDATOR
         self._threshold = threshold
         self._chats: list[tuple[Chat, int]] = []
@@ -51,24 +51,24 @@ class Grading:
             reference: the answer as it is expected.
         """
         judges = self._judges()
-        evidence = evidence.replace(case=f"{self._trial.case.id} {name}")
+        evidence = evidence.replace(case=f"{self._attempt.case.id} {name}")
         results = await asyncio.gather(*(self._judge(criterion, evidence, reference, judges) for criterion in criteria))
         return Grade(score=self._scored(name, criteria, results), results=tuple(results))
 
     def close(self) -> None:
         """Adds what graders asked models to the case's own calls."""
         for chat, before in self._chats:
-            self._trial.chat.model_calls += chat.model_calls[before:]
+            self._attempt.chat.model_calls += chat.model_calls[before:]
         self._chats.clear()
 
     def _judges(self) -> CaseJudges:
         """Judges that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
-        own = self._trial.chat
+        own = self._attempt.chat
         chat = Chat(own.context, own.mocks, own.origin)
         chat.stores, chat.session, chat.logs = own.stores, own.session, own.logs
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
-        return self._trial.judges_for(chat)
+        return self._attempt.judges_for(chat)
 
     async def _judge(
         self, criterion: Criterion, evidence: Evidence, reference: Any, judges: CaseJudges
@@ -81,7 +81,7 @@ class Grading:
             "input": evidence.input,
             **seen_of(evidence),
             "criteria": criterion.text,
-            "test_id": self._trial.case.id,
+            "test_id": self._attempt.case.id,
         }
         if criterion.reference:
             payload["expected_output"] = reference

@@ -20,18 +20,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.agents.chat import ModelCall, taken
-from runner.agents.simulators import SimulatedUser, Simulation, SimulatorError, tool_results
 from runner.assertions import check_all
 from runner.assertions.base import Evidence
+from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversations import MultiTurnCase, Turn
 from runner.cases.messages import as_written, message_of, messages_of
-from runner.cases.model import Assertion
 from runner.connectors.timing import uncounted
 from runner.durations import seconds_of
-from runner.execution.interactive import NoAnswerError, Question
 from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt
+from runner.modes.interactive import NoAnswerError, Question
+from runner.modes.simulators import SimulatedUser, Simulation, SimulatorError, tool_results
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
 from runner.results.model import TurnResult
 from scripttest import Cause, Status
@@ -40,36 +40,36 @@ NOT_REACHED = "agent completed, goal not reached"
 UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 
 
-async def run(trial: CaseAttempt) -> None:
+async def run(attempt: CaseAttempt) -> None:
     """Holds the conversation and judges it. Raises AgentError."""
-    assert isinstance(trial.case, MultiTurnCase)
-    await _Conversation(trial, trial.case).hold()
+    assert isinstance(attempt.case, MultiTurnCase)
+    await _Conversation(attempt, attempt.case).hold()
 
 
 class _Conversation:
-    def __init__(self, trial: CaseAttempt, case: MultiTurnCase) -> None:
-        self._trial = trial
+    def __init__(self, attempt: CaseAttempt, case: MultiTurnCase) -> None:
+        self._attempt = attempt
         self._case = case
         self._last: TakenTurn | None = None
         self._milliseconds = 0.0
         self._calls: list[ModelCall] = []
-        reference = (case.simulator.use if case.simulator else None) or trial.setting.simulator
-        self._user = SimulatedUser(trial, case.simulator, reference) if case.simulator or reference else None
-        self._missing = case.on_missing_input or trial.setting.on_missing_input
-        person = trial.setting.person
-        self._person = person if case.interactive.enabled or trial.setting.interactive else None
+        reference = (case.simulator.use if case.simulator else None) or attempt.environment.simulator
+        self._user = SimulatedUser(attempt, case.simulator, reference) if case.simulator or reference else None
+        self._missing = case.on_missing_input or attempt.environment.on_missing_input
+        person = attempt.environment.person
+        self._person = person if case.interactive.enabled or attempt.environment.interactive else None
         self._limit = DEFAULT_MAX_TURNS
 
     async def hold(self) -> None:
         """All of it."""
-        trial, user = self._trial, self._user
+        attempt, user = self._attempt, self._user
         try:
             if user is not None:
                 await user.find()
-                trial.simulator = user.reference.removeprefix("agents:")
+                attempt.simulator = user.reference.removeprefix("agents:")
             self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
         except SimulatorError as error:
-            trial.fail(Cause.SETUP, f"simulator error: {error}")
+            attempt.fail(Cause.SETUP, f"simulator error: {error}")
             return
         for said in self._given():
             await self._say(said)
@@ -78,17 +78,17 @@ class _Conversation:
         if self._broken_off:
             return
         if self._last is None:
-            trial.fail(Cause.SETUP, "no initial input")
+            attempt.fail(Cause.SETUP, "no initial input")
         else:
             await self._conclude()
 
     @property
     def _broken_off(self) -> bool:
         """Whether the conversation ended before its end."""
-        return self._trial.skip_reason is not None or any(not failure.type for failure in self._trial.failures)
+        return self._attempt.skip_reason is not None or any(not failure.type for failure in self._attempt.failures)
 
     async def _say(self, said: Spoken) -> None:
-        self._last = await take_turn(self._trial, said, self._case.input_tools)
+        self._last = await take_turn(self._attempt, said, self._case.input_tools)
         self._milliseconds += self._last.exchange.milliseconds
         self._calls += self._last.exchange.calls
 
@@ -96,37 +96,37 @@ class _Conversation:
 
     def _given(self) -> list[Spoken]:
         """The static turns, else the case's own input. What comes before it is in the transcript then."""
-        trial, case = self._trial, self._case
+        attempt, case = self._attempt, self._case
         if case.turns:
             if case.messages is not None or isinstance(case.input, list):
-                trial.transcript += messages_of(case.model_copy(update={"attachments": []}), trial.folder)
+                attempt.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
             elif case.input is not None:
-                trial.chat.logs.append(("warn", '"input" is not said: the conversation begins with turns[0]'))
+                attempt.chat.logs.append(("warn", '"input" is not said: the conversation begins with turns[0]'))
             first, *others = case.turns
             if case.attachments:
                 first = first.model_copy(update={"attachments": [*first.attachments, *case.attachments]})
             return [self._static(turn) for turn in (first, *others)]
-        messages = messages_of(case, trial.folder)
+        messages = messages_of(case, attempt.folder)
         spoken = bool(messages) and messages[-1]["role"] == "user"
-        trial.transcript += messages[:-1] if spoken else messages
+        attempt.transcript += messages[:-1] if spoken else messages
         if not spoken:
             return []
         written = case.messages if case.messages is not None else case.input
         last = written[-1] if isinstance(written, list) else written
-        files = described(parts_of_last(case), trial.folder)
+        files = described(parts_of_last(case), attempt.folder)
         return [
             Spoken(
                 message=messages[-1],
                 input=as_written(last),
                 source="initial",
-                options=trial.options,
+                options=attempt.options,
                 attachments=files,
             )
         ]
 
     def _static(self, turn: Turn) -> Spoken:
-        message = message_of(turn, self._trial.folder)
-        files = described(parts_of_turn(turn, ()), self._trial.folder)
+        message = message_of(turn, self._attempt.folder)
+        files = described(parts_of_turn(turn, ()), self._attempt.folder)
         options = self._options(turn)
         return Spoken(
             message=message,
@@ -139,14 +139,14 @@ class _Conversation:
 
     def _options(self, turn: Turn) -> dict[str, Any]:
         """Those of the turn over those of the case; `--connector` wins."""
-        options = self._trial.options
+        options = self._attempt.options
         if turn.options is None:
             return options
         own = turn.options.model_dump(exclude_unset=True)
         for key in ("metadata", "skip"):
             if isinstance(own.get(key), Mapping) and isinstance(options.get(key), Mapping):
                 own[key] = {**options[key], **own[key]}
-        connector = self._trial.setting.connector
+        connector = self._attempt.environment.connector
         return {**options, **own, **({"connector": connector} if connector else {})}
 
     async def _next(self) -> Spoken | None:
@@ -164,7 +164,7 @@ class _Conversation:
             return None
         if self._person is None:
             self._nobody("no next turn defined", no_next_turn=True)
-        elif len(self._trial.turns) >= self._limit:
+        elif len(self._attempt.turns) >= self._limit:
             self._exceeded()
         else:
             try:
@@ -174,12 +174,14 @@ class _Conversation:
         return None
 
     def _typed(self, text: str, source: str) -> Spoken:
-        return Spoken(message={"role": "user", "content": text}, input=text, source=source, options=self._trial.options)
+        return Spoken(
+            message={"role": "user", "content": text}, input=text, source=source, options=self._attempt.options
+        )
 
     async def _simulated(self, user: SimulatedUser) -> str | None:
         """What the simulator says; None when it has nothing to say, or may not."""
-        trial = self._trial
-        full = len(trial.turns) >= self._limit
+        attempt = self._attempt
+        full = len(attempt.turns) >= self._limit
         try:
             said = await user.speak(self._limit)
         except SimulatorError as error:
@@ -198,12 +200,12 @@ class _Conversation:
 
     async def _asked(self) -> str:
         """What a person types. The time it takes is not the agent's. Raises NoAnswerError."""
-        trial = self._trial
+        attempt = self._attempt
         assert self._person is not None and self._last is not None
         exchange, awaiting = self._last.exchange, self._last.awaiting
         question = Question(
-            case=trial.case.id,
-            turn=len(trial.turns) + 1,
+            case=attempt.case.id,
+            turn=len(attempt.turns) + 1,
             text=exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
             hint=awaiting.hint,
         )
@@ -214,7 +216,7 @@ class _Conversation:
     # how it ends
 
     def _note(self, note: str) -> None:
-        turns = self._trial.turns
+        turns = self._attempt.turns
         turns[-1] = turns[-1].replace(note=note)
 
     async def _look_back(self, user: SimulatedUser) -> None:
@@ -230,35 +232,35 @@ class _Conversation:
             self._note(NOT_REACHED)
 
     def _achieved(self, said: Simulation) -> None:
-        if self._trial.turns:
+        if self._attempt.turns:
             self._note(f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved")
         else:
-            self._trial.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
+            self._attempt.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
 
     def _exceeded(self) -> None:
-        self._trial.fail(Cause.ASSERTION, f"max turns ({self._limit}) exceeded")
+        self._attempt.fail(Cause.ASSERTION, f"max turns ({self._limit}) exceeded")
         if self._user is not None and self._user.remark:
             self._note(self._user.remark)
 
     def _without_simulator(self, error: SimulatorError) -> None:
-        trial, why = self._trial, str(error)
+        attempt, why = self._attempt, str(error)
         turn = TurnResult(
-            turn=len(trial.turns) + 1,
+            turn=len(attempt.turns) + 1,
             input=None,
             source="",
             status=Status.SKIPPED,
             error=why,
             skip_reason="simulator error",
         )
-        trial.turns.append(turn)
+        attempt.turns.append(turn)
         if self._missing == "fail":
-            trial.fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {why}")
+            attempt.fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {why}")
         else:
-            trial.skip_reason = f"simulator error: {why}"
+            attempt.skip_reason = f"simulator error: {why}"
 
     def _nobody(self, why: str, skip: bool = False, no_next_turn: bool = False) -> None:
         """The agent waits, and nobody answers. `skip` overrules what the case says; `no_next_turn`: nobody could."""
-        trial = self._trial
+        attempt = self._attempt
         assert self._last is not None
         exchange = self._last.exchange
         question = question_in(exchange.answer, exchange.tools, self._case.input_tools)
@@ -266,7 +268,7 @@ class _Conversation:
         if self._missing == "end" and not skip:
             return
         turn = TurnResult(
-            turn=len(trial.turns) + 1,
+            turn=len(attempt.turns) + 1,
             input=None,
             source="",
             status=Status.SKIPPED,
@@ -275,43 +277,43 @@ class _Conversation:
             no_next_turn=no_next_turn,
         )
         if self._missing == "fail" and not skip:
-            trial.turns.append(turn.replace(status=Status.FAILED, skip_reason=None, error=reason))
-            trial.fail(Cause.ASSERTION, reason + (f": {question}" if question else ""))
+            attempt.turns.append(turn.replace(status=Status.FAILED, skip_reason=None, error=reason))
+            attempt.fail(Cause.ASSERTION, reason + (f": {question}" if question else ""))
         else:
-            trial.turns.append(turn)
-            trial.skip_reason = reason
+            attempt.turns.append(turn)
+            attempt.skip_reason = reason
 
     # what has to hold at the end
 
     async def _conclude(self) -> None:
-        trial, case = self._trial, self._case
+        attempt, case = self._attempt, self._case
         assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
         if case.assertions is None and case.expected is not None:
             assertions.insert(0, Assertion(type="equals", value=case.expected))
         if not assertions:
             return
-        results = await check_all(assertions, self._evidence(), trial.judges)
-        trial.final_assertions = results
-        trial.judge(results, "final assertions")
+        results = await check_all(assertions, self._evidence(), attempt.judges)
+        attempt.final_assertions = results
+        attempt.judge(results, "final assertions")
 
     def _evidence(self) -> Evidence:
-        trial = self._trial
+        attempt = self._attempt
         assert self._last is not None
-        turns = [turn.input for turn in trial.turns]
+        turns = [turn.input for turn in attempt.turns]
         took = taken(self._calls)
         return self._last.exchange.evidence.replace(
             input=turns,
             expected=self._case.expected,
-            tools=tuple(trial.chat.uses),
+            tools=tuple(attempt.chat.uses),
             milliseconds=self._milliseconds,
             tokens=took.tokens,
             cost=took.cost,
-            messages=tuple(trial.transcript),
+            messages=tuple(attempt.transcript),
             state={
-                "session_id": trial.chat.id,
-                "messages": trial.transcript,
-                "tool_results": tool_results(trial),
-                "variables": trial.chat.variables(),
+                "session_id": attempt.chat.id,
+                "messages": attempt.transcript,
+                "tool_results": tool_results(attempt),
+                "variables": attempt.chat.variables(),
                 "turn_count": len(turns),
             },
         )

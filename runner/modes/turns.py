@@ -17,7 +17,7 @@ from scripttest import ScriptError, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.cases.model import Assertion
+    from runner.assertions.model import Assertion
 
 DEFAULT_MAX_TURNS = 20
 """How many times the user may speak, in a case that says nothing of it."""
@@ -36,7 +36,7 @@ class Exchange(Value):
     """Those of models for this answer."""
 
 
-async def exchange(trial: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any]) -> Exchange:
+async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any]) -> Exchange:
     """Says something to the agent, with everything that was said before, and adds both to the transcript.
 
     Args:
@@ -46,23 +46,25 @@ async def exchange(trial: CaseAttempt, message: Mapping[str, Any], options: Mapp
     Raises:
         AgentError: the agent could not answer; the message is in the transcript then.
     """
-    trial.begin_turn()
-    trial.transcript.append(dict(message))
-    trial.messages = len(trial.transcript)
-    before, calls = len(trial.chat.uses), len(trial.chat.model_calls)
-    content, start = message.get("content"), len(trial.transcript) - 1
-    started = trial.now()
+    attempt.begin_turn()
+    attempt.transcript.append(dict(message))
+    attempt.messages = len(attempt.transcript)
+    before, calls = len(attempt.chat.uses), len(attempt.chat.model_calls)
+    content, start = message.get("content"), len(attempt.transcript) - 1
+    started = attempt.now()
     try:
-        answer = await trial.setting.runtime.call(trial.assistant.id, list(trial.transcript), dict(options), trial.chat)
+        answer = await attempt.environment.runtime.call(
+            attempt.assistant.id, list(attempt.transcript), dict(options), attempt.chat
+        )
     except AgentError:
-        trial.said.append(Said(turn=trial.turn, start=start, input=content, output=None))
+        attempt.said.append(Said(turn=attempt.turn, start=start, input=content, output=None))
         raise
-    milliseconds = (trial.now() - started) * 1000
-    trial.answer = answer
-    trial.transcript.append({"role": "assistant", "content": answer.text})
-    tools = tuple(trial.chat.uses[before:])
-    trial.said.append(Said(turn=trial.turn, start=start, input=content, output=answer.output, tools=tools))
-    made = tuple(trial.chat.model_calls[calls:])
+    milliseconds = (attempt.now() - started) * 1000
+    attempt.answer = answer
+    attempt.transcript.append({"role": "assistant", "content": answer.text})
+    tools = tuple(attempt.chat.uses[before:])
+    attempt.said.append(Said(turn=attempt.turn, start=start, input=content, output=answer.output, tools=tools))
+    made = tuple(attempt.chat.model_calls[calls:])
     took = taken(made)
     evidence = Evidence(
         output=answer.output,
@@ -72,10 +74,10 @@ async def exchange(trial: CaseAttempt, message: Mapping[str, Any], options: Mapp
         milliseconds=milliseconds,
         tokens=took.tokens,
         cost=took.cost,
-        messages=tuple(trial.transcript),
-        metadata=trial.case.metadata,
-        case=trial.case.id,
-        turns=tuple(trial.said),
+        messages=tuple(attempt.transcript),
+        metadata=attempt.case.metadata,
+        case=attempt.case.id,
+        turns=tuple(attempt.said),
     )
     return Exchange(answer=answer, tools=tools, milliseconds=milliseconds, evidence=evidence, calls=made)
 
@@ -104,8 +106,8 @@ class TakenTurn(Value):
     awaiting: Awaiting
 
 
-async def take_turn(trial: CaseAttempt, said: Spoken, input_tools: Sequence[str] | None = None) -> TakenTurn:
-    """Says something to the agent and judges the answer; the turn is in `trial.turns` when it has ended.
+async def take_turn(attempt: CaseAttempt, said: Spoken, input_tools: Sequence[str] | None = None) -> TakenTurn:
+    """Says something to the agent and judges the answer; the turn is in `attempt.turns` when it has ended.
 
     Args:
         input_tools: names of tools that ask the user; None for the usual ones.
@@ -113,19 +115,19 @@ async def take_turn(trial: CaseAttempt, said: Spoken, input_tools: Sequence[str]
     Raises:
         AgentError, RunnerError, ScriptError: the agent could not answer; the turn has failed then.
     """
-    number = len(trial.turns) + 1
-    trial.begin(
+    number = len(attempt.turns) + 1
+    attempt.begin(
         TurnResult(
             turn=number, input=said.input, source=said.source, status=Status.PASSED, attachments=said.attachments
         )
     )
     try:
-        done = await exchange(trial, said.message, said.options)
+        done = await exchange(attempt, said.message, said.options)
     except (AgentError, RunnerError, ScriptError) as error:
-        trial.end(status=Status.FAILED, error=f"agent error: {error.message}")
+        attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
         raise
     awaiting = detect(done.answer, done.tools, input_tools)
-    trial.amend(
+    attempt.amend(
         output=done.answer.output,
         response=done.answer.content,
         awaiting_input=awaiting.awaiting,
@@ -133,8 +135,8 @@ async def take_turn(trial: CaseAttempt, said: Spoken, input_tools: Sequence[str]
         input_hint=awaiting.hint,
         tools=done.tools,
     )
-    results = await check_all(said.assertions, done.evidence, trial.judges)
-    trial.judge(results, f"turn {number}")
+    results = await check_all(said.assertions, done.evidence, attempt.judges)
+    attempt.judge(results, f"turn {number}")
     held = all(result.passed for result in results)
-    trial.end(status=Status.PASSED if held else Status.FAILED, assertions=results, milliseconds=done.milliseconds)
+    attempt.end(status=Status.PASSED if held else Status.FAILED, assertions=results, milliseconds=done.milliseconds)
     return TakenTurn(exchange=done, awaiting=awaiting)

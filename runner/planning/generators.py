@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.answers import read_cases
-from runner.agents.chat import Chat, Origin
+from runner.agents.chat import Chat
+from runner.agents.helper_answers import read_cases
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.agents.runtime import Scope
 from runner.cases.model import Case
 from runner.cases.values import cases_from_values
 from runner.cli.options import report_path
+from runner.connectors.base import Origin
 from runner.durations import in_words
 from runner.errors import ConfigurationError
 from scripttest import FunctionCall, HostError
@@ -71,7 +72,7 @@ def _typed(text: str) -> Any:
 
 
 async def generate(
-    input: GeneratorInput, setting: CaseEnvironment, folder: Path, lenient: bool
+    input: GeneratorInput, environment: CaseEnvironment, folder: Path, lenient: bool
 ) -> tuple[list[Case], list[str]]:
     """Has cases made, and answers them with warnings about them. Every case has an id of its own.
 
@@ -85,10 +86,10 @@ async def generate(
     import asyncio
 
     try:
-        async with asyncio.timeout(setting.timeout):
-            answer = await _Generation(input, setting).answer()
+        async with asyncio.timeout(environment.timeout):
+            answer = await _Generation(input, environment).answer()
     except TimeoutError as error:
-        raise _failed(input, f"timeout after {in_words(setting.timeout)}") from error
+        raise _failed(input, f"timeout after {in_words(environment.timeout)}") from error
     except AgentError as error:
         raise _failed(input, error.placed, error.hint) from error
     except (ScriptReferenceError, HostError) as error:
@@ -149,15 +150,15 @@ def write_cases(
 
 
 class _Generation:
-    def __init__(self, input: GeneratorInput, setting: CaseEnvironment) -> None:
+    def __init__(self, input: GeneratorInput, environment: CaseEnvironment) -> None:
         self._input = input
-        self._setting = setting
-        self._target = setting.runtime.assistants.get(input.agent)
+        self._environment = environment
+        self._target = environment.runtime.assistants.get(input.agent)
 
     async def answer(self) -> Any:
         """What the generator answers, as a JSON value."""
         payload = await self._payload()
-        context = {**self._setting.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
+        context = {**self._environment.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
         chat = Chat(context, origin=Origin(suite=self._input.id, case="@generate"))
         if self._input.reference.startswith("agents:"):
             return await self._of_agent(payload, chat)
@@ -178,22 +179,26 @@ class _Generation:
         """`{name, description, parameters}` of the target's tools; the names as `tool_called` takes them."""
         if not target.servers:
             return []
-        box = await self._setting.runtime.toolbox(target.servers, str(target.folder / "package.yao"))
+        box = await self._environment.runtime.toolbox(target.servers, str(target.folder / "package.yao"))
         found = [(box.find(tool["name"]), tool) for tool in box.tools()]
         return [{**tool, "name": place[1] if place else tool["name"]} for place, tool in found]
 
     async def _of_agent(self, payload: dict[str, Any], chat: Chat) -> Any:
-        setting, id = self._setting, self._input.reference.removeprefix("agents:")
-        generator = setting.runtime.assistants.get(id)
+        environment, id = self._environment, self._input.reference.removeprefix("agents:")
+        generator = environment.runtime.assistants.get(id)
         options: dict[str, Any] = {}
-        if not generator.connector and not setting.connector and not setting.runtime.connectors.has_role("default"):
+        if (
+            not generator.connector
+            and not environment.connector
+            and not environment.runtime.connectors.has_role("default")
+        ):
             options["connector"] = self._target.connector
-        return (await setting.helpers.ask(id, "generator", payload, options, chat)).output
+        return (await environment.helpers.ask(id, "generator", payload, options, chat)).output
 
     async def _of_script(self, payload: dict[str, Any], chat: Chat) -> Any:
-        setting, reference = self._setting, self._input.reference
-        runtime = setting.runtime
-        found = await find_function(reference, ROLES, self._target.folder, setting.application, runtime.functions)
+        environment, reference = self._environment, self._input.reference
+        runtime = environment.runtime
+        found = await find_function(reference, ROLES, self._target.folder, environment.application, runtime.functions)
         call = FunctionCall(
             script=found.script,
             function=found.function,

@@ -240,8 +240,8 @@ class _Planning:
             stdout.write(f"Generating cases with {input.reference} ...")
             stdout.flush()
         try:
-            setting = self._services.case_environment(self._context, False)
-            return self._services.agents().run(generate(input, setting, folder, options.lenient))
+            cases = self._services.case_environment(self._context, False)
+            return self._services.agents().run(generate(input, cases, folder, options.lenient))
         finally:
             if shows:
                 stdout.write("\r\x1b[K")

@@ -29,7 +29,7 @@ SHOWN = 20
 _ROLES = {
     "generator": "runner.planning.generators",
     "judge": "runner.assertions.script",
-    "simulator": "runner.agents.simulators",
+    "simulator": "runner.modes.simulators",
 }
 """Part of a function → the module that says which functions have it."""
 

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.planning.filters import Filter
+from runner.filters import Filter
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status
 from scripttest.values import Value
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import Application
+from runner.cases.dependencies import needs_of
 from runner.cases.model import Case, Mode
 from runner.cases.reader import CaseFile
 from runner.cases.select import Chosen, chooser
 from runner.cli.options import RunOptions
 from runner.errors import BrokenError
 from runner.planning.case_source import CaseSource
-from runner.planning.dependencies import needs_of
 from runner.planning.inputs import CaseInput, GeneratorInput
 from runner.results.model import Suite, SuiteKind
 

@@ -73,7 +73,7 @@ def run_here(
             datetime.now,
         )
         agents.helpers = Helpers(runtime, "")
-        setting = CaseEnvironment(
+        environment = CaseEnvironment(
             application=application,
             runtime=runtime,
             helpers=agents.helpers,
@@ -88,7 +88,7 @@ def run_here(
         try:
             await run_cases(
                 [source],
-                CaseSchedule(setting=setting, parallel=parallel, fail_fast=fail_fast, before=None, after=None),
+                CaseSchedule(environment=environment, parallel=parallel, fail_fast=fail_fast, before=None, after=None),
                 events.append,
                 Repetition(events.append, runs, min_pass_rate),
             )

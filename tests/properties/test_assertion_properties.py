@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from made_up import json_values, letters, texts
 
 from bindings.json_path import find
-from runner.agents.answers import extract_json, read_cases, read_simulation, read_verdict
+from runner.agents.helper_answers import read_cases, read_simulation, read_verdict
 from runner.assertions import TYPES, check, check_all, problem
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
+from runner.assertions.model import Assertion
 from runner.assertions.values import KINDS, equal
-from runner.cases.model import Assertion
+from runner.json_in_text import extract_json
 from scripttest.values import names_of
 
 Fields = dict[str, Any]

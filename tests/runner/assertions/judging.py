@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
-from runner.cases.model import Assertion
+from runner.assertions.model import Assertion
 
 
 class Judges:

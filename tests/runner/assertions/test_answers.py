@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from runner.agents.answers import extract_json, read_cases, read_simulation, read_verdict
+from runner.agents.helper_answers import read_cases, read_simulation, read_verdict
+from runner.json_in_text import extract_json
 
 JSON_IN_TEXTS: list[tuple[str, str, Any]] = [
     ("object", ' {"a": 1} ', {"a": 1}),

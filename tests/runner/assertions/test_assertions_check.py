@@ -13,7 +13,7 @@ from judging import Judges, judge
 
 from runner.assertions import TYPES, check, check_all, problem
 from runner.assertions.base import AssertionResult, Evidence
-from runner.cases.model import Assertion
+from runner.assertions.model import Assertion
 
 CHECKS = {
     "equals": {"value": 1},
@@ -299,7 +299,7 @@ def test_a_plain_assertion_loads_no_library() -> None:
         "import sys, asyncio\n"
         "from runner.assertions import check, problem\n"
         "from runner.assertions.base import Evidence\n"
-        "from runner.cases.model import Assertion\n"
+        "from runner.assertions.model import Assertion\n"
         "for fields in ({'type': 'contains', 'value': 'a'}, {'value': 1}, {'type': 'json_path', 'path': '$.a', 'value': 1}):\n"
         "    assertion = Assertion(**fields)\n"
         "    assert problem(assertion) is None\n"

@@ -10,7 +10,8 @@ import pytest
 import yaml
 from case_files import read, refusal, write
 
-from runner.cases.model import Assertion, Case
+from runner.assertions.model import Assertion
+from runner.cases.model import Case
 from runner.cases.reader import CaseFile
 from runner.errors import ConfigurationError
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from case_files import read, refusal, write
 
-from runner.cases.model import Assertion, CallOptions, Case, Message, SkipOptions
+from runner.assertions.model import Assertion
+from runner.cases.model import CallOptions, Case, Message, SkipOptions
 from runner.cases.reader import CaseFile, Located
 from runner.cases.select import chooser
 from runner.errors import ConfigurationError

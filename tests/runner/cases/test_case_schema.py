@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from runner.assertions import TYPES, problem, type_named
+from runner.assertions.model import Assertion
 from runner.cases.json_schema import case_schema, file_schema
-from runner.cases.model import Assertion
 from runner.cli.commands.schema import schema
 from runner.environment import Environment
 

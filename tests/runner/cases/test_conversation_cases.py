@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from case_files import read, refusal, write
 
+from runner.assertions.model import Assertion
 from runner.cases.conversations import (
     Checkpoint,
     ConversationCase,
@@ -24,7 +25,7 @@ from runner.cases.conversations import (
     Turn,
 )
 from runner.cases.messages import message_of, messages_of
-from runner.cases.model import Assertion, CallOptions, Case, Message, Mode, Part
+from runner.cases.model import CallOptions, Case, Message, Mode, Part
 from runner.cases.reader import CaseFile
 from runner.cases.select import chooser
 from runner.cases.values import cases_from_values

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from case_files import read
 
+from runner.assertions.model import Assertion
 from runner.cases.conversations import ConversationCase, Criterion, DynamicCase, Grader, MultiTurnCase
 from runner.cases.messages import messages_of
-from runner.cases.model import Assertion, Case
+from runner.cases.model import Case
 
 SEEDS = Path(__file__).parents[4] / "shared/seeds"
 MULTI_TURN = """\

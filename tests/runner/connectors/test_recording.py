@@ -13,8 +13,7 @@ import pytest
 from connector_bench import KEY, Bench, asks
 from model_server import Exchange, says, status
 
-from runner.agents.chat import Origin
-from runner.connectors.base import Completion, ConnectorError, ModelRequest
+from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
 from runner.connectors.load import Connectors
 from runner.connectors.recording import Mode, Recording, open_place
 from runner.errors import ConfigurationError

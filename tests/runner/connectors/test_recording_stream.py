@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from connector_bench import Bench, asks
 
-from runner.agents.chat import Origin
-from runner.connectors.base import ConnectorError
+from runner.connectors.base import ConnectorError, Origin
 from runner.connectors.load import Connectors
 from runner.connectors.recording import Mode, Recording, open_place
 from runner.execution.recorded import RecordedStream

@@ -7,7 +7,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from runner.application.json_parts import JsonPath
-from runner.cases.declared import Model, OpenModel, fields_of, once
+from runner.shapes.declared import Model, OpenModel, fields_of, once
 from scripttest.values import Value
 
 FREE = "x-"

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.answers import read_simulation
+from runner.agents.helper_answers import read_simulation
 from runner.agents.references import ScriptReferenceError, find_function
 from runner.assertions.base import NotEvaluated
 from runner.errors import RunnerError
@@ -65,9 +65,9 @@ class SimulatorError(Exception):
 class SimulatedUser:
     """The simulator of one case."""
 
-    def __init__(self, trial: CaseAttempt, simulator: Simulator | None, reference: str) -> None:
+    def __init__(self, attempt: CaseAttempt, simulator: Simulator | None, reference: str) -> None:
         """`reference` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
-        self._trial = trial
+        self._attempt = attempt
         self.reference = reference
         options = {} if simulator is None else simulator.options.model_dump(exclude_unset=True)
         described = dict(options.pop("metadata", {}))
@@ -102,16 +102,16 @@ class SimulatedUser:
 
     async def find(self) -> None:
         """Looks whether it is there. Raises SimulatorError."""
-        trial = self._trial
-        setting = trial.setting
+        attempt = self._attempt
+        environment = attempt.environment
         try:
             if not self.reference:
                 raise SimulatorError(NOT_NAMED)
             if self.reference.startswith(_SCRIPTS):
-                folder, functions = trial.assistant.folder, setting.runtime.functions
-                await find_function(self.reference, ROLES, folder, setting.application, functions)
+                folder, functions = attempt.assistant.folder, environment.runtime.functions
+                await find_function(self.reference, ROLES, folder, environment.application, functions)
             else:
-                setting.runtime.assistants.get(self.reference)
+                environment.runtime.assistants.get(self.reference)
         except (RunnerError, ScriptReferenceError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message
             raise SimulatorError(message, error.hint, getattr(error, "infrastructure", False)) from error
@@ -141,8 +141,8 @@ class SimulatedUser:
         return simulation
 
     def _payload(self, max_turns: int) -> dict[str, Any]:
-        trial = self._trial
-        turns = len(trial.turns)
+        attempt = self._attempt
+        turns = len(attempt.turns)
         conversation = self._conversation()
         last = next((message for message in reversed(conversation) if message["role"] == "assistant"), None)
         payload: dict[str, Any] = {key: self._own[key] for key in ("persona", "goal") if key in self._own}
@@ -152,18 +152,18 @@ class SimulatedUser:
             "turn_number": turns + 1,
             "turn_count": turns,
             "max_turns": max_turns,
-            "tool_results": tool_results(trial),
+            "tool_results": tool_results(attempt),
             "test_mode": "simulator",
-            "test_id": trial.case.id,
-            "session_id": trial.chat.id,
+            "test_id": attempt.case.id,
+            "session_id": attempt.chat.id,
         }
         return {**payload, "extra": self._extra} if self._extra else payload
 
     def _conversation(self) -> list[dict[str, str]]:
         """What user and agent said, as the user hears it: the text in Next's data rather than that of the model."""
-        trial = self._trial
-        said = [message for message in trial.transcript if message["role"] in ("user", "assistant")]
-        answers = [turn for turn in trial.turns if turn.status != Status.SKIPPED and turn.error is None]
+        attempt = self._attempt
+        said = [message for message in attempt.transcript if message["role"] in ("user", "assistant")]
+        answers = [turn for turn in attempt.turns if turn.status != Status.SKIPPED and turn.error is None]
         heard = [{"role": message["role"], "content": plain_text(message.get("content"))} for message in said]
         of_agent = [message for message in heard if message["role"] == "assistant"]
         for message, turn in zip(reversed(of_agent), reversed(answers), strict=False):
@@ -171,12 +171,12 @@ class SimulatedUser:
         return heard
 
     async def _ask(self, payload: dict[str, Any]) -> Any:
-        trial = self._trial
+        attempt = self._attempt
         try:
             if self.reference.startswith(_SCRIPTS):
-                return await trial.judges.call_script(self.reference, ROLES, [payload])
+                return await attempt.judges.call_script(self.reference, ROLES, [payload])
             options = {**self._options, "metadata": self._extra}
-            answer = await trial.setting.helpers.ask(self.reference, "simulator", payload, options, trial.chat)
+            answer = await attempt.environment.helpers.ask(self.reference, "simulator", payload, options, attempt.chat)
             return answer.output
         except NotEvaluated as error:
             raise SimulatorError(str(error), infrastructure=error.infrastructure) from error
@@ -184,9 +184,11 @@ class SimulatedUser:
             raise SimulatorError(error.message, error.hint, getattr(error, "infrastructure", False)) from error
 
 
-def tool_results(trial: CaseAttempt) -> dict[str, Any]:
+def tool_results(attempt: CaseAttempt) -> dict[str, Any]:
     """Tool → its last result in this case, JSON texts as values; `{error}` when it failed."""
-    return {use.name: {"error": use.error} if use.error is not None else _value(use.result) for use in trial.chat.uses}
+    return {
+        use.name: {"error": use.error} if use.error is not None else _value(use.result) for use in attempt.chat.uses
+    }
 
 
 def plain_text(content: Any) -> str:

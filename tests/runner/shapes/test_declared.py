@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.cases.declared import Field, Model, OpenModel, ValidationError, fields_of
+from runner.shapes.declared import Field, Model, OpenModel, ValidationError, fields_of
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic_core import PydanticCustomError
 
 from runner.application.json_parts import JsonPath
-from runner.cases.declared import Schema, Shaped, changed, in_order
+from runner.shapes.declared import Schema, Shaped, changed, in_order
 
 TOO_LARGE = "too_large"
 """Type of the complaint; its `at` is where in the value the number is."""

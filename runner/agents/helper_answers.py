@@ -1,0 +1,125 @@
+"""Lenient reading of what helper agents answer.
+
+The shapes are those of `workers.test.validator`, `workers.test.user-simulator` and `workers.test.generator`. A reader
+answers None for what it cannot make sense of, and never raises.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from runner.agents.answer import AgentError
+from runner.json_in_text import extract_json, values_in
+
+_YES = ("true", "yes", "pass", "passed")
+_NO = ("false", "no", "fail", "failed")
+
+
+def read_verdict(value: Any) -> dict[str, Any] | None:
+    """A validator's answer as `{passed, judged?, reason?, score?, suggestions?}`, from an object or a text that holds
+    one.
+
+    `passed` may also be called `pass`, and be "yes" or "no"; `score` may be a number in a text. `judged: false` says
+    that it could not judge: it stays, and there is no score, unless `passed` is false, which is a verdict.
+    """
+    answer = _object(value)
+    if answer is None:
+        return None
+    passed = _boolean(answer.get("passed", answer.get("pass")))
+    judged = _boolean(answer.get("judged")) is not False or passed is False
+    if passed is None and judged:
+        return None
+    verdict: dict[str, Any] = {"passed": passed} if judged else {"passed": True, "judged": False}
+    reason = next((said for key in ("reason", "message", "reasoning") if (said := answer.get(key))), None)
+    if reason is not None:
+        verdict["reason"] = _text(reason)
+    score = _number(answer.get("score"))
+    if score is not None and judged:
+        verdict["score"] = score
+    if answer.get("suggestions"):
+        verdict["suggestions"] = answer["suggestions"]
+    return verdict
+
+
+def verdict_of(agent: str, output: Any) -> dict[str, Any]:
+    """The verdict in what a validator answered; see `read_verdict`. Raises AgentError when there is none."""
+    verdict = read_verdict(output)
+    if verdict is None:
+        said = json.dumps(output, ensure_ascii=False)[:300]
+        raise AgentError(
+            f"validator {agent} did not answer with a verdict: {said}",
+            hint='It must answer {"passed": true or false, "reason": "..."}',
+            infrastructure=True,
+        )
+    return verdict
+
+
+def read_simulation(value: Any) -> dict[str, Any] | None:
+    """A simulator's answer as `{input, goal_achieved, reasoning?}`, from an object or a text.
+
+    `input` may also be called `message`, and is empty only when the goal is achieved; a text without such an object is
+    itself the input.
+    """
+    answer = _object(value)
+    said = None if answer is None else next((answer[key] for key in ("input", "message") if answer.get(key)), None)
+    achieved = answer is not None and _boolean(answer.get("goal_achieved")) is True
+    if isinstance(value, str) and not (answer and answer.keys() & {"input", "message", "goal_achieved"}):
+        said, answer = value, None
+    message = "" if said is None else _text(said).strip()
+    if not message and not achieved:
+        return None
+    simulation: dict[str, Any] = {"input": message, "goal_achieved": achieved}
+    if answer is not None and answer.get("reasoning"):
+        simulation["reasoning"] = _text(answer["reasoning"])
+    return simulation
+
+
+def read_cases(value: Any) -> list[Any] | None:
+    """A generator's answer as a list of values, some of which are cases, as written: from a list, `{cases}`,
+    `{test_cases}`, one case, or a text that holds one of these, or one case after another."""
+    found = extract_json(value) if isinstance(value, str) else value
+    if isinstance(found, dict):
+        listed = found.get("cases", found.get("test_cases"))
+        if listed is None and _is_case(found):
+            several = [case for case in values_in(value) if _is_case(case)] if isinstance(value, str) else []
+            listed = several if len(several) > 1 else [found]
+        found = listed
+    if not isinstance(found, list) or (found and not any(isinstance(case, dict) for case in found)):
+        return None
+    return found
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    if isinstance(value, str):
+        value = extract_json(value)
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, dict) else None
+
+
+def _is_case(value: Any) -> bool:
+    return isinstance(value, dict) and ("id" in value or "input" in value or "messages" in value)
+
+
+def _boolean(value: Any) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    word = value.strip().lower() if isinstance(value, str) else ""
+    return True if word in _YES else False if word in _NO else None
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < math.inf:
+        return None
+    return value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

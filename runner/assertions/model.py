@@ -1,0 +1,67 @@
+"""The shape of an assertion in a case file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from runner.assertions import TYPES
+from runner.shapes.declared import Field, Model, Schema, Shaped, changed, in_order, schema_of
+from runner.shapes.numbers import FreeObject, FreeValue
+
+AssertionType = Annotated[str, Shaped(lambda _: {"type": "literal", "expected": list(TYPES)})]
+
+
+class AssertionOptions(Model):
+    """Options of `agent` and `script` assertions."""
+
+    connector: str | None = None
+    """Id of the connector that the judging agent uses."""
+    metadata: FreeObject = Field(default_factory=dict)
+    """What the judge is told besides: `criteria` and anything else."""
+
+
+class Assertion(Model):
+    """One check on the output."""
+
+    type: AssertionType = "equals"
+    """What is checked."""
+    value: FreeValue = None
+    """What is expected; its meaning depends on the type."""
+    path: str | None = None
+    """Where in the output: `$.a[0].b` or `a.b`."""
+    pattern: str | None = None
+    """Regular expression of `regex`, in the syntax of Go (RE2)."""
+    name: str | None = None
+    """Tool name of `tool_called`; name of a `snapshot`."""
+    script: str | None = None
+    """Script function of `script`: `scripts.test.Assert`."""
+    use: str | None = None
+    """Who judges: `agents:<id>` of `agent`, `scripts:<module>` of `script`."""
+    criteria: str | None = None
+    """What the judging agent goes by."""
+    options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
+    """Options of `agent` and `script`."""
+    mode: Literal["exact", "in_order", "any_order"] | None = None
+    """Of `tool_sequence`: how strictly the order counts."""
+    message: str | None = None
+    """What to say when it fails."""
+    negate: bool = False
+    """Whether it passes when the check fails."""
+
+
+def _or_bare_name(schema: Schema) -> Schema:
+    """Lets a bare type name stand for `{"type": name}`."""
+    names = schema_of(AssertionType)
+    return in_order(schema, changed(names, lambda name: Assertion(type=name)))
+
+
+def _or_one(schema: Schema) -> Schema:
+    return in_order(schema, changed(schema["items_schema"], lambda element: [element]))
+
+
+OneOrMany = Shaped(_or_one)
+"""Lets a single element stand for a list of one."""
+Assertions = Annotated[list[Annotated[Assertion, Shaped(_or_bare_name)]], OneOrMany]
+"""One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
+
+_ASSERTION_OPTIONS: AssertionOptions = AssertionOptions()

@@ -1,0 +1,34 @@
+"""`depends_on`: when a case may begin, and what keeps it from running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scripttest import Status
+
+
+class DependencyState:
+    """How the cases ended that others wait for."""
+
+    def __init__(self, ids: frozenset[str]) -> None:
+        self._ids = ids
+        self._ended: dict[str, Status] = {}
+
+    def end(self, id: str, status: Status) -> bool:
+        """Notes how a case ended; whether others wait for it."""
+        if id not in self._ids:
+            return False
+        self._ended[id] = status
+        return True
+
+    def waits(self, depends_on: Sequence[str]) -> bool:
+        """Whether a case has to wait: a dependency has not ended, and none that has keeps it from running."""
+        return any(id not in self._ended for id in depends_on) and self.obstacle(depends_on) is None
+
+    def obstacle(self, depends_on: Sequence[str]) -> str | None:
+        """Why a case cannot run; None when what it depends on has passed so far."""
+        for id in depends_on:
+            status = self._ended.get(id, Status.PASSED)
+            if status != Status.PASSED:
+                return f'depends on "{id}", which {"failed" if status == Status.FAILED else "was skipped"}'
+        return None

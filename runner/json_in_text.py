@@ -1,0 +1,127 @@
+"""The JSON value in what a model answers: as by `text.ExtractJSON` of Yao, and then, beyond Yao, in the middle of
+prose."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_TEXT = 1_000_000
+"""Longest text in which JSON is looked for that is not the whole of it, in characters."""
+MAX_YAML = 20_000
+"""Longest text that may be YAML without a fence, in characters: reading it takes long."""
+MAX_STARTS = 200
+"""Most brackets of a prose text that are tried as the beginning of a value."""
+MAX_REPAIRS = 3
+"""Most of them that are tried to repair."""
+
+_OPENING = re.compile(r"[{\[]")
+_REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"]")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
+
+
+def extract_json(text: str, *, yaml: bool = True) -> Any | None:
+    """The JSON value in a text, or None.
+
+    The first that is there: the whole text as JSON; a fenced block of JSON or YAML; the whole text as broken JSON, or
+    as YAML if `yaml`; the first object or array in prose, repaired if need be.
+    """
+    text = text.strip()
+    found = _whole(text)
+    if found is None and len(text) <= MAX_TEXT:
+        found = _block(text, yaml)
+        found = _in_prose(text) if found is None else found
+    return found
+
+
+def _whole(text: str) -> Any | None:
+    from bindings.processes.formats import decode_json
+
+    try:
+        return decode_json(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _block(text: str, yaml: bool) -> Any | None:
+    from bindings.processes.text import extract, guess
+
+    unfenced = "```" not in text and guess(text) == "yaml"
+    if unfenced and (not yaml or len(text) > MAX_YAML):
+        return None
+    data = next((block["data"] for block in extract(text) if "data" in block), None)
+    return None if unfenced and _is_sentence(data) else data
+
+
+def _is_sentence(data: Any) -> bool:
+    """Whether what was read as YAML is rather prose with a colon, like `Here it is: [1, 2]`."""
+    return not isinstance(data, (dict, list)) or (isinstance(data, dict) and len(data) == 1 and " " in next(iter(data)))
+
+
+def _in_prose(text: str) -> Any | None:
+    """The first object or array in a text. Numbers in brackets may be footnotes, and count when there is nothing
+    else."""
+    footnote = None
+    for value in values_in(text):
+        if isinstance(value, dict) or any(isinstance(item, (dict, list, str)) for item in value):
+            return value
+        footnote = value if footnote is None else footnote
+    return footnote
+
+
+def values_in(text: str) -> Iterator[Any]:
+    """The objects and arrays that stand in a text one after another, broken ones repaired."""
+    from bindings.processes.formats import finite
+
+    decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=finite)
+    at = repairs = 0
+    for _ in range(MAX_STARTS):
+        opening = _OPENING.search(text, at)
+        if opening is None:
+            return
+        at = opening.start()
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            value, end = None, at + 1
+            if repairs < MAX_REPAIRS and _REPAIRABLE.match(text, at):
+                repairs += 1
+                value, end = _repaired(text, at)
+            at = end
+        if value is not None:
+            yield value
+
+
+def _repaired(text: str, start: int) -> tuple[Any | None, int]:
+    """The value of the broken JSON at a position, and where it ends; None and the next position if it is none."""
+    from bindings.processes.formats import parse
+
+    end = _closing(text, start)
+    last = max(text.rfind("}"), text.rfind("]")) + 1
+    for stop in [end] if end else [last, len(text)]:
+        try:
+            value = parse(text[start:stop], "json")
+        except (ValueError, RecursionError):
+            continue
+        if value and isinstance(value, (dict, list)):
+            return value, stop
+    return None, start + 1
+
+
+def _closing(text: str, start: int) -> int | None:
+    """The end of the bracket at a position, brackets in strings left aside."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        if not token[0].startswith('"'):
+            depth += 1 if token[0] in "{[" else -1
+            if depth == 0:
+                return token.end()
+    return None
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
