@@ -118,7 +118,7 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
     "runner/security": "secrets",
-    "runner/cli": "flags options shard",
+    "runner/cli": "options quick shard",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts yaml_keys",

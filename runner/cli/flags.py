@@ -1,34 +1,46 @@
-"""The flags of the command: one table, read by click, and by a quick reader for command lines without surprises.
-
-Importing click costs more than running a small test module, so `read` handles what it is sure of and answers None for
-everything else (help, mistakes, abbreviations), which `cli` then gives to click.
-"""
+"""What a flag of the command is: how it is written, which values it takes, what it excludes. `RunOptions` in
+`runner.cli.options` has all of them."""
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from runner.durations import seconds_of
+from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.cli.shard import Shard
+
+_NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
 
 
 class Flag(Value):
     """One option of the command."""
 
     name: str
-    """Long spelling without dashes; its underscored form names the value."""
+    """Long spelling without dashes."""
+    field: str
+    """Name of the value."""
     help: str
-    short: str | None = None
-    kind: str = "text"
+    default: Any
+    """The value when it is not given."""
+    short: str | None
+    kind: str
     """text, repeated, optional (repeated, and `*` where the value is left out), switch or count."""
-    metavar: str = "TEXT"
-    aliases: tuple[str, ...] = ()
+    metavar: str
+    aliases: tuple[str, ...]
     """Further spellings, with dashes."""
-
-    @property
-    def key(self) -> str:
-        """Name of the value."""
-        return self.name.replace("-", "_")
+    read: Callable[[str, str], Any] | None
+    """Makes a value of a text, or several of it for a flag that may be repeated. Its second argument is the flag as it
+    is named in the ConfigurationError that it raises. None: the text is the value."""
+    excludes: tuple[str, ...]
+    """Names of flags that may not be given beside it."""
+    needs: str | None
+    """Name of a flag without which it may not be given."""
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -36,76 +48,131 @@ class Flag(Value):
         short = (f"-{self.short}",) if self.short else ()
         return (*short, f"--{self.name}", *self.aliases)
 
+    @property
+    def not_given(self) -> Any:
+        """What readers of command lines have for it when it is not given."""
+        return _NOT_GIVEN.get(self.kind)
 
-FLAGS = (
-    Flag(name="input", help="scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable.", short="i", kind="repeated"),
-    Flag(name="name", help="Agent to test. Default: found from the tests or the working directory.", short="n", metavar="ID"),
-    Flag(name="output", help="Report file; its extension decides the format. Repeatable.", short="o", kind="repeated", metavar="FILE"),
-    Flag(name="connector", help="Connector that the tested agent uses in the place of its own.", short="c", metavar="ID"),
-    Flag(name="app", help="Application root. Default: found upward from here.", short="a", metavar="DIR"),
-    Flag(name="user", help="Test user. Default: test-user.", short="u", metavar="ID"),
-    Flag(name="team", help="Test team. Default: test-team.", short="t", metavar="ID"),
-    Flag(name="ctx", help="JSON file with the context; it wins over --user and --team.", metavar="FILE"),
-    Flag(name="reporter", help="Who writes the first --output: report.markdown and the like, or an agent.", short="r", metavar="ID"),
-    Flag(name="run", help="Only tests and cases whose name matches; a slash starts a subtest.", metavar="REGEX", aliases=("-run",)),
-    Flag(name="timeout", help="Time of one test, such as 500ms, 30s, 1m30s. Default: 30s, cases 5m.", metavar="DURATION"),
-    Flag(name="parallel", help="Test modules and cases at a time. Default: the CPUs for modules, 1 for cases.", metavar="N"),
-    Flag(name="runs", help="How often each test and case runs, to see how stable it is. Default: 1.", metavar="N"),
-    Flag(name="min-pass-rate", help="Percent of its runs that have to pass for a case to pass. Default: 100.", metavar="PERCENT"),
-    Flag(name="threshold", help="Score from which on a conversation passes, 0 to 1. Default: 0.8.", metavar="SCORE"),
-    Flag(name="require-judge", help="What no judge could judge fails, instead of passing unjudged.", kind="switch"),
-    Flag(name="simulator", help="Who plays the user in cases that name nobody: agents:<id> or scripts:<module>.", metavar="ID"),
-    Flag(name="interactive", help="Ask at the terminal when an agent waits for input.", kind="switch"),
-    Flag(name="skip-interactive", help="Ask nobody, not even in cases that say so.", kind="switch"),
-    Flag(name="on-missing-input", help="What happens when nobody answers: skip, fail or end. Default: skip.", metavar="WHAT"),
-    Flag(name="before", help="Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK"),
-    Flag(name="after", help="Hook after the cases of each input.", metavar="HOOK"),
-    Flag(name="record", help="Keep what models answer, in a file for each case below this folder.", metavar="DIR"),
-    Flag(name="replay", help="Answer out of what was recorded; no model is asked.", metavar="DIR"),
-    Flag(name="record-missing", help="Answer out of what was recorded; ask models for the rest and add it.", metavar="DIR"),
-    Flag(name="resume", help="Go on with this .jsonl report: only what it has no result of runs.", metavar="FILE"),
-    Flag(name="shard", help="Run one of N parts of the tests, such as 2/4.", metavar="I/N"),
-    Flag(name="max-cost", help="Begin no test once model calls have cost so many US dollars.", metavar="USD"),
-    Flag(name="max-tokens", help="Begin no test once model calls have taken so many tokens.", metavar="N"),
-    Flag(name="max-duration", help="Begin no test after this time, such as 30m.", metavar="DURATION"),
-    Flag(name="strict", help="What is a warning on a result, such as unfinished work, fails it.", kind="switch"),
-    Flag(name="lenient", help="Unknown fields in case files are warnings.", kind="switch"),
-    Flag(name="allow-net", help="Hosts scripts may reach: host or host:port; * is every public one.", kind="optional", metavar="HOST"),
-    Flag(name="update-snapshots", help="Store snapshots anew, and remove obsolete ones.", kind="switch"),
-    Flag(name="dry-run", help="List the tests and cases and run nothing.", kind="switch"),
-    Flag(name="fail-fast", help="Stop at the first failure.", kind="switch"),
-    Flag(name="verbose", help="Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count"),
-    Flag(name="quiet", help="Show failures and the summary only.", short="q", kind="switch"),
-    Flag(name="no-color", help="No colours. NO_COLOR in the environment does the same.", kind="switch"),
-)  # fmt: skip
+    def is_given(self, values: dict[str, Any]) -> bool:
+        """Whether the command line has it; `values` are as readers of command lines have them."""
+        return bool(values[self.field] != self.not_given)
+
+    def value(self, values: dict[str, Any]) -> Any:
+        """Its value. Raises ConfigurationError for one that it does not take."""
+        said = values[self.field]
+        if self.read is None:
+            return said
+        if self.kind == "text":
+            return self.read(said, f"--{self.name}")
+        return tuple(value for text in said for value in self.read(text, f"--{self.name}"))
 
 
-def read(arguments: list[str]) -> dict[str, Any] | None:
-    """Values by key, as click would give them; None when the command line is not plain."""
-    by_spelling = {spelling: flag for flag in FLAGS for spelling in flag.spellings}
-    values: dict[str, Any] = {}
-    for flag in FLAGS:
-        values[flag.key] = {"repeated": (), "optional": (), "switch": False, "count": 0}.get(flag.kind)
-    rest = deque(arguments)
-    while rest:
-        argument = rest.popleft()
-        spelling, equals, value = argument.partition("=")
-        found = by_spelling.get(spelling)
-        if found is None or (equals and not spelling.startswith("--")):
-            return None
-        key = found.key
-        if found.kind in ("switch", "count"):
-            if equals:
-                return None
-            values[key] = True if found.kind == "switch" else values[key] + 1
-            continue
-        if not equals and (not rest or rest[0].startswith("-")):
-            if found.kind != "optional":
-                return None
-            value = "*"
-        elif not equals:
-            value = rest.popleft()
-        if found.kind == "text" and values[key] is not None:
-            return None
-        values[key] = (*values[key], value) if found.kind in ("repeated", "optional") else value
-    return values
+def flag(
+    help: str,
+    *,
+    name: str | None = None,
+    default: Any = None,
+    short: str | None = None,
+    kind: str = "text",
+    metavar: str = "TEXT",
+    aliases: tuple[str, ...] = (),
+    read: Callable[[str, str], Any] | None = None,
+    excludes: tuple[str, ...] = (),
+    needs: str | None = None,
+) -> Any:
+    """A field of a `FlagTable`; see `Flag`. It has the name of the field, with dashes, if no other is given, and the
+    default of its kind."""
+    return Flag(
+        name=name or "",
+        field="",
+        help=help,
+        default=_NOT_GIVEN.get(kind) if default is None else default,
+        short=short,
+        kind=kind,
+        metavar=metavar,
+        aliases=aliases,
+        read=read,
+        excludes=excludes,
+        needs=needs,
+    )
+
+
+class FlagTable(Value):
+    """Values of flags. Each field of a subclass is declared as a `flag`."""
+
+    __declared__: ClassVar[tuple[Flag, ...]] = ()
+    """All of them, in the order in which they are declared."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__declared__ = tuple(
+            declared.replace(field=field, name=declared.name or field.replace("_", "-"))
+            for field, declared in cls.__value_defaults__.items()
+        )
+        cls.__value_defaults__ = {flag.field: flag.default for flag in cls.__declared__}
+
+
+def count(text: str, where: str) -> int:
+    """A whole number from 1 up."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a whole number from 1 up')
+    return int(text)
+
+
+def amount(text: str, where: str) -> float:
+    """A number above 0."""
+    if not re.fullmatch(r"\d*\.?\d+", text) or not float(text):
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a number above 0, such as 2.50')
+    return float(text)
+
+
+def percent(text: str, where: str) -> float:
+    """A percentage from 1 to 100, with or without its sign."""
+    number = text.removesuffix("%")
+    if not re.fullmatch(r"\d+(\.\d+)?", number) or not 1 <= float(number) <= 100:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a percentage from 1 to 100, such as 80')
+    return float(number)
+
+
+def share(text: str, where: str) -> float:
+    """A number from 0 to 1."""
+    if not re.fullmatch(r"\d*\.?\d+", text) or float(text) > 1:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a number from 0 to 1, such as 0.8')
+    return float(text)
+
+
+def duration(text: str, where: str) -> float:
+    """Seconds of `30s`, `1m30s`, `500ms`, `2h`."""
+    return seconds_of(text, where)
+
+
+def folder(text: str, where: str) -> str:
+    """A path that is not empty."""
+    if not text:
+        raise ConfigurationError(f"Cannot use {where}: it is empty", "Name the folder of the recordings")
+    return text
+
+
+def shard(text: str, where: str) -> Shard:
+    """One of several parts, such as `2/4`."""
+    from runner.cli.shard import read_shard
+
+    return read_shard(text)
+
+
+def hosts(text: str, where: str) -> tuple[str, ...]:
+    """Hosts with commas between them."""
+    return tuple(host.strip() for host in text.split(",") if host.strip())
+
+
+def one_of(*choices: str) -> Callable[[str, str], str]:
+    """A reader of one of some words."""
+
+    def read(text: str, where: str) -> str:
+        if text not in choices:
+            *others, last = choices
+            hint = did_you_mean(text, choices) or f"Write {', '.join(others)} or {last}"
+            raise ConfigurationError(f'Cannot use {where} "{text}": there is no such choice', hint)
+        return text
+
+    return read

@@ -1,6 +1,6 @@
 """The command line: flags to options, errors to text, status to exit code.
 
-The quick reader of `flags` serves plain command lines; click, which costs more to load than a small run, serves the
+The reader in `quick` serves plain command lines; click, which costs more to load than a small run, serves the
 rest.
 """
 
@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner import exit_codes
-from runner.cli.flags import FLAGS, read
+from runner.cli.options import FLAGS, options_from
+from runner.cli.quick import read
 from runner.environment import Environment, from_process
 from runner.errors import RunnerError
 
@@ -55,7 +56,6 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         values = read(arguments) or _through_click(arguments, environment)
         if isinstance(values, int):
             return values
-        from runner.cli.options import options_from
         from scripttest import start_processes
 
         options = options_from(values)
@@ -115,7 +115,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         )
         raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
     else:
-        command, program = _click_command(), "yao-test"
+        command, program = click_command(), "yao-test"
     try:
         result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)
     except click.UsageError as error:
@@ -127,7 +127,8 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
     return result if isinstance(result, dict) else int(result or 0)
 
 
-def _click_command() -> click.Command:
+def click_command() -> click.Command:
+    """The command of a run, for everything that the quick reader leaves alone."""
     import click
 
     from runner.cli.commands.flags import Command
@@ -142,7 +143,7 @@ def _click_command() -> click.Command:
             "switch": {"is_flag": True, "default": False},
             "count": {"count": True},
         }
-        parameters.append(click.Option([*flag.spellings, flag.key], help=flag.help, **kinds[flag.kind]))
+        parameters.append(click.Option([*flag.spellings, flag.field], help=flag.help, **kinds[flag.kind]))
     command: click.Command = Command(
         "yao-test",
         params=parameters,

@@ -1,14 +1,12 @@
-"""The options of one run, checked."""
+"""The options of one run: the one table of flags, and its values, checked."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.durations import seconds_of
-from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import Value
+from runner.cli.flags import FlagTable, amount, count, duration, flag, folder, hosts, one_of, percent, shard, share
+from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from runner.cli.shard import Shard
@@ -19,68 +17,60 @@ DEFAULT_CASE_TIMEOUT = 300.0
 """Seconds."""
 DEFAULT_THRESHOLD = 0.8
 """Score from which on a conversation passes."""
-ON_MISSING_INPUT = ("skip", "fail", "end")
-"""What may happen when an agent waits and nobody answers."""
-EXCLUSIVE = (
-    ("quiet", "verbose"),
-    ("interactive", "skip-interactive"),
-    ("record", "replay"),
-    ("record", "record-missing"),
-    ("replay", "record-missing"),
-    ("resume", "dry-run"),
-)
-"""Flags of which one or the other may be given."""
 
 
-class RunOptions(Value):
-    """What the flags say; paths are as the user wrote them."""
+# fmt: off
+class RunOptions(FlagTable):
+    """What the flags say, each flag once; paths are as the user wrote them. A new flag is one entry here, and its help,
+    its range and what it excludes follow from it."""
 
-    inputs: tuple[str, ...]
-    name: str | None = None
-    outputs: tuple[str, ...] = ()
-    connector: str | None = None
-    app: str | None = None
-    user: str | None = None
-    team: str | None = None
-    ctx: str | None = None
-    reporter: str | None = None
-    run: str | None = None
-    timeout: float | None = None
+    inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable.", short="i", name="input", kind="repeated")
+    name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", short="n", metavar="ID")
+    outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", short="o", name="output", kind="repeated", metavar="FILE")
+    connector: str | None = flag("Connector that the tested agent uses in the place of its own.", short="c", metavar="ID")
+    app: str | None = flag("Application root. Default: found upward from here.", short="a", metavar="DIR")
+    user: str | None = flag("Test user. Default: test-user.", short="u", metavar="ID")
+    team: str | None = flag("Test team. Default: test-team.", short="t", metavar="ID")
+    ctx: str | None = flag("JSON file with the context; it wins over --user and --team.", metavar="FILE")
+    reporter: str | None = flag("Who writes the first --output: report.markdown and the like, or an agent.", short="r", metavar="ID")
+    run: str | None = flag("Only tests and cases whose name matches; a slash starts a subtest.", metavar="REGEX", aliases=("-run",))
+    timeout: float | None = flag("Time of one test, such as 500ms, 30s, 1m30s. Default: 30s, cases 5m.", metavar="DURATION", read=duration)
     """Seconds."""
-    parallel: int | None = None
-    runs: int = 1
+    parallel: int | None = flag("Test modules and cases at a time. Default: the CPUs for modules, 1 for cases.", metavar="N", read=count)
+    runs: int = flag("How often each test and case runs, to see how stable it is. Default: 1.", default=1, metavar="N", read=count)
     """How often each test runs."""
-    min_pass_rate: float = 100
+    min_pass_rate: float = flag("Percent of its runs that have to pass for a case to pass. Default: 100.", default=100, metavar="PERCENT", read=percent, needs="runs")
     """Percent of its runs that have to pass for a test to pass."""
-    threshold: float | None = None
+    threshold: float | None = flag("Score from which on a conversation passes, 0 to 1. Default: 0.8.", metavar="SCORE", read=share)
     """0 to 1."""
-    require_judge: bool = False
-    simulator: str | None = None
-    interactive: bool = False
-    skip_interactive: bool = False
-    on_missing_input: str | None = None
-    before: str | None = None
-    after: str | None = None
-    record: str | None = None
-    replay: str | None = None
-    record_missing: str | None = None
-    resume: str | None = None
-    shard: Shard | None = None
-    max_cost: float | None = None
+    require_judge: bool = flag("What no judge could judge fails, instead of passing unjudged.", kind="switch")
+    simulator: str | None = flag("Who plays the user in cases that name nobody: agents:<id> or scripts:<module>.", metavar="ID")
+    interactive: bool = flag("Ask at the terminal when an agent waits for input.", kind="switch", excludes=("skip-interactive",))
+    skip_interactive: bool = flag("Ask nobody, not even in cases that say so.", kind="switch")
+    on_missing_input: str | None = flag("What happens when nobody answers: skip, fail or end. Default: skip.", metavar="WHAT", read=one_of("skip", "fail", "end"))
+    before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK")
+    after: str | None = flag("Hook after the cases of each input.", metavar="HOOK")
+    record: str | None = flag("Keep what models answer, in a file for each case below this folder.", metavar="DIR", read=folder, excludes=("replay", "record-missing"))
+    replay: str | None = flag("Answer out of what was recorded; no model is asked.", metavar="DIR", read=folder, excludes=("record-missing",))
+    record_missing: str | None = flag("Answer out of what was recorded; ask models for the rest and add it.", metavar="DIR", read=folder)
+    resume: str | None = flag("Go on with this .jsonl report: only what it has no result of runs.", metavar="FILE", excludes=("dry-run",))
+    shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", metavar="I/N", read=shard)
+    max_cost: float | None = flag("Begin no test once model calls have cost so many US dollars.", metavar="USD", read=amount)
     """US dollars."""
-    max_tokens: int | None = None
-    max_duration: float | None = None
+    max_tokens: int | None = flag("Begin no test once model calls have taken so many tokens.", metavar="N", read=count)
+    max_duration: float | None = flag("Begin no test after this time, such as 30m.", metavar="DURATION", read=duration)
     """Seconds."""
-    strict: bool = False
+    strict: bool = flag("What is a warning on a result, such as unfinished work, fails it.", kind="switch")
     """Whether the warnings of a result fail it."""
-    lenient: bool = False
-    allow_net: tuple[str, ...] = ()
-    update_snapshots: bool = False
-    dry_run: bool = False
-    fail_fast: bool = False
-    verbose: int = 0
-    quiet: bool = False
-    no_color: bool = False
+    lenient: bool = flag("Unknown fields in case files are warnings.", kind="switch")
+    allow_net: tuple[str, ...] = flag("Hosts scripts may reach: host or host:port; * is every public one.", kind="optional", metavar="HOST", read=hosts)
+    update_snapshots: bool = flag("Store snapshots anew, and remove obsolete ones.", kind="switch")
+    dry_run: bool = flag("List the tests and cases and run nothing.", kind="switch")
+    fail_fast: bool = flag("Stop at the first failure.", kind="switch")
+    verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
+    quiet: bool = flag("Show failures and the summary only.", short="q", kind="switch", excludes=("verbose",))
+    no_color: bool = flag("No colours. NO_COLOR in the environment does the same.", kind="switch")
+    # fmt: on
 
     @property
     def script_timeout(self) -> float:
@@ -98,82 +88,23 @@ class RunOptions(Value):
         return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
 
 
+FLAGS = RunOptions.__declared__
+"""All flags of a run, in the order of the help."""
+
+
 def options_from(values: dict[str, Any]) -> RunOptions:
-    """Options from the values of the flags. Raises ConfigurationError."""
-    inputs = values.pop("input")
-    if not inputs and values["resume"] is None:
+    """Options from the texts of the flags by field, None for those that are not given. Raises ConfigurationError."""
+    if not values["inputs"] and values["resume"] is None:
         raise ConfigurationError("Nothing to test: -i is missing", "Try: yao-test -i scripts.expense.setup -v")
-    if values["timeout"] is not None:
-        values["timeout"] = seconds_of(values["timeout"], "--timeout")
-    if values["parallel"] is not None:
-        values["parallel"] = _count(values["parallel"], "--parallel")
-    _read_runs(values)
-    _read_budgets(values)
-    if values["threshold"] is not None:
-        values["threshold"] = _share(values["threshold"], "--threshold")
-    if values["on_missing_input"] is not None:
-        _one_of(values["on_missing_input"], ON_MISSING_INPUT, "--on-missing-input")
-    for flag in ("record", "replay", "record-missing"):
-        if values[flag.replace("-", "_")] == "":
-            raise ConfigurationError(f"Cannot use --{flag}: it is empty", "Name the folder of the recordings")
-    for first, second in EXCLUSIVE:
-        if values[first] and values[second.replace("-", "_")]:
-            raise ConfigurationError(f"--{first} and --{second} exclude each other")
-    values["allow_net"] = tuple(
-        host.strip() for text in values["allow_net"] for host in text.split(",") if host.strip()
-    )
-    return RunOptions(inputs=tuple(inputs), outputs=tuple(values.pop("output")), **values)
-
-
-def _read_budgets(values: dict[str, Any]) -> None:
-    cost = values["max_cost"]
-    if cost is not None:
-        if not re.fullmatch(r"\d*\.?\d+", cost) or not float(cost):
-            raise ConfigurationError(f'Cannot read --max-cost "{cost}": it must be a number above 0, such as 2.50')
-        values["max_cost"] = float(cost)
-    if values["max_tokens"] is not None:
-        values["max_tokens"] = _count(values["max_tokens"], "--max-tokens")
-    if values["max_duration"] is not None:
-        values["max_duration"] = seconds_of(values["max_duration"], "--max-duration")
-    if values["shard"] is not None:
-        from runner.cli.shard import read_shard
-
-        values["shard"] = read_shard(values["shard"])
-
-
-def _count(text: str, where: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a whole number from 1 up')
-    return int(text)
-
-
-def _read_runs(values: dict[str, Any]) -> None:
-    """Reads `--runs` and `--min-pass-rate`. Raises ConfigurationError."""
-    runs, rate = values["runs"], values["min_pass_rate"]
-    if rate is not None and runs is None:
-        raise ConfigurationError("--min-pass-rate needs --runs", "Say how often each test is to run, such as --runs 5")
-    values["runs"] = 1 if runs is None else _count(runs, "--runs")
-    values["min_pass_rate"] = 100 if rate is None else _percent(rate, "--min-pass-rate")
-
-
-def _percent(text: str, where: str) -> float:
-    number = text.removesuffix("%")
-    if not re.fullmatch(r"\d+(\.\d+)?", number) or not 1 <= float(number) <= 100:
-        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a percentage from 1 to 100, such as 80')
-    return float(number)
-
-
-def _share(text: str, where: str) -> float:
-    if not re.fullmatch(r"\d*\.?\d+", text) or float(text) > 1:
-        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a number from 0 to 1, such as 0.8')
-    return float(text)
-
-
-def _one_of(text: str, choices: tuple[str, ...], where: str) -> None:
-    if text not in choices:
-        *others, last = choices
-        hint = did_you_mean(text, choices) or f"Write {', '.join(others)} or {last}"
-        raise ConfigurationError(f'Cannot use {where} "{text}": there is no such choice', hint)
+    given = {one.name: one for one in FLAGS if one.is_given(values)}
+    for one in given.values():
+        for other in one.excludes:
+            if other in given:
+                raise ConfigurationError(f"--{one.name} and --{other} exclude each other")
+        if one.needs is not None and one.needs not in given:
+            needed = next(other for other in FLAGS if other.name == one.needs)
+            raise ConfigurationError(f"--{one.name} needs --{needed.name}", f"--{needed.name}: {needed.help}")
+    return RunOptions(**{one.field: one.value(values) for one in given.values()})
 
 
 def absolute(path: str, directory: Path) -> Path:

@@ -29,8 +29,9 @@ import pytest
 from command import Application
 
 from runner import exit_codes
-from runner.cli.flags import FLAGS, Flag
+from runner.cli.flags import Flag
 from runner.cli.main import COMMANDS
+from runner.cli.options import FLAGS
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

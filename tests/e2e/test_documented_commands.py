@@ -26,9 +26,9 @@ import yaml
 from command import Application
 from test_docs import PAGES, ROOT, Reader, blocks_of, name_of
 
-from runner.cli.flags import read
 from runner.cli.main import COMMANDS
 from runner.cli.options import options_from
+from runner.cli.quick import read
 
 PLACEHOLDERS = {
     "yao-test -i INPUT [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 from command import Application
 
-from runner.cli.flags import FLAGS
+from runner.cli.options import FLAGS
 
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "tests/apps/seed_004"

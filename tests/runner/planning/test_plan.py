@@ -12,8 +12,8 @@ import pytest
 from command import make_application
 
 from runner.application.context import build_context
-from runner.cli.flags import read
 from runner.cli.options import options_from
+from runner.cli.quick import read
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.services import RunServices

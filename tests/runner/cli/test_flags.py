@@ -1,0 +1,124 @@
+"""The table of flags: each is declared once, with its values, its range and what it excludes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+
+from runner.cli.options import FLAGS, RunOptions, options_from
+from runner.cli.quick import read
+from runner.errors import ConfigurationError
+from scripttest.values import names_of
+
+INPUT = ["-i", "scripts.demo.a"]
+NUMBERS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "--parallel": ({"1": 1, "64": 64}, ["0", "-1", "1.5", "many", ""]),
+    "--runs": ({"1": 1, "20": 20}, ["0", "1.5", "often"]),
+    "--timeout": ({"500ms": 0.5, "1m30s": 90.0, "2h": 7200.0}, ["0s", "30", "soon"]),
+    "--max-duration": ({"30m": 1800.0}, ["0ms", "1 hour"]),
+    "--max-cost": ({"2.50": 2.5, ".5": 0.5}, ["0", "-1", "free"]),
+    "--max-tokens": ({"1000": 1000}, ["0", "1e3"]),
+    "--threshold": ({"0": 0.0, "1": 1.0, ".8": 0.8}, ["1.01", "-0.1", "high"]),
+    "--on-missing-input": ({"skip": "skip", "fail": "fail", "end": "end"}, ["stop", "Skip", ""]),
+    "--shard": ({"2/4": "2/4", "1/1": "1/1"}, ["0/4", "5/4", "2", "a/b"]),
+    "--record": ({"recordings": "recordings"}, [""]),
+    "--replay": ({"recordings": "recordings"}, [""]),
+    "--record-missing": ({"recordings": "recordings"}, [""]),
+}
+EXCLUSIVE = {
+    ("quiet", "verbose"),
+    ("interactive", "skip-interactive"),
+    ("record", "replay"),
+    ("record", "record-missing"),
+    ("replay", "record-missing"),
+    ("resume", "dry-run"),
+}
+
+
+def options(*words: str) -> RunOptions:
+    values = read([*INPUT, *words])
+    assert values is not None
+    return options_from(values)
+
+
+def field(flag: str) -> str:
+    return flag.removeprefix("--").replace("-", "_")
+
+
+@pytest.mark.parametrize("flag", NUMBERS)
+def test_the_value_of_a_flag_is_read_and_its_range_is_kept(flag: str) -> None:
+    good, bad = NUMBERS[flag]
+    for text, value in good.items():
+        assert (
+            getattr(options(flag, text), field(flag)) == value
+            or str(getattr(options(flag, text), field(flag))) == value
+        )
+    for text in bad:
+        with pytest.raises(ConfigurationError) as caught:
+            options(f"{flag}={text}")
+        assert flag in caught.value.message
+
+
+def test_a_flag_that_is_not_given_has_its_default() -> None:
+    given = options()
+    assert given == RunOptions(inputs=("scripts.demo.a",))
+    assert (given.runs, given.min_pass_rate, given.timeout, given.outputs, given.verbose) == (1, 100, None, (), 0)
+
+
+def test_flags_exclude_each_other_whichever_comes_first() -> None:
+    """Every two flags of the table together: those of `EXCLUSIVE` are refused, and no others."""
+    samples = {"record": "r", "replay": "r", "record-missing": "r", "resume": "old.jsonl", "runs": "2"}
+    refused = set()
+    switches = [flag for flag in FLAGS if flag.kind in ("switch", "count") or flag.name in samples]
+    for first, second in combinations(switches, 2):
+        words = [
+            [f"--{flag.name}", *([samples[flag.name]] if flag.name in samples else [])] for flag in (first, second)
+        ]
+        messages = []
+        for order in (words, words[::-1]):
+            try:
+                options(*order[0], *order[1])
+            except ConfigurationError as error:
+                messages.append(error.message)
+        if messages:
+            pair = next(pair for pair in EXCLUSIVE if {*pair} == {first.name, second.name})
+            assert messages == [f"--{pair[0]} and --{pair[1]} exclude each other"] * 2
+            refused.add(pair)
+    assert refused == EXCLUSIVE
+
+
+def test_a_flag_that_needs_another_says_so() -> None:
+    with pytest.raises(ConfigurationError, match="--min-pass-rate needs --runs") as caught:
+        options("--min-pass-rate", "80")
+    assert "--runs" in (caught.value.hint or "")
+    assert options("--min-pass-rate", "80%", "--runs", "5").min_pass_rate == 80
+
+
+def test_hosts_are_listed_with_commas_or_one_by_one() -> None:
+    assert options("--allow-net", "a.test, b.test:80,", "--allow-net", "c.test").allow_net == (
+        "a.test",
+        "b.test:80",
+        "c.test",
+    )
+    assert options("--allow-net").allow_net == ("*",)
+
+
+def test_the_options_and_the_table_are_one() -> None:
+    assert [flag.field for flag in FLAGS] == list(names_of(RunOptions))
+
+
+def test_both_readers_of_command_lines_agree() -> None:
+    """The quick one and click, on a line that only click can read (an abbreviation) and its plain form."""
+    from runner.cli.main import click_command
+
+    lines = [
+        ["-i", "a", "-i", "b", "--runs", "3", "-v", "-v"],
+        ["--input=a", "--allow-net", "x.test", "-q", "-o", "r.json", "-run", "Test"],
+        ["-i", "a", "--timeout=5s", "--strict", "--shard", "1/2"],
+    ]
+    for line in lines:
+        quick = read(line)
+        assert quick is not None
+        assert options_from(click_command().main(line, standalone_mode=False)) == options_from(quick)
