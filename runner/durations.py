@@ -13,6 +13,19 @@ _PART = r"([\d.]+)(ms|h|m|s)"
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
+class Duration(str):
+    """A duration as it is written, with its `seconds`."""
+
+    __slots__ = ("seconds",)
+    seconds: float
+
+    def __new__(cls, text: str, where: str = "duration") -> Duration:
+        """Raises ConfigurationError as `seconds_of` does."""
+        duration = super().__new__(cls, text)
+        duration.seconds = seconds_of(text, where)
+        return duration
+
+
 def seconds_of(text: str, where: str) -> float:
     """Seconds of `30s`, `1m30s`, `500ms`, `2h`; `where` names the flag or field in the ConfigurationError that is
     raised for any other text."""

@@ -123,7 +123,7 @@ DOORS = {
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts yaml_keys",
     "runner/connectors": "base http load proxies recording timing",
-    "runner/shapes": "declared fields numbers",
+    "runner/shapes": "declared durations fields numbers",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tools transcript values verdicts",
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges references runtime service",

@@ -12,8 +12,6 @@ from runner.assertions.model import Assertion
 from runner.cases.attachments import Reference, absence_of, parts_of_case, problem_of
 from runner.cases.model import Case, Mode
 from runner.cases.problems import Finding
-from runner.durations import seconds_of
-from runner.errors import ConfigurationError
 
 
 def findings_of(case: Case, folder: Path) -> list[Finding]:
@@ -22,7 +20,7 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
         from runner.cases.conversation_checks import findings_of_turns
 
         return [*_of_said(case), *findings_of_parts(parts_of_case(case), folder), *findings_of_turns(case, folder)]
-    if type(case.input) is str and case.messages is None and case.timeout is None and not case.attachments:
+    if type(case.input) is str and case.messages is None and not case.attachments:
         has_expected = case.expected is not None
         for assertion in case.assertions or ():
             if assertion_problem(assertion, has_expected=has_expected):
@@ -50,15 +48,6 @@ def findings_of_assertions(
             yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
 
 
-def findings_of_duration(text: str | None, place: JsonPath) -> Iterator[Finding]:
-    """What is wrong with a duration, if it is given."""
-    if text is not None:
-        try:
-            seconds_of(text, str(place[-1]))
-        except ConfigurationError as error:
-            yield Finding(path=place, text=error.message[0].lower() + error.message[1:], hint=error.hint)
-
-
 def _of_standard(case: Case) -> Iterator[Finding]:
     if case.input is None and case.messages is None:
         yield Finding(
@@ -70,7 +59,6 @@ def _of_standard(case: Case) -> Iterator[Finding]:
 def _of_said(case: Case) -> Iterator[Finding]:
     if (case.input if case.messages is None else case.messages) == []:
         yield Finding(path=("input" if case.messages is None else "messages",), text="there is no message in it")
-    yield from findings_of_duration(case.timeout, ("timeout",))
 
 
 def _of_assertions(case: Case) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Any
 from runner.application.json_parts import JsonPath
 from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import parts_of_turn
-from runner.cases.checks import findings_of_assertions, findings_of_duration, findings_of_parts
+from runner.cases.checks import findings_of_assertions, findings_of_parts
 from runner.cases.conversations import (
     ConversationCase,
     ConversationTurn,
@@ -46,7 +46,6 @@ def _of_multi_turn(case: MultiTurnCase, folder: Path) -> Iterator[Finding]:
         yield from findings_of_assertions(turn.assertions or (), ("turns", index, "assert"))
     if case.simulator:
         yield from _of_simulator(case.simulator)
-    yield from findings_of_duration(case.interactive.timeout, ("interactive", "timeout"))
     has_expected = case.expected is not None
     yield from findings_of_assertions(case.assertions or (), ("assert",), has_expected=has_expected)
     yield from findings_of_assertions(case.final_assertions or (), ("final_assertions",), has_expected=has_expected)

@@ -11,7 +11,9 @@ from runner.assertions import TYPES
 from runner.assertions.model import Assertion, Assertions, OneOrMany
 from runner.cases.kinds import model_of
 from runner.cases.model import CallOptions, Case, Message, Mode, Part
+from runner.durations import Duration
 from runner.shapes.declared import Field, Model, Schema, Shaped, schema_of, validator_of
+from runner.shapes.durations import DurationText
 from runner.shapes.numbers import FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
@@ -52,7 +54,7 @@ class Interactive(Model):
 
     enabled: bool = False
     """Ask the person at the terminal when the agent waits."""
-    timeout: str = "5m"
+    timeout: DurationText = Duration("5m")
     """How long the person has."""
 
 

@@ -18,6 +18,7 @@ from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 from runner.shapes.declared import Model, ValidationError, fields_of, schema_of
+from runner.shapes.durations import NO_DURATION
 from runner.shapes.fields import known_fields, model_at, same_fields
 from runner.shapes.numbers import TOO_LARGE
 from scripttest.values import Value
@@ -108,6 +109,8 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
         return Finding(path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(name))
     if kind in (TOO_LARGE, "finite_number"):
         return Finding(path=path, text=f"{written(path)} is too large for a number", hint=_LARGEST)
+    if kind == NO_DURATION:
+        return Finding(path=path, text=f'cannot read {name} "{actual}": {bounds["problem"]}', hint=bounds["hint"])
     if kind in _BOUNDS:
         return Finding(path=path, text=f"{written(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
     return Finding(path=path, text=f"{written(path)}: {kind.replace('_', ' ')}")

@@ -16,6 +16,7 @@ from runner.assertions.model import Assertions
 from runner.cases.http_replies import HttpReplies
 from runner.shapes import declared
 from runner.shapes.declared import Field, Model
+from runner.shapes.durations import DurationText
 from runner.shapes.numbers import FreeObject, FreeValue
 
 PartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
@@ -135,7 +136,7 @@ class Case(Model):
     """Ids of cases of the file that have to pass before."""
     skip: bool | str = False
     """Whether to leave the case out, or the reason for it."""
-    timeout: str | None = None
+    timeout: DurationText | None = None
     """`30s`, `1m30s`, `500ms`, `2h`; wins over `--timeout`."""
     before: str | None = None
     """Hook that runs before the case: `env_test.Before` in the agent's `src/`."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from runner.agents.answer import AgentError
 from runner.connectors.timing import CaseTime
-from runner.durations import in_words, seconds_of
+from runner.durations import in_words
 from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, case_record
 from runner.modes.base import CaseAttempt
@@ -20,7 +20,7 @@ async def run_attempt(attempt: CaseAttempt) -> TestResult:
     if case.skip:
         attempt.skip_reason = case.skip if isinstance(case.skip, str) else None
         return ended(attempt, Status.SKIPPED, 0)
-    seconds = seconds_of(case.timeout, "timeout") if case.timeout else attempt.environment.timeout
+    seconds = case.timeout.seconds if case.timeout else attempt.environment.timeout
     time = CaseTime(seconds)
     attempt.now = time.now
     started = time.now()

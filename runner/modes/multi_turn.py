@@ -27,7 +27,6 @@ from runner.cases.attachments import described, parts_of_last, parts_of_turn
 from runner.cases.conversations import MultiTurnCase, Turn
 from runner.cases.messages import as_written, message_of, messages_of
 from runner.connectors.timing import uncounted
-from runner.durations import seconds_of
 from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
@@ -209,9 +208,8 @@ class _Conversation:
             text=exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
             hint=awaiting.hint,
         )
-        seconds = seconds_of(self._case.interactive.timeout, "interactive.timeout")
         with uncounted():
-            return await self._person.ask(question, seconds)
+            return await self._person.ask(question, self._case.interactive.timeout.seconds)
 
     # how it ends
 

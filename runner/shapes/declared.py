@@ -281,7 +281,8 @@ def _schema_of(plain: Any, named: bool) -> Schema:
         shapes = [schema_of(shape, named) for shape in inner if shape is not NoneType]
         schema: Schema = shapes[0] if len(shapes) == 1 else {"type": "union", "choices": shapes}
         return {"type": "nullable", "schema": schema} if NoneType in inner else schema
-    return {"type": _BASIC[plain]} if plain in _BASIC else _model(plain, named)
+    basic = next((_BASIC[base] for base in plain.__mro__ if base in _BASIC), None)
+    return {"type": basic} if basic else _model(plain, named)
 
 
 def _limited(schema: Schema, field: Declared) -> Schema:
@@ -299,7 +300,9 @@ def _model(model: type[Model], named: bool) -> Schema:
         schema = _limited(schema_of(field.said["schema"], named), field)
         for key in ("default", "default_factory"):
             if key in field.said:
-                schema = {"type": "default", "schema": schema, key: field.said[key]}
+                given = field.said[key]
+                given = str(given) if named and isinstance(given, str) else given  # printed without its class
+                schema = {"type": "default", "schema": schema, key: given}
         aliases = (
             {} if field.spellings == (name,) else {"validation_alias": [[spelling] for spelling in field.spellings]}
         )

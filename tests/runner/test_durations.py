@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from runner.durations import in_words, seconds_of
+from runner.cases.conversations import MultiTurnCase
+from runner.cases.model import Case
+from runner.durations import Duration, in_words, seconds_of
 from runner.errors import ConfigurationError
+from runner.shapes.declared import ValidationError
 
 FORMS = [("500ms", 0.5), ("30s", 30.0), ("1m30s", 90.0), ("2h", 7200.0), ("1h30m", 5400.0), ("2.5s", 2.5)]
 
@@ -28,3 +33,22 @@ def test_another_text_is_refused_with_the_forms_that_there_are(text: str) -> Non
 def test_no_time_at_all_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="longer than nothing"):
         seconds_of(text, "timeout")
+
+
+@pytest.mark.parametrize(("text", "seconds"), FORMS)
+def test_a_duration_is_its_text_and_knows_its_seconds(text: str, seconds: float) -> None:
+    duration = Duration(text, "timeout")
+    assert (duration, duration.seconds, json.dumps([duration])) == (text, seconds, f'["{text}"]')
+    with pytest.raises(ConfigurationError, match="Cannot read timeout"):
+        Duration(text + "!", "timeout")
+
+
+def test_the_durations_of_cases_are_read_with_the_case() -> None:
+    entry = {"id": "c", "type": "multi_turn", "timeout": "1m30s", "interactive": {"timeout": "250ms"}}
+    case = MultiTurnCase.model_validate(entry)
+    assert case.timeout is not None
+    assert (case.timeout.seconds, case.interactive.timeout.seconds) == (90.0, 0.25)
+    assert MultiTurnCase.model_validate({"id": "c"}).interactive.timeout.seconds == 300
+    assert case.model_dump(exclude_unset=True) == entry
+    with pytest.raises(ValidationError, match="no duration"):
+        Case.model_validate({"id": "c", "input": "hi", "timeout": "0s"})
