@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from runner.execution.stopping import Stop
     from runner.results.fold import Execution
 
+NO_TESTS = "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+
 
 def status_of(
     run: Execution, stop: Stop, unlisted: int, fail_fast: bool, broke: bool
@@ -51,10 +53,8 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
         environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
         return exit_codes.PASSED
     if not any(suite.total for suite in run.listed.values()):
-        environment.stderr.write(
-            "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
-        )
+        environment.stderr.write(NO_TESTS)
         return exit_codes.CONFIGURATION
-    if not run.counts.total and not options.dry_run:
+    if not run.counts.total:
         environment.stderr.write(f"Warning: no test matches --run {options.run}\n")
     return exit_codes.PASSED

@@ -10,7 +10,20 @@ from runner.application.application import TestModule
 from runner.execution.repetition import Repetition
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
 from runner.results.model import TestResult
-from scripttest import Broken, Ended, HostRecord, Line, Listed, Module, Outcome, ScriptHost, Source, Started, Status
+from scripttest import (
+    Broken,
+    Ended,
+    Failure,
+    HostRecord,
+    Line,
+    Listed,
+    Module,
+    Outcome,
+    ScriptHost,
+    Source,
+    Started,
+    Status,
+)
 
 if TYPE_CHECKING:
     from runner.planning.selection import Selection
@@ -48,9 +61,7 @@ def run_scripts(
     Returns:
         With `fail_fast`, how many tests the modules have of which nothing was sent.
     """
-    events = _ScriptEvents(
-        send=send, repetition=repetition, retained=retained, selection=selection, list_only=host.list_only
-    )
+    events = _ScriptEvents(send=send, repetition=repetition, retained=retained, selection=selection)
     try:
         for record in records:
             events.take(record)
@@ -85,7 +96,6 @@ class _ScriptEvents:
         repetition: Repetition,
         retained: Mapping[str, Collection[int]],
         selection: Selection | None,
-        list_only: bool,
     ) -> None:
         self._send = send
         self._repetition = repetition
@@ -93,7 +103,6 @@ class _ScriptEvents:
         self._selection = selection
         self._places: dict[str, list[int]] = {}
         """Module → position in the suite of each test that runs."""
-        self._list_only = list_only
         self._logs: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
         self._left: dict[str, int] = {}
         self._names: dict[str, tuple[str, ...]] = {}
@@ -136,7 +145,7 @@ class _ScriptEvents:
             selected = len(record.tests) + len(retained)
             self._places[module] = [place for place in range(selected) if place not in retained]
             send(SuiteStart(suite=module, selected=selected, total=len(record.known), tests=record.tests))
-            if not record.tests or self._list_only:
+            if not record.tests:
                 send(SuiteEnd(suite=module))
         else:
             self._broken(record)
@@ -148,16 +157,18 @@ class _ScriptEvents:
         """A module without results counts as one failed test that bears the name of the module."""
         self.known.add(record.module)
         name = record.module.rpartition(".")[2]
-        failure = record.failure
-        more = [
-            text if place is None else f"{place.file}:{place.line}:{place.column}: {text}"
-            for text, place in record.others
-        ]
-        message = "\n".join(["the module cannot be loaded: " + failure.message, *more[:20]])
-        if record.hint:
-            message += f"\n{record.hint}"
-        outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure.replace(message=message),))
+        outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(broken_failure(record),))
         self._send(SuiteStart(suite=record.module, selected=1, total=1, tests=(name,)))
         self._send(TestStart(suite=record.module, name=name, position=0))
         self._repetition.end(TestResult(suite=record.module, name=name, position=0, outcome=outcome))
         self._send(SuiteEnd(suite=record.module))
+
+
+def broken_failure(record: Broken) -> Failure:
+    """The failure of a module that cannot be loaded, with all that the compiler says."""
+    more = [
+        text if place is None else f"{place.file}:{place.line}:{place.column}: {text}" for text, place in record.others
+    ]
+    lines = ["the module cannot be loaded: " + record.failure.message, *more[:20]]
+    lines += [record.hint] if record.hint else []
+    return record.failure.replace(message="\n".join(lines))

@@ -21,12 +21,12 @@ from runner.planning.plan import RunPlan, make_plan
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
 from runner.reporters.rerun_command import flags_of
-from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart, Warned
+from runner.results.events import RunEnd, RunStart, Warned
 from runner.version import VERSION
 from scripttest import ScriptHost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from runner.cli.options import RunOptions
@@ -64,6 +64,8 @@ def run(options: RunOptions, environment: Environment, parts: Path, processes: P
 
                 def session(host: ScriptHost | None) -> int:
                     plan = make_plan(options, environment, application, context, selection, services)
+                    if options.dry_run:
+                        return _list(plan, host, selection, stop, environment)
                     return _Session(
                         plan=plan,
                         environment=environment,
@@ -100,6 +102,22 @@ def _selection(options: RunOptions) -> Selection | None:
     from runner.planning.selection import Selection
 
     return Selection(options.run)
+
+
+def _list(
+    plan: RunPlan, host: ScriptHost | None, selection: Selection | None, stop: Stop, environment: Environment
+) -> int:
+    """Prints the plan; the cases that generators made are written to `--output`. The exit code."""
+    from runner.execution.listing import print_plan
+
+    records = host.run([host_module(module, plan.context) for module in plan.modules], stop.left) if host else iter(())
+    code = print_plan(plan, records, selection, environment)
+    if plan.writes_cases:
+        from runner.planning.generators import write_cases
+
+        written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)
+        name_written(written, plan.options, environment, environment.stdout.write)
+    return code
 
 
 class _Session:
@@ -154,7 +172,7 @@ class _Session:
         stream.close()
         for error in stream.untold:
             environment.stderr.write(f"Error: {error.message}\n")
-        self._name_written(self._write_cases() if plan.writes_cases else stream.written(), console)
+        name_written(stream.written(), options, environment, console.write)
         return exit_code_of(stream.execution, options, environment, self._stop)
 
     def _begin_scripts(self) -> Iterator[HostRecord]:
@@ -168,7 +186,7 @@ class _Session:
         if self._selection is None or plan.matched:
             return records
         ids = (id for source in plan.sources for id in source.ids())
-        begun = self._selection.begun(records, plan.retained_tests, self._options.dry_run, ids)
+        begun = self._selection.begun(records, plan.retained_tests, ids)
         if begun.error is not None and not stop.reason:
             raise begun.error
         return begun.records
@@ -178,7 +196,7 @@ class _Session:
         plan, services, secrets = self._plan, self._services, self._environment.secrets
         resumed = plan.resume.resumed_report if plan.resume else None
         chosen = partial(services.reporter, plan.context)
-        reporters: list[Reporter] = open_reporters(console, plan.case_folders, plan.outputs, resumed, chosen)
+        reporters: list[Reporter] = open_reporters(console, plan.case_folders, plan.options.outputs, resumed, chosen)
         if watch is not None:
             reporters.append(watch)
         if services.recording is None:
@@ -222,7 +240,7 @@ class _Session:
 
     def _open_budgets(self) -> None:
         options = self._options
-        if options.dry_run or (options.max_cost, options.max_tokens, options.max_duration) == (None, None, None):
+        if (options.max_cost, options.max_tokens, options.max_duration) == (None, None, None):
             return
         from runner.execution.budgets import Budgets
 
@@ -244,15 +262,9 @@ class _Session:
         )
 
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
-        """Runs the cases, unless the run is over already; with `--dry-run` they are listed."""
+        """Runs the cases, unless the run is over already."""
         options, plan = self._options, self._plan
         if not plan.sources or self._stop.reason or (options.fail_fast and stream.execution.counts.bad):
-            return
-        if options.dry_run:
-            for source in plan.sources:
-                names, id = tuple(case.id for _, case in source.cases()), source.suite.id
-                stream.send(SuiteStart(suite=id, selected=source.selected, total=source.total, tests=names))
-                stream.send(SuiteEnd(suite=id))
             return
         from asyncio import CancelledError
         from contextlib import suppress
@@ -306,23 +318,18 @@ class _Session:
             )
         )
 
-    def _write_cases(self) -> list[Path]:
-        """Writes the cases that generators made to `--output`."""
-        from runner.planning.generators import write_cases
 
-        environment = self._environment
-        return write_cases(self._plan.sources, self._options.outputs, environment.directory, environment.secrets.text)
-
-    def _name_written(self, written: list[Path], console: Console) -> None:
-        """Says which files of `--output` were written; of devices and pipes nothing."""
-        if self._options.quiet:
-            return
-        directory = self._environment.directory
-        asked = dict.fromkeys(report_path(output, directory) for output in self._options.outputs)
-        for path in asked:
-            if path in written and path.is_file():
-                shown = path.relative_to(directory) if path.is_relative_to(directory) else path
-                console.write(f"Wrote {shown}\n")
+def name_written(
+    written: Collection[Path], options: RunOptions, environment: Environment, write: Callable[[str], object]
+) -> None:
+    """Says which files of `--output` were written; of devices and pipes nothing."""
+    if options.quiet:
+        return
+    directory = environment.directory
+    for path in dict.fromkeys(report_path(output, directory) for output in options.outputs):
+        if path in written and path.is_file():
+            shown = path.relative_to(directory) if path.is_relative_to(directory) else path
+            write(f"Wrote {shown}\n")
 
 
 def _collect_garbage() -> None:

@@ -27,6 +27,27 @@ if TYPE_CHECKING:
     from runner.planning.selection import Selection
 
 
+class LeftOut(Value):
+    """What does not run because of a flag."""
+
+    flag: str
+    """As it is given, such as `--run Ready`."""
+    modules: int = 0
+    """Whole test modules, whose tests are not known."""
+    tests: int = 0
+    """Cases, and tests of the modules that run."""
+
+    def plus(self, tests: int) -> LeftOut:
+        """With so many tests more."""
+        return self.replace(tests=self.tests + tests)
+
+    @property
+    def words(self) -> str:
+        """`1 module and 2 tests`."""
+        parts = ((self.modules, "module"), (self.tests, "test"))
+        return " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
+
+
 class RunPlan(Value):
     """What will run, and how."""
 
@@ -44,17 +65,14 @@ class RunPlan(Value):
     """What is to be said before anything runs."""
     matched: bool
     """Whether it is certain that `--run` matches something; else the modules have to show it."""
+    left_out: tuple[LeftOut, ...]
+    """What the flags leave out, as far as it is known before modules are loaded."""
     resumable: bool
     """Whether a report is written that a later run can resume."""
     resume: ResumeState | None
     """What is taken from an earlier run, and what a later one needs to know; None when no report can be resumed."""
     writes_cases: bool
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The paths of reports."""
-        return () if self.writes_cases else self.options.outputs
 
     @property
     def total_cases(self) -> int | None:
@@ -65,7 +83,7 @@ class RunPlan(Value):
     def is_whole(self) -> bool:
         """Whether all tests of the suites run."""
         options = self.options
-        return not (options.run or options.dry_run or options.fail_fast or options.shard)
+        return not (options.run or options.fail_fast or options.shard)
 
     @property
     def test_files(self) -> dict[str, Path]:
@@ -130,11 +148,15 @@ def make_plan(
     if selection is not None and not matched and not modules:
         raise selection.nothing(id for source in sources for id in source.ids())
     found = len(modules)
+    left_out = [LeftOut(flag=f"--run {options.run}", tests=sum(source.total - source.selected for source in sources))]
     if options.shard is not None:
         from runner.planning.shards import parts_of
 
         modules = [module for module in modules if options.shard.has(module.id)]
+        cases = sum(source.selected for source in sources)
         sources = parts_of(sources, options.shard, application.root)
+        cases -= sum(source.selected for source in sources)
+        left_out.append(LeftOut(flag=f"--shard {options.shard}", modules=found - len(modules), tests=cases))
     suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
     resumable = not options.dry_run and bool(
         options.resume
@@ -147,6 +169,7 @@ def make_plan(
 
         resume = take_up(options, application, modules, sources, suites, environment.directory)
         sources, warnings = resume.sources, [*warnings, *resume.warnings]
+        left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
     planning.check_references(sources, [])
     return RunPlan(
         options=options,
@@ -157,6 +180,7 @@ def make_plan(
         sources=tuple(sources),
         warnings=tuple(warnings),
         matched=matched or len(modules) < found,
+        left_out=tuple(one for one in left_out if one.modules or one.tests),
         resumable=resumable,
         resume=resume,
         writes_cases=writes_cases,

@@ -72,6 +72,13 @@ class ResumeState(Value):
     resumed_report: LineFile | None = None
     """The report that goes on, held from before it was read."""
 
+    @property
+    def retained_count(self) -> int:
+        """How many tests have a result of the earlier run."""
+        if self.retained is None:
+            return 0
+        return len({(suite, record["id"]) for suite, kept in self.retained.results.items() for record in kept})
+
 
 class Retained(Value):
     """What a run takes over."""

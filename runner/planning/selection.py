@@ -54,7 +54,6 @@ class Selection:
         self,
         records: Iterator[HostRecord],
         done: Mapping[str, Collection[str]],
-        list_only: bool,
         cases: Iterable[str],
     ) -> Begun:
         """Reads what a host reports until it is certain that the filter matches something, or that it does not.
@@ -62,7 +61,6 @@ class Selection:
         Args:
             records: of modules that run.
             done: module → tests that have results of an earlier run.
-            list_only: whether no test runs, so that its subtests stay unknown.
             cases: ids of the cases of the run, none of which it matches.
         """
         read: list[HostRecord] = []
@@ -75,7 +73,7 @@ class Selection:
                 return Begun(records=chain(read, _Broken(error)), error=None)
             read.append(record)
             if isinstance(record, Listed):
-                whole = any(list_only or not self._filter.match(test)[1] for test in record.tests)
+                whole = any(not self._filter.match(test)[1] for test in record.tests)
                 certain = whole or bool(done.get(record.module))
             else:  # a test that fails before its subtests says so itself
                 failed = isinstance(record, Ended) and record.outcome.status == Status.FAILED

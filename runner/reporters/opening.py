@@ -29,7 +29,7 @@ class Console:
     def __init__(self, options: RunOptions, environment: Environment) -> None:
         self.options = options
         self.environment = environment
-        self.is_error = bool(options.reporter and not options.outputs and not options.dry_run)
+        self.is_error = bool(options.reporter and not options.outputs)
         self.write: Callable[[str], Any] = (environment.stderr if self.is_error else environment.stdout).write
         self.progress: Progress | None = None
         """The live line, on a terminal."""
@@ -71,7 +71,7 @@ def open_reporters(
         from runner.reporters.files.jsonl import JsonlReporter
 
         makers.append(partial(JsonlReporter, resumed_report))
-    elif not options.outputs and not options.dry_run:
+    elif not options.outputs:
         stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
         makers += [partial(_default_report, folder, f"output-{stamp}") for folder in sorted(case_folders)[:1]]
     if options.reporter and (paths or console.is_error):
@@ -82,7 +82,7 @@ def open_reporters(
         for reporter in reporters:
             reporter.close()
         raise
-    if environment.variables.get("GITHUB_ACTIONS") == "true" and not options.dry_run:
+    if environment.variables.get("GITHUB_ACTIONS") == "true":
         from runner.reporters.files.github import GithubReporter
 
         reporters.append(GithubReporter(console.write, environment.variables))

@@ -69,7 +69,7 @@ class SuiteStart(Value):
     total: int
     """How many there are without `--run`."""
     tests: tuple[str, ...] = ()
-    """Their names, in order; of a case file only in a dry run."""
+    """Their names, in order; of a test module only."""
 
 
 class TestStart(Value):

@@ -297,9 +297,35 @@ def test_a_dry_run_lists_tests_and_runs_none(app: MakeApplication) -> None:
         "scripts.demo.b",
         "  TestPasses",
         "2 tests in 2 modules",
+        "Left out: 1 test by --run TestA|TestP",
     ]
     assert run.code == 0
     assert not (here.root / "data/ran").exists()
+
+
+def test_a_dry_run_says_what_each_flag_leaves_out(app: MakeApplication) -> None:
+    cases = "".join(f'{{"id": "Test{number}", "input": "a"}}\n' for number in range(12))
+    here = app({**WITH_CASES, "/assistants/demo/tests/cases.jsonl": cases})
+    listed, left = set[str](), []
+    for number in (1, 2):
+        run = here.run(*BOTH, "--run", "Test", "--shard", f"{number}/2", "--dry-run")
+        *lines, total, last = run.stdout.splitlines()
+        listed |= {line for line in lines if line.startswith("  ")}
+        left.append(last)
+        assert (run.code, run.stderr) == (0, "")
+        assert total.startswith(f"{sum(line.startswith('  ') for line in lines)} tests in ")
+    assert len(listed) == 12 + 4
+    modules = [re.fullmatch(r"Left out: (1 module and )?(\d+) tests by --shard \d/2", line) for line in left]
+    assert sum(match is not None and match[1] is not None for match in modules) == 1
+    assert sum(int(match[2]) for match in modules if match is not None) == 12
+
+
+def test_a_dry_run_writes_no_report_and_leaves_old_ones(app: MakeApplication) -> None:
+    here = app({**WITH_CASES, "/old.json": "as it was"})
+    before = here.listing()
+    run = here.run(*BOTH, "--dry-run", "-o", "old.json", "-o", "new.jsonl")
+    assert (run.code, run.stderr, here.listing()) == (0, "", before)
+    assert run.stdout.splitlines()[-1] == "6 tests in 2 inputs"
 
 
 def test_a_dry_run_says_what_cannot_be_loaded(app: MakeApplication) -> None:

@@ -72,9 +72,7 @@ class ConsoleReporter:
 
     def _suite_start(self, event: SuiteStart, run: Execution) -> None:
         suite = run.suites[event.suite]
-        if self._options.dry_run:
-            self._write("".join([f"{suite.name}\n", *[f"  {name}\n" for name in event.tests]]))
-        elif self._detailed and suite.has_cases:
+        if self._detailed and suite.has_cases:
             self._write(self._lines().header(suite, event))
         elif self._detailed:
             assert run.start is not None
@@ -210,11 +208,7 @@ class ConsoleReporter:
         counts = run.counts
         if self._stability is not None and not self._options.quiet:
             text += self._stability.table(self._options.runs)
-        if self._options.dry_run:
-            tests = sum(start.selected for start in run.listed.values())
-            of_cases = any(suite.has_cases for suite in run.suites.values())
-            text += f"{count(tests, 'test')} in {count(len(run.suites), 'input' if of_cases else 'module')}\n"
-        elif self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
+        if self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
             text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):
             time = in_milliseconds(event.seconds * 1000)
@@ -230,8 +224,7 @@ class ConsoleReporter:
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != RunStatus.PASSED else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{usage_line(run)}{DOUBLE}\n"
-        if not self._options.dry_run:
-            text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))
+        text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))
         if event.snapshots is not None:
             from runner.results.snapshot_lines import in_lines
 

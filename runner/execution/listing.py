@@ -1,0 +1,111 @@
+"""`--dry-run`: prints the plan of a run. Modules are loaded for it, since only they know their tests; nothing runs."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from runner import exit_codes
+from runner.execution.ending import NO_TESTS
+from runner.execution.scripts import broken_failure
+from runner.planning.plan import LeftOut, RunPlan
+from runner.reporters.console.style import Style, count
+from runner.results.places import near
+from scripttest import Broken, Listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from runner.environment import Environment
+    from runner.planning.selection import Selection
+    from scripttest import HostRecord
+
+
+def print_plan(
+    plan: RunPlan, records: Iterator[HostRecord], selection: Selection | None, environment: Environment
+) -> int:
+    """Prints what a run would run, suite by suite, and what is left out; the exit code. Blocks while modules are
+    listed. Raises ConfigurationError when `--run` matches nothing, HostError when the host itself breaks.
+
+    Args:
+        records: what the host reports of the modules, which it only lists.
+        selection: what `--run` names.
+    """
+    listed = {record.module: record for record in records if isinstance(record, Listed | Broken)}
+    tests = [record for record in listed.values() if isinstance(record, Listed)]
+    is_broken = len(tests) < len(listed)
+    if selection is not None and not plan.matched and not is_broken and not any(record.tests for record in tests):
+        names = chain((name for record in tests for name in record.known), *(source.ids() for source in plan.sources))
+        raise selection.nothing(names)
+    printed = _Printed(plan, environment)
+    for warning in plan.warnings:
+        printed.warn(warning)
+    sources = {source.suite.id: source for source in plan.sources}
+    for suite in plan.suites:
+        record = listed.get(suite.id)
+        if suite.id in sources:
+            printed.suite(suite.label, (case.id for _, case in sources[suite.id].cases()))
+        elif isinstance(record, Listed):
+            printed.suite(suite.id, record.tests)
+        elif isinstance(record, Broken):
+            printed.broken(suite.id, record)
+    known = sum(len(record.known) for record in tests)
+    printed.end(known - sum(len(record.tests) for record in tests))
+    if is_broken:
+        return exit_codes.FAILED
+    if not plan.suites:
+        environment.stderr.write(f"Warning: no test belongs to --shard {plan.options.shard}\n")
+    elif not known and not any(source.total for source in plan.sources):
+        environment.stderr.write(NO_TESTS)
+        return exit_codes.CONFIGURATION
+    return exit_codes.PASSED
+
+
+class _Printed:
+    """What is on standard output."""
+
+    def __init__(self, plan: RunPlan, environment: Environment) -> None:
+        self._plan = plan
+        self._environment = environment
+        self._style = Style(environment.colors and not plan.options.no_color)
+        self._tests = 0
+
+    def _line(self, text: str) -> None:
+        self._environment.stdout.write(f"{self._environment.secrets.text(text)}\n")
+
+    def warn(self, message: str) -> None:
+        self._line(self._style.paint(f"Warning: {message}", "yellow"))
+
+    def suite(self, name: str, tests: Iterable[str]) -> None:
+        before = self._tests
+        self._line(name)
+        for test in tests:
+            self._tests += 1
+            self._line(f"  {test}")
+        if self._tests == before:
+            self._line(self._style.paint("  no tests to run", "dim"))
+
+    def broken(self, module: str, record: Broken) -> None:
+        """A module that cannot be loaded counts as one test."""
+        failure = broken_failure(record)
+        self._tests += 1
+        self._line(module)
+        self._line(self._style.failure(failure, "  ").rstrip("\n"))
+        if at := failure.location:
+            place = near(f"{at.file}:{at.line}:{at.column}", str(self._environment.directory))
+            self._line(f"     at {place}")
+        for line in failure.code_frame.split("\n") if failure.code_frame else ():
+            self._line(f"     {line}")
+
+    def end(self, filtered: int) -> None:
+        """The totals; `filtered` is how many tests of modules `--run` leaves out."""
+        plan = self._plan
+        suites = count(len(plan.suites), "input" if plan.sources else "module")
+        self._line(f"{count(self._tests, 'test')} in {suites}")
+        left = {one.flag: one for one in plan.left_out}
+        if filtered:
+            by_run = f"--run {plan.options.run}"
+            left[by_run] = left.get(by_run, LeftOut(flag=by_run)).plus(filtered)
+        parts = [f"{one.words} by {one.flag}" for one in left.values()]
+        if parts:
+            self._line(f"Left out: {', '.join(parts)}")
