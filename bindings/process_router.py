@@ -27,7 +27,7 @@ class ProcessRouter(Services):
         self,
         host: HostProcesses,
         providers: Mapping[str, Provider],
-        context: Callable[[], Mapping[str, Any]],
+        context: Mapping[str, Any],
         selects: Callable[[str, str], bool],
     ) -> None:
         """Calls nothing yet.
@@ -60,7 +60,7 @@ class ProcessRouter(Services):
         provider = self._providers.get(name) or self._providers.get(name.partition(".")[0].lower())
         if provider is not None:
             return provider(module, test, name, args)
-        return self._host.call(name, args, self._context(), self._sessions.setdefault((module, test), {}))
+        return self._host.call(name, args, self._context, self._sessions.setdefault((module, test), {}))
 
 
 def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> str:

@@ -13,27 +13,21 @@ if TYPE_CHECKING:
 class RunSnapshots:
     """Compares with the stored snapshots of a run. Threads may share it."""
 
-    def __init__(
-        self, files: Callable[[], Mapping[str, Path]], update: bool, ci: bool, redact: Callable[[str], str]
-    ) -> None:
+    def __init__(self, files: Mapping[str, Path], update: bool, ci: bool, redact: Callable[[str], str]) -> None:
         """Reads nothing yet.
 
         Args:
-            files: suite id → its test or case file, once they are known.
+            files: suite id → its test or case file.
             update: whether a snapshot that differs is replaced.
             ci: whether a missing snapshot is a failure.
             redact: takes secrets out of what is stored.
         """
-        self._files = files
+        self.files = files
+        """Suite id → its test or case file."""
         self._update = update
         self._ci = ci
         self._redact = redact
         self._stored: Snapshots | None = None
-
-    @property
-    def files(self) -> Mapping[str, Path]:
-        """Suite id → its test or case file."""
-        return self._files()
 
     @property
     def used(self) -> Snapshots | None:

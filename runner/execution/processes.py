@@ -21,7 +21,7 @@ def open_router(
     snapshots: RunSnapshots,
     agents: Provider,
     selection: Selection | None,
-    context: Callable[[], Mapping[str, Any]],
+    context: Mapping[str, Any],
     done: Callable[[str, str], bool],
     require_judge: bool,
 ) -> ProcessRouter:
@@ -31,7 +31,7 @@ def open_router(
         host: answers what nothing else does.
         agents: answers the processes of `AGENT_GROUPS`.
         selection: of `--run`.
-        context: the fields of the run's context, once it is known.
+        context: the fields of the run's context.
         done: whether a test, by its module and name, has a result of the run that is resumed.
         require_judge: `--require-judge`.
     """
@@ -63,12 +63,12 @@ def _read_verdict(module: str, test: str, name: str, args: list[Any]) -> dict[st
         raise ProcessError(f"{error.message}. {error.hint}") from error
 
 
-def _translations(app_root: Path, context: Callable[[], Mapping[str, Any]]) -> Provider:
+def _translations(app_root: Path, context: Mapping[str, Any]) -> Provider:
     """Provider of `locale.Translate(text)`, which reads the application's translations once."""
     read: dict[str, dict[str, str]] = {}
 
     def translate(module: str, test: str, name: str, args: list[Any]) -> Any:
-        locale = context()["locale"]
+        locale = context["locale"]
         if locale not in read:
             from bindings import load_translations
 

@@ -1,5 +1,5 @@
-"""What a run has running beside its tests: answers to scripts, the agents, recordings, budgets. Each is made when it is
-first needed, since a script test that passes needs next to nothing of it."""
+"""What a run has running beside its tests: the agents, recordings, budgets; and what its tests and cases are answered,
+once the plan is there. Each is made when it is first needed, since a script test that passes needs next to nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runner.reporters import BUILT_IN, maker_by_id
 from scripttest import worker_command
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
     from typing import TextIO
 
@@ -40,19 +40,15 @@ class RunServices:
         environment: Environment,
         application: Application,
         context: Mapping[str, Any],
-        selection: Selection | None,
         parts: Path,
     ) -> None:
         """Raises ConfigurationError when the folder of `--record` or `--replay` cannot be used.
 
         Args:
             context: the fields of the run's context.
-            selection: what `--run` names.
             parts: the folder of the script half of the bindings.
         """
         self.budgets: Budgets | None = None
-        self.progress: Progress | None = None
-        """The live line, which makes room when a person is asked."""
         self._options = options
         self._environment = environment
         self._application = application
@@ -60,22 +56,8 @@ class RunServices:
         self._service: AgentService | None = None
         self._permitted: Policy | None = None
         self._context = context
-        self._test_files: Mapping[str, Path] = {}
-        self._retained: Mapping[str, Collection[str]] = {}
-        self._processes = HostProcesses(application.root, self._policy, application.script)
-        self.snapshots = RunSnapshots(
-            lambda: self._test_files, options.update_snapshots, environment.ci, environment.secrets.text
-        )
-        self.router = open_router(
-            self._processes,
-            self.snapshots,
-            lambda module, test, name, args: self.agents().answer(module, test, name, args),
-            selection,
-            context=lambda: context,
-            done=lambda module, test: test in self._retained.get(module, ()),
-            require_judge=options.require_judge,
-        )
-        """Answers what scripts ask."""
+        self.processes = HostProcesses(application.root, self._policy, application.script)
+        """Answers the processes that are no business of agents."""
         self.recording = self._open_recording()
 
     def __enter__(self) -> RunServices:
@@ -86,12 +68,7 @@ class RunServices:
             if self._service is not None:
                 self._service.close()
         finally:
-            self._processes.close()
-
-    def follow(self, plan: RunPlan) -> None:
-        """Tells what answers scripts which tests there are, and which of them are not run again."""
-        self._test_files = plan.test_files
-        self._retained = plan.retained_tests
+            self.processes.close()
 
     def count_usage(self, budgets: Budgets) -> None:
         """Tells budgets of every model call from here on."""
@@ -110,7 +87,7 @@ class RunServices:
             environment.secrets.add_application(self._application.root, variables)
             self._service = AgentService(
                 self._application,
-                self._processes,
+                self.processes,
                 self._context,
                 variables,
                 worker_command(self._parts),
@@ -123,30 +100,6 @@ class RunServices:
                 self._service.runtime.on_usage = self.budgets.spend
         return self._service
 
-    def case_environment(self, context: Mapping[str, Any], digests: bool) -> CaseEnvironment:
-        """What cases run in. `digests`: whether their results have a hash of the case."""
-        from runner.modes.base import CaseEnvironment
-
-        options, service = self._options, self.agents()
-        return CaseEnvironment(
-            application=self._application,
-            runtime=service.runtime,
-            helpers=service.helpers,
-            context=context,
-            user=options.user,
-            team=options.team,
-            connector=options.connector or "",
-            timeout=options.case_timeout,
-            snapshot=self.snapshots.matcher,
-            threshold=options.score_threshold,
-            simulator=options.simulator or "",
-            on_missing_input=options.on_missing_input or "skip",
-            interactive=options.interactive,
-            person=self._person(),
-            digests=digests,
-            require_judge=options.require_judge,
-        )
-
     def reporter(self, context: Mapping[str, Any], id: str, target: Path | TextIO) -> Maker:
         """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
         is_agent = any(known == id for known, _ in self._application.agents())
@@ -156,15 +109,6 @@ class RunServices:
 
         options = self._options
         return agent_maker(id, target, self.agents(), dict(context), options.case_timeout, bool(options.verbose))
-
-    def _person(self) -> Person | None:
-        """Who is asked at the terminal; nobody with `--skip-interactive`."""
-        if self._options.skip_interactive:
-            return None
-        from runner.modes.interactive import Person
-
-        clean, ci = self._environment.secrets.text, self._environment.ci
-        return Person(ci, clean, self.progress.paused) if self.progress else Person(ci, clean)
 
     def _open_recording(self) -> Recording | None:
         options, environment = self._options, self._environment
@@ -186,3 +130,65 @@ class RunServices:
                 allow_net=self._options.allow_net or None, environment=named, keep_secret=environment.secrets.add
             )
         return self._permitted
+
+
+class TestServices:
+    """What the tests and cases of a plan are answered, and what cases run in."""
+
+    def __init__(
+        self, services: RunServices, plan: RunPlan, selection: Selection | None, environment: Environment
+    ) -> None:
+        """`selection` is what `--run` names."""
+        self.progress: Progress | None = None
+        """The live line, which makes room when a person is asked."""
+        self._services = services
+        self._plan = plan
+        self._environment = environment
+        options, retained = plan.options, plan.retained_tests
+        self.snapshots = RunSnapshots(
+            plan.test_files, options.update_snapshots, environment.ci, environment.secrets.text
+        )
+        self.router = open_router(
+            services.processes,
+            self.snapshots,
+            lambda module, test, name, args: services.agents().answer(module, test, name, args),
+            selection,
+            plan.context,
+            done=lambda module, test: test in retained.get(module, ()),
+            require_judge=options.require_judge,
+        )
+        """Answers what scripts ask."""
+
+    def case_environment(self) -> CaseEnvironment:
+        """What cases run in."""
+        from runner.modes.base import CaseEnvironment
+
+        plan, service = self._plan, self._services.agents()
+        options = plan.options
+        return CaseEnvironment(
+            application=plan.application,
+            runtime=service.runtime,
+            helpers=service.helpers,
+            context=plan.context,
+            user=options.user,
+            team=options.team,
+            connector=options.connector or "",
+            timeout=options.case_timeout,
+            snapshot=self.snapshots.matcher,
+            threshold=options.score_threshold,
+            simulator=options.simulator or "",
+            on_missing_input=options.on_missing_input or "skip",
+            interactive=options.interactive,
+            person=self._person(),
+            digests=plan.resumable,
+            require_judge=options.require_judge,
+        )
+
+    def _person(self) -> Person | None:
+        """Who is asked at the terminal; nobody with `--skip-interactive`."""
+        if self._plan.options.skip_interactive:
+            return None
+        from runner.modes.interactive import Person
+
+        clean, ci = self._environment.secrets.text, self._environment.ci
+        return Person(ci, clean, self.progress.paused) if self.progress else Person(ci, clean)

@@ -14,7 +14,7 @@ from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
 from runner.execution.repetition import Repetition
 from runner.execution.scripts import host_module, run_scripts
-from runner.execution.services import RunServices
+from runner.execution.services import RunServices, TestServices
 from runner.execution.stopping import Signals, Stop, Woken
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunPlan, make_plan
@@ -54,22 +54,24 @@ def run(options: RunOptions, environment: Environment, parts: Path, processes: P
             context = build_context(options, environment.directory)
             selection = _selection(options)
             with RunServices(
-                options=options,
-                environment=environment,
-                application=application,
-                context=context,
-                selection=selection,
-                parts=parts,
+                options=options, environment=environment, application=application, context=context, parts=parts
             ) as services:
+                try:
+                    plan = make_plan(options, environment, application, context, selection, services.agents)
+                except BaseException:
+                    if processes is not None:
+                        processes.close()
+                    raise
+                tests = TestServices(services, plan, selection, environment)
 
-                def session(host: ScriptHost | None) -> int:
-                    plan = make_plan(options, environment, application, context, selection, services)
+                def carry_out(host: ScriptHost | None) -> int:
                     if options.dry_run:
                         return _list(plan, host, selection, stop, environment)
                     return _Session(
                         plan=plan,
                         environment=environment,
                         services=services,
+                        tests=tests,
                         selection=selection,
                         stop=stop,
                         host=host,
@@ -77,11 +79,11 @@ def run(options: RunOptions, environment: Environment, parts: Path, processes: P
                     ).run()
 
                 if processes is None:
-                    return session(None)
+                    return carry_out(None)
                 host = ScriptHost(
                     application.root,
                     processes,
-                    services.router,
+                    tests.router,
                     SCRIPT_GLOBALS,
                     workers=options.parallel or environment.cpus,
                     timeout=options.script_timeout,
@@ -90,7 +92,7 @@ def run(options: RunOptions, environment: Environment, parts: Path, processes: P
                     runs=options.runs,
                 )
                 with host, Woken(host.wake_descriptor):
-                    return session(host)
+                    return carry_out(host)
     except KeyboardInterrupt as error:
         error.code = stop.code or exit_codes.INTERRUPTED  # type: ignore[attr-defined]
         raise
@@ -129,6 +131,7 @@ class _Session:
         plan: RunPlan,
         environment: Environment,
         services: RunServices,
+        tests: TestServices,
         selection: Selection | None,
         stop: Stop,
         host: ScriptHost | None,
@@ -138,6 +141,7 @@ class _Session:
         self._options = plan.options
         self._environment = environment
         self._services = services
+        self._tests = tests
         self._selection = selection
         self._stop = stop
         self._host = host
@@ -145,12 +149,11 @@ class _Session:
 
     def run(self) -> int:
         """From the first event to the exit code. Whatever breaks the tests, the run ends as every run does."""
-        options, environment, services, plan = self._options, self._environment, self._services, self._plan
+        options, environment, services = self._options, self._environment, self._services
         self._stop.heeded = True
-        services.follow(plan)
         records = self._begin_scripts()
         console = Console(options, environment)
-        services.progress = console.progress
+        self._tests.progress = console.progress
         watch = self._watch()
         stream = self._open_stream(console, watch)
         repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict)
@@ -272,7 +275,7 @@ class _Session:
         from runner.execution.scheduler import CaseSchedule, run_cases
 
         schedule = CaseSchedule(
-            environment=self._services.case_environment(plan.context, plan.resumable),
+            environment=self._tests.case_environment(),
             parallel=options.parallel or 1,
             fail_fast=options.fail_fast,
             before=options.before,
@@ -293,7 +296,7 @@ class _Session:
         return SnapshotWatch()
 
     def _finish_snapshots(self, watch: SnapshotWatch | None, stream: Multiplexer) -> SnapshotCounts | None:
-        snapshots = self._services.snapshots
+        snapshots = self._tests.snapshots
         if watch is None and snapshots.used is None:
             return None
         from runner.execution.snapshots import finish

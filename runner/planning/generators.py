@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,13 @@ from runner.connectors.base import Origin
 from runner.durations import in_words
 from runner.errors import ConfigurationError
 from scripttest import FunctionCall, HostError
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
-    from runner.modes.base import CaseEnvironment
+    from runner.agents.helpers import Helpers
+    from runner.agents.runtime import Runtime
+    from runner.application.application import Application
     from runner.planning.case_source import CaseSource
     from runner.planning.inputs import GeneratorInput
 
@@ -71,8 +74,22 @@ def _typed(text: str) -> Any:
     return float(text) if number[1] else int(text)
 
 
+class Generators(Value):
+    """What generators work with."""
+
+    application: Application
+    runtime: Runtime
+    helpers: Helpers
+    context: Mapping[str, Any]
+    """The fields of the run's context."""
+    connector: str
+    """`--connector`; empty when it is not given."""
+    timeout: float
+    """Seconds for one generator."""
+
+
 async def generate(
-    input: GeneratorInput, environment: CaseEnvironment, folder: Path, lenient: bool
+    input: GeneratorInput, generators: Generators, folder: Path, lenient: bool
 ) -> tuple[list[Case], list[str]]:
     """Has cases made, and answers them with warnings about them. Every case has an id of its own.
 
@@ -86,10 +103,10 @@ async def generate(
     import asyncio
 
     try:
-        async with asyncio.timeout(environment.timeout):
-            answer = await _Generation(input, environment).answer()
+        async with asyncio.timeout(generators.timeout):
+            answer = await _Generation(input, generators).answer()
     except TimeoutError as error:
-        raise _failed(input, f"timeout after {in_words(environment.timeout)}") from error
+        raise _failed(input, f"timeout after {in_words(generators.timeout)}") from error
     except AgentError as error:
         raise _failed(input, error.placed, error.hint) from error
     except (ScriptReferenceError, HostError) as error:
@@ -150,15 +167,15 @@ def write_cases(
 
 
 class _Generation:
-    def __init__(self, input: GeneratorInput, environment: CaseEnvironment) -> None:
+    def __init__(self, input: GeneratorInput, generators: Generators) -> None:
         self._input = input
-        self._environment = environment
-        self._target = environment.runtime.assistants.get(input.agent)
+        self._generators = generators
+        self._target = generators.runtime.assistants.get(input.agent)
 
     async def answer(self) -> Any:
         """What the generator answers, as a JSON value."""
         payload = await self._payload()
-        context = {**self._environment.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
+        context = {**self._generators.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
         chat = Chat(context, origin=Origin(suite=self._input.id, case="@generate"))
         if self._input.reference.startswith("agents:"):
             return await self._of_agent(payload, chat)
@@ -179,26 +196,26 @@ class _Generation:
         """`{name, description, parameters}` of the target's tools; the names as `tool_called` takes them."""
         if not target.servers:
             return []
-        box = await self._environment.runtime.toolbox(target.servers, str(target.folder / "package.yao"))
+        box = await self._generators.runtime.toolbox(target.servers, str(target.folder / "package.yao"))
         found = [(box.find(tool["name"]), tool) for tool in box.tools()]
         return [{**tool, "name": place[1] if place else tool["name"]} for place, tool in found]
 
     async def _of_agent(self, payload: dict[str, Any], chat: Chat) -> Any:
-        environment, id = self._environment, self._input.reference.removeprefix("agents:")
-        generator = environment.runtime.assistants.get(id)
+        generators, id = self._generators, self._input.reference.removeprefix("agents:")
+        generator = generators.runtime.assistants.get(id)
         options: dict[str, Any] = {}
         if (
             not generator.connector
-            and not environment.connector
-            and not environment.runtime.connectors.has_role("default")
+            and not generators.connector
+            and not generators.runtime.connectors.has_role("default")
         ):
             options["connector"] = self._target.connector
-        return (await environment.helpers.ask(id, "generator", payload, options, chat)).output
+        return (await generators.helpers.ask(id, "generator", payload, options, chat)).output
 
     async def _of_script(self, payload: dict[str, Any], chat: Chat) -> Any:
-        environment, reference = self._environment, self._input.reference
-        runtime = environment.runtime
-        found = await find_function(reference, ROLES, self._target.folder, environment.application, runtime.functions)
+        generators, reference = self._generators, self._input.reference
+        runtime = generators.runtime
+        found = await find_function(reference, ROLES, self._target.folder, generators.application, runtime.functions)
         call = FunctionCall(
             script=found.script,
             function=found.function,

@@ -6,10 +6,10 @@ is there. When it raises, nothing has run yet, except generators of cases.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, TestModule, repository_of
 from runner.cli.options import RunOptions, absolute
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.cases.model import Case
     from runner.environment import Environment
-    from runner.modes.base import CaseEnvironment
     from runner.planning.case_source import CaseSource
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection
@@ -111,30 +110,21 @@ class RunPlan(Value):
         return {module.id: self.resume.retained.places(module.id) for module in self.modules}
 
 
-class Services(Protocol):
-    """What planning asks of the run, since generators are agents and scripts, and references lead to them."""
-
-    def agents(self) -> AgentService:
-        """The agents of the run."""
-
-    def case_environment(self, context: Mapping[str, Any], digests: bool) -> CaseEnvironment:
-        """What cases run in."""
-
-
 def make_plan(
     options: RunOptions,
     environment: Environment,
     application: Application,
     context: dict[str, Any],
     selection: Selection | None,
-    services: Services,
+    agents: Callable[[], AgentService],
 ) -> RunPlan:
     """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
 
     Args:
         selection: what `--run` names.
+        agents: gives the agents of the run, since generators are agents and scripts, and references lead to them.
     """
-    planning = _Planning(options, environment, application, context, services)
+    planning = _Planning(options, environment, application, context, agents)
     inputs = resolve_inputs(options, application, environment.directory)
     modules = [item for item in inputs if isinstance(item, TestModule)]
     of_cases = [item for item in inputs if not isinstance(item, TestModule)]
@@ -212,13 +202,13 @@ class _Planning:
         environment: Environment,
         application: Application,
         context: dict[str, Any],
-        services: Services,
+        agents: Callable[[], AgentService],
     ) -> None:
         self._options = options
         self._environment = environment
         self._application = application
         self._context = context
-        self._services = services
+        self._agents = agents
 
     def sources(self, inputs: list[CaseInput | GeneratorInput]) -> tuple[list[CaseSource], list[str]]:
         """The cases of inputs, and warnings about them."""
@@ -246,16 +236,16 @@ class _Planning:
         folders |= dict(Assistants(self._application).find(generator.agent) for generator in generators)
         named = named_by(sources, generators, options, folders)
         for first in named:
-            service = self._services.agents()
+            service = self._agents()
             service.run(check_references(chain([first], named), service.runtime, self._application))
         if options.connector and not options.dry_run:
-            connectors = self._services.agents().runtime.connectors
+            connectors = self._agents().runtime.connectors
             find = connectors.get if options.replay is None else connectors.model
             find(connectors.resolve(options.connector))
 
     def _generate(self, input: GeneratorInput) -> tuple[list[Case], list[str]]:
         """Has cases made; on a terminal a line says so meanwhile."""
-        from runner.planning.generators import generate
+        from runner.planning.generators import Generators, generate
 
         options, stdout, directory = self._options, self._environment.stdout, self._environment.directory
         folder = absolute(options.outputs[0], directory).parent if options.dry_run and options.outputs else directory
@@ -264,8 +254,16 @@ class _Planning:
             stdout.write(f"Generating cases with {input.reference} ...")
             stdout.flush()
         try:
-            cases = self._services.case_environment(self._context, False)
-            return self._services.agents().run(generate(input, cases, folder, options.lenient))
+            service = self._agents()
+            generators = Generators(
+                application=self._application,
+                runtime=service.runtime,
+                helpers=service.helpers,
+                context=self._context,
+                connector=options.connector or "",
+                timeout=options.case_timeout,
+            )
+            return service.run(generate(input, generators, folder, options.lenient))
         finally:
             if shows:
                 stdout.write("\r\x1b[K")

@@ -58,6 +58,11 @@ class Processes(Value):
     command: list[str]
     """The command line of further workers."""
 
+    def close(self) -> None:
+        """Ends them. For a run that comes to nothing before a host has taken them over."""
+        self.compiler.child.end()
+        self.worker.child.end()
+
 
 def start_processes(parts: Path) -> Processes:
     """Starts the compiler and one worker, which takes the script half of the bindings from `parts`. Raises

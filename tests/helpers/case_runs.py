@@ -82,7 +82,7 @@ def run_here(
             team=None,
             connector="",
             timeout=PATIENCE,
-            snapshot=RunSnapshots(dict, False, False, str).matcher,
+            snapshot=RunSnapshots({}, False, False, str).matcher,
             threshold=threshold,
         )
         try:

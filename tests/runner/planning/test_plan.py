@@ -45,10 +45,9 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
         environment=environment,
         application=application,
         context=context,
-        selection=selection,
         parts=root,
     ) as services:
-        return make_plan(options, environment, application, context, selection, services)
+        return make_plan(options, environment, application, context, selection, services.agents)
 
 
 def cases_of(plan: RunPlan) -> list[str]:
