@@ -1,5 +1,5 @@
-"""Agents that help to test: validators, which judge an answer, and whoever else is asked with a payload (facts of the
-runtime, "Helper agents")."""
+"""Agents that help to test (facts of the runtime, "Helper agents"): validators judge an answer, simulators play the
+user, generators make cases, reporters write reports. All are asked in the same way, with a payload."""
 
 from __future__ import annotations
 
@@ -22,31 +22,21 @@ class Helpers:
         self._runtime = runtime
         self._fallback = fallback
 
-    async def validate(
-        self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
-    ) -> dict[str, Any]:
-        """Has an answer judged.
-
-        Args:
-            agent: id of the validator, with or without `agents:`.
-            payload: `{output, input?, criteria?, ...}`, JSON values.
-            options: `connector`, `metadata`.
-
-        Returns: `{passed, reason?, score?, suggestions?}`.
-
-        Raises:
-            AgentError: it failed, or its answer is no verdict.
-            ConfigurationError: there is no such agent.
-        """
-        from runner.agents.helper_answers import verdict_of
-
-        return verdict_of(agent, (await self.ask(agent, "validator", payload, options, chat)).output)
-
     async def ask(
         self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
     ) -> Answer:
-        """One call of a helper; the payload is its message and its metadata. `options` may also have `mode`, `search`
-        and `disable_global_prompts`. Raises AgentError, ConfigurationError."""
+        """One call of a helper.
+
+        Args:
+            agent: its id, with or without `agents:`.
+            role: `validator`, `simulator`, `generator` or `reporter`: the `test_mode` that it is told.
+            payload: its message and its metadata, JSON values.
+            options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`.
+
+        Raises:
+            AgentError: it failed.
+            ConfigurationError: there is no such agent.
+        """
         agent = agent.removeprefix("agents:")
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
         assistant = self._runtime.assistants.get(agent)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
-from runner.agents.references import ScriptReferenceError, find_function
+from runner.agents.helper_answers import verdict_of
+from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.runtime import Scope
 from runner.assertions.base import NotEvaluated
 from runner.errors import RunnerError
-from scripttest import FunctionCall, HostError
+from scripttest import HostError
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
@@ -49,7 +49,8 @@ class CaseJudges:
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator; see `Judges`."""
         try:
-            return await self._helpers.validate(agent, payload, options, self._chat)
+            answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
+            return verdict_of(agent, answer.output)
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message
             hint = f". {error.hint}" if error.hint else ""
@@ -61,18 +62,9 @@ class CaseJudges:
         context = {**self._chat.context, "assistant_id": self._assistant.id}
         scope = Scope(chat=self._chat, assistant=self._assistant, context=context, depth=0)
         try:
-            found = await find_function(
-                reference, roles, self._assistant.folder, self._application, self._runtime.functions
+            return await call_function(
+                reference, roles, arguments, scope, self._runtime, self._application, what=reference
             )
-            call = FunctionCall(
-                script=found.script,
-                function=found.function,
-                arguments=json.dumps(arguments),
-                context=json.dumps(context),
-                mocks=self._chat.mocks_json,
-                module=found.module,
-            )
-            return (await self._runtime.function(call, scope, reference)).value
         except ScriptReferenceError as error:
             message = error.message + (f". {error.hint}" if error.hint else "")
             raise NotEvaluated(message, infrastructure=error.infrastructure) from error

@@ -176,7 +176,8 @@ class AgentProcesses:
         metadata = order.pop("metadata", None) or {}
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}
-        return await self._agents.helpers.validate(agent, payload, options, call.scope.chat)
+        answer = await self._agents.helpers.ask(agent, "validator", payload, options, call.scope.chat)
+        return verdict_of(agent, answer.output)
 
     async def _read_verdict(self, call: _ProcessCall) -> Any:
         return verdict_of(*call.args)

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.application.application import SUFFIXES, Application
 from runner.errors import did_you_mean
-from scripttest import FunctionError, ScriptError
+from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.agents.runtime import Runtime, Scope
     from scripttest import FunctionPool
 
 
@@ -87,6 +89,45 @@ async def find_function(
     known = sorted(_known(folder, application))
     hint = did_you_mean(plain, known) or did_you_mean(module, known)
     raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}', hint)
+
+
+async def call_function(
+    reference: str,
+    roles: tuple[str, ...],
+    arguments: list[Any],
+    scope: Scope,
+    runtime: Runtime,
+    application: Application,
+    *,
+    what: str = "",
+    context_at: int | None = None,
+) -> Any:
+    """What the function that a reference names returns: a JSON value.
+
+    Args:
+        reference: see `find_function`, as for `roles`; scripts of the scope's agent are among them.
+        arguments: JSON values.
+        scope: on whose behalf it is called.
+        what: what messages begin with when it throws.
+        context_at: the place among the arguments where the context stands.
+
+    Raises:
+        ScriptReferenceError: nothing fits, or the script cannot be compiled.
+        AgentError: the function threw, or took too long.
+        HostError: its worker broke.
+    """
+    folder = scope.assistant.folder if scope.assistant else None
+    found = await find_function(reference, roles, folder, application, runtime.functions)
+    call = FunctionCall(
+        script=found.script,
+        function=found.function,
+        arguments=json.dumps(arguments),
+        context=json.dumps(scope.context),
+        mocks=scope.chat.mocks_json,
+        module=found.module,
+        context_at=context_at,
+    )
+    return (await runtime.function(call, scope, what)).value
 
 
 def _shown(place: Path, root: Path) -> str:

@@ -65,7 +65,7 @@ def content_parts(message: Message) -> list[dict[str, Any]]:
 
 def text_of(message: Message) -> str:
     """The text of a message's content, its parts joined by newlines."""
-    return "\n".join(str(part.get("text", "")) for part in content_parts(message) if part.get("type") == "text")
+    return "\n".join(str(part.get("text") or "") for part in content_parts(message) if part.get("type") == "text")
 
 
 def url_of(part: dict[str, Any], kind: str) -> str:

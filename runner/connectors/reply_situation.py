@@ -19,6 +19,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from runner.connectors.parts import text_of
+
 if TYPE_CHECKING:
     from runner.connectors.base import Message, ModelRequest
 
@@ -121,16 +123,6 @@ class Situation:
 def role_of(message: Message) -> str:
     """Who speaks; the user, when the message does not say."""
     return message.get("role") or "user"
-
-
-def text_of(message: Message) -> str:
-    """The text of a message: its content, or the text parts of it."""
-    content = message.get("content")
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else [content]
-    texts = [part.get("text") or "" for part in parts if isinstance(part, Mapping) and part.get("type") == "text"]
-    return "\n".join(texts)
 
 
 def bare_name(tool: str) -> str:

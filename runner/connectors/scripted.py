@@ -11,8 +11,9 @@ from typing import Any
 
 from bindings import PatternError
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, ToolCall, Usage
+from runner.connectors.parts import text_of
 from runner.connectors.replies import Reply, Rule, ScriptedError, read_replies
-from runner.connectors.reply_situation import Situation, text_of
+from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import TemplateError, as_json, as_text, render
 from runner.errors import ConfigurationError
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.references import ScriptReferenceError, find_function
+from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.runtime import Scope
 from runner.cases.messages import input_of
-from scripttest import Cause, Failure, FunctionCall, HostError
+from scripttest import Cause, Failure, HostError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -36,22 +35,18 @@ class Hook(Value):
 
     async def call(self, reference: str, kind: str, arguments: list[Any]) -> Any:
         """What a hook returned; of an object with `data`, that. `kind` is for messages. Raises HookError."""
-        runtime = self.environment.runtime
         scope = Scope(chat=self.chat, assistant=self.assistant, context=self.chat.context, depth=0)
         try:
-            found = await find_function(
-                reference, (), self.assistant.folder, self.environment.application, runtime.functions
-            )
-            call = FunctionCall(
-                script=found.script,
-                function=found.function,
-                arguments=json.dumps([None, *arguments]),
-                context=json.dumps(self.chat.context),
-                mocks=self.chat.mocks_json,
-                module=found.module,
+            value = await call_function(
+                reference,
+                (),
+                [None, *arguments],
+                scope,
+                self.environment.runtime,
+                self.environment.application,
+                what=f"{kind} {reference}",
                 context_at=0,
             )
-            value = (await runtime.function(call, scope, f"{kind} {reference}")).value
         except ScriptReferenceError as error:
             message = error.message + (f". {error.hint}" if error.hint else "")
             raise HookError(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
 from runner.agents.helper_answers import read_cases
-from runner.agents.references import ScriptReferenceError, find_function
+from runner.agents.references import ScriptReferenceError, call_function
 from runner.agents.runtime import Scope
 from runner.cases.model import Case
 from runner.cases.values import cases_from_values
@@ -23,7 +23,7 @@ from runner.cli.options import report_path
 from runner.connectors.base import Origin
 from runner.durations import in_words
 from runner.errors import ConfigurationError
-from scripttest import FunctionCall, HostError
+from scripttest import HostError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -214,18 +214,8 @@ class _Generation:
 
     async def _of_script(self, payload: dict[str, Any], chat: Chat) -> Any:
         generators, reference = self._generators, self._input.reference
-        runtime = generators.runtime
-        found = await find_function(reference, ROLES, self._target.folder, generators.application, runtime.functions)
-        call = FunctionCall(
-            script=found.script,
-            function=found.function,
-            arguments=json.dumps([payload]),
-            context=json.dumps(chat.context),
-            module=found.module,
-        )
-        return (
-            await runtime.function(call, Scope(chat=chat, assistant=self._target, context=chat.context, depth=0))
-        ).value
+        scope = Scope(chat=chat, assistant=self._target, context=chat.context, depth=0)
+        return await call_function(reference, ROLES, [payload], scope, generators.runtime, generators.application)
 
 
 def _failed(input: GeneratorInput, why: str, hint: str | None = None) -> ConfigurationError:
