@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from scripttest import Cause, Failure, Location, ResultWarning, StackFrame, Status
-from scripttest.values import fields_of, names_of
+from scripttest.values import fields_of
 
 Record = dict[str, Any]
 
-_DEFAULTS = fields_of(Failure(cause=Cause.ERROR, message=""))
-_TEXTS = tuple(name for name in names_of(Failure) if name not in ("cause", "message", "frames"))
+_DEFAULTS = {
+    name: default
+    for name, default in fields_of(Failure(cause=Cause.ERROR, message="")).items()
+    if name not in ("cause", "message", "frames")
+}
 _CAUSES = {cause.value: cause for cause in Cause}
 _PLACE = re.compile(r"(.+):(\d+):(\d+)")
 """A place as older reports have it, of warnings too."""
@@ -24,10 +27,14 @@ Named = Callable[[str], str]
 def failure_record(failure: Failure) -> Record:
     """`{cause, message, type?, reason?, expected?, actual?, expected_text?, actual_text?, diff?, phase?, code_frame?,
     details?, frames?}`: everything about a failure, the names of its fields as keys."""
-    fields = fields_of(failure)
+    fields = vars(failure)
     record: Record = {"cause": failure.cause, "message": failure.message}
-    record |= {name: fields[name] for name in _TEXTS if fields[name] != _DEFAULTS[name]}
-    return {**record, "frames": frame_records(failure.frames)} if failure.frames else record
+    for name, default in _DEFAULTS.items():
+        if (value := fields[name]) is not default and value != default:
+            record[name] = value
+    if failure.frames:
+        record["frames"] = frame_records(failure.frames)
+    return record
 
 
 def cause_of(word: Any) -> Cause:
@@ -46,7 +53,7 @@ def failures_of(record: Record, named: Named) -> tuple[Failure, ...] | None:
 
 def failure_of(record: Record, named: Named) -> Failure:
     """The failure of a record."""
-    texts = {name: record[name] for name in _TEXTS if name in record}
+    texts = {name: record[name] for name in _DEFAULTS if name in record}
     frames = frames_of(record.get("frames"), named)
     return Failure(cause=cause_of(record["cause"]), message=record["message"], frames=frames, **texts)
 

@@ -5,38 +5,50 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 Record = dict[str, Any]
 
-TEXTS = frozenset("error message location stack_trace skip_reason reason note file details".split())
-"""Keys of texts that name files."""
-LISTS = frozenset("errors assertion_errors".split())
-"""Keys of lists of such texts."""
-INNER = frozenset(
-    """
-    assertion assertions final_assertions details turns steps checkpoints scores trials runs attempts tools tool_calls
-    warnings failures frames
-    """.split()
-)
-"""Keys of records, and of lists of records, that have such texts."""
+TEXT, TEXTS, INNER = 1, 2, 3
+KEYS = {
+    **dict.fromkeys("error message location stack_trace skip_reason reason note file details".split(), TEXT),
+    **dict.fromkeys("errors assertion_errors".split(), TEXTS),
+    **dict.fromkeys(
+        """
+        assertion assertions final_assertions turns steps checkpoints scores trials runs attempts tools tool_calls
+        warnings failures frames
+        """.split(),
+        INNER,
+    ),
+}
+"""Keys of texts that name files, of lists of them, and of records, or lists of records, that have such texts. The
+`details` of a failure are a text, those of an assertion are records."""
 
 
 def relative(record: Record, root: str) -> Record:
     """Makes the places of a result those below `root`, in the record itself. What was sent, answered and expected stays
     as it is."""
-    for key, value in record.items():
-        if key in TEXTS and isinstance(value, str):
-            if value:
-                record[key] = without_root(value, root)
-        elif key in INNER:
-            for inner in value if isinstance(value, list) else [value]:
-                if isinstance(inner, dict):
-                    relative(inner, root)
-        elif key in LISTS and isinstance(value, list):
-            record[key] = [without_root(text, root) if isinstance(text, str) else text for text in value]
+    if root:
+        _make_relative(record, _prefix(root).sub)
     return record
+
+
+def _make_relative(record: Record, sub: Callable[[str, str], str]) -> None:
+    for key, value in record.items():
+        kind = KEYS.get(key)
+        if kind is None or not value:
+            continue
+        if kind == TEXT and isinstance(value, str):
+            if "/" in value:
+                record[key] = sub("", value)
+        elif kind == TEXTS and isinstance(value, list):
+            record[key] = [sub("", text) if isinstance(text, str) else text for text in value]
+        else:
+            for inner in value if isinstance(value, list) else (value,):
+                if isinstance(inner, dict):
+                    _make_relative(inner, sub)
 
 
 def without_root(text: str, root: str) -> str:
@@ -61,7 +73,10 @@ def path_below(root: str, file: str) -> str:
 def _prefix(root: str) -> re.Pattern[str]:
     """The folder, where a path begins with it."""
     names = sorted({_with_slash(root), _with_slash(os.path.realpath(root))} - {"/"})
-    return re.compile("|".join(rf"(?<![\w./-]){re.escape(name)}(?=[^\s/])" for name in names) or r"(?!)")
+    patterns = (
+        rf"{name}(?<![\w./-]{name})(?=[^\s/])" for name in map(re.escape, names)
+    )  # literal first: it is searched fast
+    return re.compile("|".join(patterns) or r"(?!)")
 
 
 @cache
