@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
+from runner.results.failure_texts import error_text, place, stack_trace
 from runner.results.model import CaseResult, TestResult
-from runner.results.script_json import error_text, logs_record, place, stack_trace, warning_records
+from runner.results.script_json import logs_record, warning_records
 from runner.results.turn_json import (
     assertion_records,
     assertions_of,

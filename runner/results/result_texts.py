@@ -15,7 +15,7 @@ ERRORS = 50
 """Errors of one result that are listed."""
 
 
-class Place(Value):
+class FilePlace(Value):
     """Somewhere in a file."""
 
     file: str
@@ -36,17 +36,17 @@ def errors_of(record: Record) -> list[str]:
     return list(dict.fromkeys(str(error) for error in found if error))[:ERRORS]
 
 
-def warnings_of(record: Record) -> list[tuple[str, Place]]:
+def warnings_of(record: Record) -> list[tuple[str, FilePlace]]:
     """The warnings of a result, each with its place; an empty one when it has none."""
-    return [(str(item["message"]), _place(item) or Place(file="")) for item in record.get("warnings") or ()]
+    return [(str(item["message"]), _place(item) or FilePlace(file="")) for item in record.get("warnings") or ()]
 
 
-def place_of(suite: Record, record: Record) -> Place:
+def place_of(suite: Record, record: Record) -> FilePlace:
     """Where a result failed: in a script, else at its case."""
     for part in (record, *_failed_steps(record)):
         if place := _place(part):
             return place
-    return Place(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
+    return FilePlace(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
 
 
 def line_of(suite: Record, record: Record) -> int | None:
@@ -125,12 +125,12 @@ def dollars(cost: float, digits: int = 4) -> str:
     return f"${cost:.{digits}f}"
 
 
-def _place(part: Record) -> Place | None:
+def _place(part: Record) -> FilePlace | None:
     location = part.get("location")
     if not location:
         return None
     file, line, column = ([*str(location).rsplit(":", 2), "", ""])[:3]
-    return Place(file=file, line=int(line), column=int(column)) if line.isdecimal() and column.isdecimal() else None
+    return FilePlace(file=file, line=int(line), column=int(column)) if line.isdecimal() and column.isdecimal() else None
 
 
 def _failed_steps(record: Record) -> Iterator[Record]:

@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 from runner.results.failure_json import Named, failure_record, failures_of, warning_record, warnings_of
+from runner.results.failure_texts import error_text, place, stack_trace
 from runner.results.model import TestResult
-from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
+from scripttest import Failure, Outcome, Status
 
 Record = dict[str, Any]
 
@@ -64,16 +65,6 @@ def _outcome_record(outcome: Outcome) -> Record:
     return record
 
 
-def stack_trace(failure: Failure) -> str:
-    """A line for each frame, `at function (file:line:column)`, and, indented, what an error says beside its message."""
-    return "\n".join([*(f"at {_frame(frame)}" for frame in failure.frames), *filter(None, [failure.details])])
-
-
-def _frame(frame: StackFrame) -> str:
-    at = frame.location
-    return f"{frame.function or '<anonymous>'} ({at.file}:{at.line}:{at.column})"
-
-
 def assertion_record(failure: Failure) -> Record:
     """`{type, expected, actual, message}`."""
     return {"type": failure.type, "expected": failure.expected, "actual": failure.actual, "message": failure.message}
@@ -82,21 +73,6 @@ def assertion_record(failure: Failure) -> Record:
 def warning_records(outcome: Outcome) -> list[Record]:
     """A record for each warning; see `warning_record`."""
     return [warning_record(warning) for warning in outcome.warnings]
-
-
-def error_text(failure: Failure) -> str:
-    """One line that says what failed: `assertion failed: ...` for a check, else the message."""
-    where = ""
-    if failure.phase and failure.phase not in ("deadlock", "load", "subtest"):
-        where = f" ({failure.phase})" if failure.phase.startswith("after ") else f" (in {failure.phase})"
-    prefix = "assertion failed: " if failure.type else ""
-    return f"{prefix}{failure.message}{where}"
-
-
-def place(of: Failure | ResultWarning) -> str | None:
-    """`file:line:column` with an absolute path."""
-    location = of.location
-    return f"{location.file}:{location.line}:{location.column}" if location else None
 
 
 def outcome_of(record: Record, named: Named) -> Outcome:

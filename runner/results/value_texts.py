@@ -1,4 +1,4 @@
-"""Messages, assertions and calls of tools in a few words, for the console."""
+"""Values, messages, assertions and calls of tools in a few words, for people."""
 
 from __future__ import annotations
 
@@ -35,7 +35,12 @@ def text_of(said: Any) -> str:
         return " ".join(str(part.get("text") or f"[{part['type']}]") for part in said)
     if said is None:
         return ""
-    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    return as_text(said)
+
+
+def as_text(value: Any, indent: int | None = None) -> str:
+    """A text as it is, any other value as JSON; with `indent` blanks for each level, over several lines."""
+    return value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False)
 
 
 def as_value(output: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
@@ -10,6 +9,7 @@ from runner.reporters.console.turn_lines import TurnLines, spoken, status_of
 from runner.results.events import RunEnd, RunStatus, SuiteStart
 from runner.results.fold import Counts
 from runner.results.model import CaseResult, Suite, TestResult
+from runner.results.value_texts import as_text
 from scripttest import Status
 
 OUTPUT_LIMIT = 4000
@@ -97,7 +97,7 @@ class CaseLines:
     def _output(self, output: Any) -> str:
         if output is None:
             return ""
-        text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
+        text = as_text(output, indent=2)
         if len(text) > OUTPUT_LIMIT:
             text = f"{text[:OUTPUT_LIMIT]}... ({len(text)} characters)"
         return f"  Output: {indented(text, '')}\n"
@@ -121,5 +121,5 @@ class CaseLines:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = as_text(value)
     return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."

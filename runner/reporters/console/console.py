@@ -14,10 +14,9 @@ from runner.environment import Environment
 from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
 from runner.reporters.rerun_command import command_of
 from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.failure_texts import place
 from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
-from runner.results.script_json import place
-from runner.results.summary import remarks, summary_record, unjudged
 from scripttest import Failure, Outcome, StackFrame, Status
 
 if TYPE_CHECKING:
@@ -187,7 +186,10 @@ class ConsoleReporter:
             )
             if number
         ]
-        parts += [unjudged(counts.not_judged)] if counts.not_judged else []
+        if counts.not_judged:
+            from runner.results.summary import unjudged
+
+            parts.append(unjudged(counts.not_judged))
         named = run.suites[id].name
         self._write(
             f"{self._style.mark(status)} {named}  {', '.join(parts)} ({in_milliseconds(counts.milliseconds)})\n"
@@ -224,7 +226,10 @@ class ConsoleReporter:
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != RunStatus.PASSED else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{usage_line(run)}{DOUBLE}\n"
-        text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(summary_record(counts, 0)))
+        if counts.not_judged or counts.checks_nothing:
+            from runner.results.summary import counts_record, remarks
+
+            text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(counts_record(counts)))
         if event.snapshots is not None:
             from runner.results.snapshot_lines import in_lines
 

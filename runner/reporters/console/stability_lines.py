@@ -18,7 +18,7 @@ COLORS = {"stable": "green", "mostly stable": "yellow"}
 """Class → colour; others are red."""
 HEAD = ("Test", "Passed", "Rate", "95% interval", "Same output", "Class", "Mean", "Deviation")
 CLASS = 5
-"""Place of the class among them."""
+"""FilePlace of the class among them."""
 
 
 class StabilityLines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.results.script_json import error_text
+from runner.results.failure_texts import error_text
 from scripttest import Failure, ResultWarning
 
 if TYPE_CHECKING:

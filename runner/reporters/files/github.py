@@ -18,7 +18,7 @@ from runner.results.events import Event, RunEnd, RunStart
 from runner.results.fold import Execution
 from runner.results.json_text import utf8
 from runner.results.report import Record, Report
-from runner.results.result_texts import Place, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
+from runner.results.result_texts import FilePlace, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.summary import remarks
 from scripttest import Status
@@ -95,7 +95,9 @@ def commands(report: Report, workspace: str) -> str:
     for record, message, place in told:
         suite = suites[record["suite"]]
         place = (
-            place if place.file else Place(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
+            place
+            if place.file
+            else FilePlace(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
         )
         lines.append(_annotation("warning", suite, record, place, message, (workspace, report.root)))
     if len(told) < len(warned):
@@ -113,7 +115,9 @@ def _said(record: Record) -> str:
     return "\n".join(lines)
 
 
-def _annotation(level: str, suite: Record, record: Record, place: Place, message: str, named: tuple[str, str]) -> str:
+def _annotation(
+    level: str, suite: Record, record: Record, place: FilePlace, message: str, named: tuple[str, str]
+) -> str:
     properties: Record = {}
     if suite["file"] or place.line:
         properties = {"file": _named(place.file, *named), "line": place.line, "col": place.column}

@@ -7,7 +7,6 @@ A failed assertion is a `failure`; anything else that made a test fail is an `er
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from runner.results.attachments import sizes
 from runner.results.fold import Counts, counted
 from runner.results.report import Record, Report
 from runner.results.result_texts import (
-    Place,
+    FilePlace,
     differences_of,
     errors_of,
     line_of,
@@ -33,6 +32,7 @@ from runner.results.result_texts import (
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import has_cases
 from runner.results.summary import counts_record, usage_record
+from runner.results.value_texts import as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Cause, Status
 
@@ -182,16 +182,16 @@ def _output(record: Record, is_script: bool) -> str:
     return "\n".join(parts)
 
 
-def _at(place: Place) -> str:
+def _at(place: FilePlace) -> str:
     return f"\n  at {place.file}:{place.line}:{place.column}" if place.file else ""
 
 
 def _said(when: str, part: Record, answer_too: bool) -> list[str]:
     """What was said in a case or a turn, and the files that went with it."""
-    lines = [f"{when}input: {_json(part['input'])}"] if part.get("input") is not None else []
+    lines = [f"{when}input: {as_text(part['input'])}"] if part.get("input") is not None else []
     lines += [f"{when}attachment: {line}" for line in sizes(part.get("attachments"))]
     if answer_too and part.get("output") not in (None, ""):
-        lines.append(f"{when}output: {_json(part['output'])}")
+        lines.append(f"{when}output: {as_text(part['output'])}")
     return lines
 
 
@@ -204,10 +204,6 @@ def _run_errors(report: Report) -> tuple[dict[str, int], list[str]]:
     SubElement(case, "error", attributes).text = _legal("\n".join(report.errors))
     indent(element, level=1)
     return counts, [f"  {_written(element)}\n"]
-
-
-def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _seconds(milliseconds: float) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from runner.results.value_texts import as_text, cut
 
 VALUE_LIMIT = 4000
 """Characters of a value that are shown."""
@@ -19,19 +20,9 @@ _MARKUP = re.compile(r"[\\`*\[|~$]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def text_of(value: Any) -> str:
-    """A JSON value as text; a text as it is."""
-    return value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False)
-
-
 def visible(text: str) -> str:
     """Control characters other than tab and line feed as escapes."""
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.replace("\r\n", "\n"))
-
-
-def cut(text: str, limit: int) -> str:
-    """The beginning of a text, and how long it is."""
-    return text if len(text) <= limit else f"{text[:limit]}... ({len(text)} characters)"
 
 
 def inline(text: str, limit: int = CELL_LIMIT) -> str:
@@ -50,7 +41,7 @@ def code(text: str) -> str:
 
 def block(value: Any, language: str = "") -> str:
     """A value over as many lines as it needs; `language` is that of a text."""
-    text = visible(cut(text_of(value), VALUE_LIMIT))
+    text = visible(cut(as_text(value, indent=2), VALUE_LIMIT))
     text = "\n".join(cut(line, LINE_LIMIT) for line in text.split("\n"))
     fence = "`" * max(3, max(map(len, re.findall("`+", text)), default=0) + 1)
     language = language or ("text" if isinstance(value, str) else "json")

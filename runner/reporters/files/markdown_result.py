@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from runner.look_alikes import raw
-from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table, text_of
+from runner.reporters.files.markdown_parts import block, code, details, duration, inline, table
 from runner.results.attachments import sizes
 from runner.results.report import Record
 from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
+from runner.results.value_texts import as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 
@@ -114,7 +115,7 @@ def _some(items: Any) -> list[Any]:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else inline(text_of(value))
+    return "" if value is None else inline(as_text(value, indent=2))
 
 
 def _mark(item: Record) -> str:

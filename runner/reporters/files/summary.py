@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from runner.reporters.files.document import DocumentReporter
-from runner.reporters.files.markdown_parts import LINE_LIMIT, cut, visible
+from runner.reporters.files.markdown_parts import LINE_LIMIT, visible
 from runner.results.events import RunStatus
 from runner.results.report import Record, Report
 from runner.results.result_texts import counts_text, dollars, tokens_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.summary import remarks
+from runner.results.value_texts import cut
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 
