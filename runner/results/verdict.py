@@ -33,15 +33,19 @@ class Verdict(StrEnum):
         return "errors" if self is Verdict.BROKEN else self.value
 
 
-_OF_STATUS = {Status.PASSED: Verdict.PASSED, Status.FAILED: Verdict.FAILED, Status.SKIPPED: Verdict.SKIPPED}
+_OF_STATUS: dict[str, Verdict] = {
+    Status.PASSED: Verdict.PASSED,
+    Status.FAILED: Verdict.FAILED,
+    Status.SKIPPED: Verdict.SKIPPED,
+}
 
 
 def verdict_of(status: str, cause: str | None) -> Verdict:
-    """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises ValueError
+    """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises KeyError
     for a status that there is not."""
     if status == Status.FAILED and cause == Cause.INFRASTRUCTURE:
         return Verdict.BROKEN
-    return _OF_STATUS[Status(status)]
+    return _OF_STATUS[status]
 
 
 def verdict_on(result: TestResult) -> Verdict:
