@@ -9,10 +9,18 @@ from scripttest.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from scripttest.compile.boundary import holds_secrets
     from scripttest.compile.compiler import Source
     from scripttest.diagnostics.stack import code_frame
     from scripttest.errors import Cause, CompileError, HostError, Location, ScriptError, StackFrame
+    from scripttest.files import (
+        DATA_LIMIT,
+        RefusedFileError,
+        anywhere,
+        holds_secrets,
+        open_file,
+        parts_below,
+        read_file,
+    )
     from scripttest.host import ScriptHost, Services
     from scripttest.results import (
         Broken,
@@ -34,6 +42,7 @@ __all__ = [
     "Broken",
     "Cause",
     "CompileError",
+    "DATA_LIMIT",
     "Ended",
     "Failure",
     "FunctionCall",
@@ -48,6 +57,7 @@ __all__ = [
     "Module",
     "Outcome",
     "Processes",
+    "RefusedFileError",
     "ResultWarning",
     "Returned",
     "ScriptError",
@@ -58,8 +68,12 @@ __all__ = [
     "Started",
     "Status",
     "code_frame",
+    "anywhere",
     "holds_secrets",
     "lazy_names",
+    "open_file",
+    "parts_below",
+    "read_file",
     "start_processes",
     "worker_command",
 ]
@@ -67,9 +81,17 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "compile.boundary": ("holds_secrets",),
         "compile.compiler": ("Source",),
         "errors": ("Cause", "CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
+        "files": (
+            "DATA_LIMIT",
+            "RefusedFileError",
+            "anywhere",
+            "holds_secrets",
+            "open_file",
+            "parts_below",
+            "read_file",
+        ),
         "workers.functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("ScriptHost", "Services"),
         "workers.module_run": ("Module",),

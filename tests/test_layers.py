@@ -107,7 +107,7 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "errors lazy results values",
+    "scripttest": "errors files lazy results values",
     "scripttest/compile": "boundary compiler esbuild",
     "scripttest/shortcuts": "bytecode scan slicing",
     "scripttest/diagnostics": "stack",

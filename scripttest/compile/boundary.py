@@ -1,61 +1,97 @@
-"""Which files scripts may read: those of the application, without those that commonly hold keys."""
+"""Which files scripts may be made of: those of the application and of its packages, without those that commonly hold
+keys."""
 
 from __future__ import annotations
 
 import os
-import re
-from functools import lru_cache
+from collections.abc import Iterator
 from pathlib import Path
 
-_CODE = (".ts", ".js", ".tsx", ".jsx", ".mts", ".mjs", ".cts", ".cjs")
-_CLOSED = (
-    r"(?:\.env.*|.*\.(?:conn|mcp)\.\w+|\.git|\.ssh|\.aws|\.npmrc|\.netrc|\.pypirc|id_(?:rsa|ed25519)"
-    r"|.*\.(?:pem|key|p12|pfx))$"
-)
-"""Names of files and folders that commonly hold keys."""
-
-
-def holds_secrets(parts: tuple[str, ...]) -> bool:
-    """Whether a path, as its parts from the root of an application, commonly holds keys. Names are taken in every case
-    and spelling that a file system may take for the same."""
-    from unicodedata import normalize
-
-    for depth, name in enumerate(parts):
-        plain = "".join(letter for letter in normalize("NFKC", name).casefold() if letter.isprintable()).rstrip(". ")
-        if re.match(_CLOSED, plain) or (not depth and plain == "connectors"):
-            return True
-    return False
+from scripttest.files import DATA_LIMIT, anywhere, holds_secrets, parts_below, read_file
 
 
 class Boundary:
-    """What the scripts of one application may import."""
+    """What the scripts of one application may be made of."""
 
     def __init__(self, root: Path) -> None:
         """`root` is the application's absolute path."""
-        self._root = str(root)
-        self._real = os.path.realpath(root)
+        self._roots = tuple(dict.fromkeys((str(root), os.path.realpath(root))))
+        self._own: set[str] = set()
+        self._packages: tuple[str, ...] | None = None
+        """Folders of packages that lie outside of the application; found when they are first asked for."""
 
-    def refused(self, name: str, own: Path) -> str | None:
-        """Why a file may not be part of a script, for people; None when it may.
+    def admit(self, script: Path) -> None:
+        """Admits what lies beside a script that came with this package, and not with the application."""
+        folder = str(script.parent)
+        if not self.holds(folder):
+            self._own |= {folder, os.path.realpath(folder)}
 
-        Args:
-            name: of the file, from the application's root or absolute
-            own: folder of the script itself, which may lie elsewhere when it came with this package
-        """
-        if name.startswith(("yao-runtime:", "<", "(disabled):")) or (name.endswith(_CODE) and name[0] not in "./"):
+    def holds(self, path: str) -> bool:
+        """Whether an absolute path is one of the application."""
+        return any(parts_below(path, root) is not None for root in self._roots)
+
+    def refused(self, name: str) -> str | None:
+        """Why a file may not be part of a script, for people; None when it may. `name` is its real path, absolute or
+        from the application's root."""
+        if name.startswith(("yao-runtime:", "<")):
             return None
-        return _refused(name, self._root, self._real, str(own))
+        path = os.path.normpath(os.path.join(self._roots[0], name.removeprefix("(disabled):")))
+        for folder in (*self._roots, *self._own):
+            if (parts := parts_below(path, folder)) is not None:
+                return _closed(parts)
+        if self._packages is None:
+            self._packages = tuple(_packages_outside(self._roots))
+        for folder in self._packages:
+            if (parts := parts_below(path, folder)) is not None:
+                return _closed(("node_modules", folder.rpartition("/")[2], *parts))
+        return "it is not a file of the application"
+
+    def read(self, path: str, limit: int = DATA_LIMIT) -> bytes:
+        """The content of a file that scripts may be made of. Raises RefusedFileError and OSError."""
+        return read_file(path, self.refused, limit)
 
 
-@lru_cache(1000)
-def _refused(name: str, root: str, real: str, own: str) -> str | None:
-    path = os.path.normpath(os.path.join(root, name))
-    if "/node_modules/" in path:
-        return None
-    for folder in (root, real):
-        if path.startswith(folder.rstrip("/") + "/"):
-            parts = tuple(path[len(folder.rstrip("/")) + 1 :].split("/"))
-            return f"{'/'.join(parts)} is not open to scripts: it may hold secrets" if holds_secrets(parts) else None
-    if path.startswith((own + "/", os.path.realpath(own) + "/")):
-        return None
-    return f"{path} is not a file of the application"
+def _closed(parts: tuple[str, ...]) -> str | None:
+    return "it is not open to scripts, since it may hold secrets" if holds_secrets(parts) else None
+
+
+def _packages_outside(roots: tuple[str, ...]) -> Iterator[str]:
+    """The `node_modules` of the workspace that an application is part of, and the packages to which links in them and
+    in the application's own lead, as `npm link` and package managers make them. Real paths."""
+    for root in roots:
+        for parent in (root, *_workspace_above(root)):
+            folder = os.path.join(parent, "node_modules")
+            if parent != root and not os.path.islink(folder):
+                yield os.path.realpath(folder)
+            yield from _linked_packages(folder)
+
+
+def _workspace_above(root: str) -> list[str]:
+    """The folders above an application, up to the one that says that it is the root of a workspace, if there is one."""
+    above: list[str] = []
+    folder = root
+    while (parent := os.path.dirname(folder)) != folder:
+        folder = parent
+        above.append(folder)
+        if os.path.isfile(f"{folder}/pnpm-workspace.yaml"):
+            return above
+        try:
+            if b'"workspaces"' in read_file(f"{folder}/package.json", anywhere):
+                return above
+        except OSError:
+            continue
+    return []
+
+
+def _linked_packages(folder: str) -> Iterator[str]:
+    """What the links in a `node_modules` folder lead to, as far as these are packages. Where the folder is a link
+    itself, all that it holds are such."""
+    try:
+        for entry in os.scandir(folder):
+            if entry.is_symlink() or os.path.islink(folder):
+                if os.path.isfile(os.path.join(entry.path, "package.json")):
+                    yield os.path.realpath(entry.path)
+            elif entry.name.startswith("@"):
+                yield from _linked_packages(entry.path)
+    except OSError:
+        return

@@ -20,8 +20,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
+from scripttest.compile.configuration import FOLDERS, Configuration
 from scripttest.compile.esbuild import Packet, Service, ServiceEndedError
+from scripttest.compile.sources import read as read_source
 from scripttest.errors import Cause, CompileError, HostError, Location
+from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
 from scripttest.values import Value
 from scripttest.workers.process import Ending
 
@@ -55,10 +58,12 @@ MAX_ENDS = 5
 
 RUNTIME_MODULES = r"^@(yao|yaoapp|yaoapps|gou)(/|$)|/(yao|gou)(\.ts)?$"
 """Import paths whose names are globals of every script (Go syntax)."""
-OUTSIDE = r"^/|^(\.\./)+.*(dev|proc|sys)/"
-"""Import paths that may lead to what must not even be opened, such as `/dev/stdin`."""
 RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
 
+_LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
+"""Type of an import → esbuild's loader; for all others the extension says it."""
+_CANNOT_IMPORT = "Cannot import: "
+_REPLACE = "Put a file of the application in its place"
 _MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b"
 _MISSING = (
     r'No matching export in "(?P<file>[^"]+)" for import "(?P<name>[^"]+)"'
@@ -145,6 +150,7 @@ class Compiler:
         self._watcher = watcher
         self._seconds = seconds
         self._boundary = Boundary(root)
+        self._configuration = Configuration(self._boundary)
         self._service = service
         self._queue: list[list[Source]] = []
         self._alone: list[Source] = []
@@ -168,9 +174,18 @@ class Compiler:
         return min((build.deadline for build in self._building.values()), default=None)
 
     def add(self, sources: list[Source], done: Done) -> None:
-        """Asks for sources, in the order in which they are wanted. Raises HostError when esbuild cannot be started."""
-        for source in sources:
+        """Asks for sources, in the order in which they are wanted; what must not be compiled is told at once. Raises
+        HostError when esbuild cannot be started."""
+        asked, sources = sources, []
+        for source in asked:
             self._done[source.key] = done
+            self._boundary.admit(source.test)
+            problem = self._configuration.problem(str(source.test.parent))
+            if problem is None:
+                sources.append(source)
+            else:
+                place = Location(file=str(source.test), line=0, column=0)
+                self._tell(source, CompileError(f"The compiler cannot read {problem}", place, _REPLACE))
         first = 0 if self._queue or self._alone or self._building else FIRST_BATCH
         groups = [sources[:first]] if first else []
         groups += [sources[at : at + BATCH] for at in range(first, len(sources), BATCH)]
@@ -257,14 +272,14 @@ class Compiler:
             if self._service is None:
                 self._service = Service()
                 self._watcher.watch(self._service.child.stdout, self._answered)
-            self._build(_Build([self._alone.pop(0)] if self._alone else self._queue.pop(0), {}, None))
+            self._build(_Build([self._alone.pop(0)] if self._alone else self._queue.pop(0), self._boundary, {}, None))
 
     def _build(self, build: _Build) -> None:
         entries = []
         for number, source in enumerate(build.sources):
-            entries.append([f"{number}.test", self._entry(source.test)])
+            entries.append([f"{number}.test", str(source.test)])
             if source.script is not None and build.alongside(source):
-                entries.append([f"{number}.script", self._entry(source.script)])
+                entries.append([f"{number}.script", str(source.script)])
         hooks = [
             {
                 "name": "yao",
@@ -272,10 +287,12 @@ class Compiler:
                 "onEnd": False,
                 "onResolve": [
                     {"id": 0, "filter": RUNTIME_MODULES, "namespace": ""},
-                    {"id": 3, "filter": OUTSIDE, "namespace": ""},
+                    {"id": 3, "filter": FOLDERS, "namespace": "file"},
                 ],
-                "onLoad": [{"id": 1, "filter": ".*", "namespace": "yao-runtime"}]
-                + [{"id": 2, "filter": f"^{_go_quote(file)}$", "namespace": "file"} for file in build.overlay],
+                "onLoad": [
+                    {"id": 1, "filter": ".*", "namespace": "yao-runtime"},
+                    {"id": 2, "filter": ".*", "namespace": "file"},
+                ],
             }
         ]
         service = self._service
@@ -298,29 +315,33 @@ class Compiler:
         )
         self._building[id] = build
 
-    def _entry(self, path: Path) -> str:
-        """An entry point, relative where that spares the compiler a question: see `OUTSIDE`."""
-        name = _relative(path, self._root)
-        return name if name.startswith("/") else f"./{name}"
-
     def _plugin(self, packet: Packet) -> dict[str, Any]:
         request = packet.value
-        if request["command"] == "on-resolve" and 3 in request["ids"] and re.search(OUTSIDE, request["path"]):
-            if request["kind"] == "entry-point":
-                return {}
-            path = os.path.normpath(os.path.join(request["resolveDir"], request["path"]))
-            refused = self._boundary.refused(os.path.relpath(path, self._root), Path(request["resolveDir"]))
-            return {"id": 3, "errors": [_refusal(refused)]} if refused else {}
+        if request["command"] == "on-resolve" and 0 not in request["ids"]:
+            problem = self._configuration.problem_of_import(request["path"], request["resolveDir"])
+            return {"id": 3, "errors": [_refusal(problem)]} if problem else {}
         if request["command"] == "on-resolve":
             return {"id": 0, "path": request["path"], "namespace": "yao-runtime"}
         if request["command"] == "on-load" and request["namespace"] == "yao-runtime":
             return {"id": 1, "contents": RUNTIME_SOURCE.encode(), "loader": "js"}
         if request["command"] == "on-load":
-            path = Path(request["path"])
-            names = self._building[request["key"]].overlay[request["path"]]
-            text = _read(path) + f"\nexport {{ {', '.join(sorted(names))} }};".encode()
-            return {"id": 2, "contents": text, "loader": path.suffix[1:], "resolveDir": str(path.parent)}
+            return {"id": 2, **self._loaded(request["path"], request["with"], self._building[request["key"]])}
         return {"errors": [], "warnings": []}
+
+    def _loaded(self, path: str, attributes: dict[str, str], build: _Build) -> dict[str, Any]:
+        """The content of a file that is imported, or why it is not: esbuild opens none of them itself."""
+        try:
+            content = read_source(path, self._boundary, attributes.get("type"))
+        except OSError as error:
+            name = _relative(Path(path), self._root)
+            refused = isinstance(error, RefusedFileError)
+            text = f"{name}: {error.strerror}" if refused else f'Cannot read file "{name}": {error.strerror}'
+            return {"errors": [_refusal(text) if refused else _problem(text)]}
+        if attributes and attributes.get("type") not in _LOADERS:
+            return {}  # esbuild says which it does not know
+        if path in build.overlay:
+            content += f"\nexport {{ {', '.join(sorted(build.overlay[path]))} }};".encode()
+        return {"contents": content, "loader": _LOADERS.get(attributes.get("type", ""), "default")}
 
     def _finish(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
         errors = answer["errors"]
@@ -330,7 +351,7 @@ class Compiler:
         missing = self._missing_exports(errors + answer["warnings"])
         if missing and build.refused is None:
             for source in build.sources:
-                self._build(_Build([source], missing, self._error(source, errors + answer["warnings"])))
+                self._build(_Build([source], self._boundary, missing, self._error(source, errors + answer["warnings"])))
             return
         if errors:
             source = build.sources[0]
@@ -343,33 +364,39 @@ class Compiler:
         missing: dict[str, set[str]] = {}
         for message in messages:
             if match := re.fullmatch(_MISSING, message["text"]):
-                file = str(self._root / (match["file"] or match["file2"]))
+                file = os.path.normpath(os.path.join(self._root, match["file"] or match["file2"]))
                 missing.setdefault(file, set()).add(match["name"] or match["name2"])
         return missing
 
     def _error(self, source: Source, messages: list[dict[str, Any]]) -> CompileError:
-        own = source.test.parent
-        found = [(_told(message["text"]), self._location(message["location"], own)) for message in messages]
+        found = [self._message(message) for message in messages]
         text, location = found[0]
         hint = None
         if text.startswith("Could not resolve"):
             notes = " ".join(note["text"] for note in messages[0]["notes"])
             hint = _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
+        elif text.startswith(_CANNOT_IMPORT):
+            hint = "Scripts import files of the application and packages in node_modules"
         error = CompileError(text, location or Location(file=str(source.test), line=0, column=0), hint)
         error.others = tuple(found[1:])
         return error
 
-    def _location(self, location: dict[str, Any] | None, own: Path) -> Location | None:
-        """None also for a file whose lines are not for scripts."""
-        if location is None or self._boundary.refused(location["file"], own):
-            return None
+    def _message(self, message: dict[str, Any]) -> tuple[str, Location | None]:
+        """A message and its place; one about a file that is not open to scripts says nothing of what is in it."""
+        location = message["location"]
+        if location is None:
+            return _told(message["text"]), None
+        file = os.path.join(self._root, location["file"])
+        if self._boundary.refused(os.path.realpath(file)):
+            return f"The compiler cannot use {file}", None
         before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
-        return Location(
-            file=str(self._root / location["file"]),
+        place = Location(
+            file=file,
             line=location["line"],
             column=len(before) + 1,
             length=location["length"],
         )
+        return _told(message["text"]), place
 
     def _outputs(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
         import json
@@ -387,18 +414,9 @@ class Compiler:
                     continue
                 if not imported:
                     names.insert(0, f"{number}.script.js")
-            inputs = [input for name in names for input in outputs[name]["inputs"]]
-            refused = next(filter(None, (self._boundary.refused(input, source.test.parent) for input in inputs)), None)
-            if refused:
-                hint = "Scripts import files of the application and packages in node_modules"
-                yield (
-                    source,
-                    CompileError(f"Cannot import: {refused}", Location(file=str(source.test), line=0, column=0), hint),
-                )
-                continue
             yield source, self._compiled(source, [(files[name], files[name + ".map"]) for name in names])
         if late:
-            self._build(_Build(late, build.overlay, build.refused, with_scripts=True))
+            self._build(_Build(late, self._boundary, build.overlay, build.refused, with_scripts=True))
 
     def _compiled(self, source: Source, outputs: list[tuple[bytes, bytes]]) -> Compiled:
         scripts, line = [], 2
@@ -417,6 +435,7 @@ class _Build:
     def __init__(
         self,
         sources: list[Source],
+        boundary: Boundary,
         missing: dict[str, set[str]],
         refused: CompileError | None,
         with_scripts: bool = False,
@@ -430,13 +449,13 @@ class _Build:
         """Absolute path → names to export in addition."""
         self._alongside: set[str] = set()
         for source in sources:
-            text = _read(source.test)
+            text = _read(source.test, boundary)
             if _is_plain(text):
                 self.overlay.setdefault(str(source.test), set())
             script = source.script
             if script is not None and (with_scripts or not (b"import" in text and f"/{script.stem}".encode() in text)):
                 self._alongside.add(source.key)
-                if _is_plain(_read(script)):
+                if _is_plain(_read(script, boundary)):
                     self.overlay.setdefault(str(script), set())
 
     def alongside(self, source: Source) -> bool:
@@ -451,10 +470,13 @@ def _not_at_hand(error: HostError) -> CompileError:
     return each
 
 
-def _refusal(reason: str) -> dict[str, Any]:
+def _problem(text: str) -> dict[str, Any]:
     """A message in esbuild's form."""
-    shape: dict[str, Any] = {"id": "", "pluginName": "yao", "location": None, "notes": [], "detail": -1}
-    return {**shape, "text": f"Cannot import: {reason}"}
+    return {"id": "", "pluginName": "yao", "text": text, "location": None, "notes": [], "detail": -1}
+
+
+def _refusal(reason: str) -> dict[str, Any]:
+    return _problem(f"{_CANNOT_IMPORT}{reason}")
 
 
 def _told(text: str) -> str:
@@ -471,10 +493,10 @@ def _hint(notes: str, relative: bool) -> str | None:
     return "A package must be in a node_modules folder of the application"
 
 
-def _read(path: Path) -> bytes:
-    """The text of a file; empty when it is none or cannot be read, which the compiler then says."""
+def _read(path: Path, boundary: Boundary) -> bytes:
+    """The text of a file; empty when it cannot be read, which the compiler then says."""
     try:
-        return path.read_bytes() if path.is_file() else b""
+        return read_source(str(path), boundary)
     except OSError:
         return b""
 
@@ -525,13 +547,9 @@ def _relative(path: Path, root: Path) -> str:
     return str(path).removeprefix(f"{root}/")
 
 
-def _go_quote(text: str) -> str:
-    return re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text)
-
-
 def _maps_scripts(root: Path) -> bool:
     """Whether the application's own tsconfig says where `@scripts/*` is."""
     try:
-        return b'"@scripts/' in (root / "tsconfig.json").read_bytes()
+        return b'"@scripts/' in read_file(f"{root}/tsconfig.json", anywhere, SOURCE_LIMIT)
     except OSError:
         return False

@@ -15,6 +15,7 @@ from scripttest.compile.boundary import Boundary
 from scripttest.compile.compiler import Compiled, Script
 from scripttest.diagnostics.sourcemap import SourceMap
 from scripttest.errors import Location, StackFrame
+from scripttest.files import anywhere, read_file
 
 _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
 _NO_FUNCTION = "TypeError: not a function"
@@ -35,7 +36,7 @@ class StackMapper:
         self._scripts = compiled.scripts
         self._root = root
         self._boundary = Boundary(root)
-        self._own = compiled.source.test.parent
+        self._boundary.admit(compiled.source.test)
         self._maps: dict[int, SourceMap] = {}
         self._called = called
         self._others: dict[str, StackMapper] = {}
@@ -176,7 +177,7 @@ class StackMapper:
 
                     source = unquote(source)
                 file = (self._root / source).resolve()
-                if self._boundary.refused(str(file), self._own):  # a map in a comment of the script can name any file
+                if self._boundary.refused(str(file)):  # a map in a comment of the script can name any file
                     return None
                 return Location(file=str(file), line=position.line, column=position.column)
         return None
@@ -215,7 +216,7 @@ def _as_written(code: str, location: Location) -> str:
 
 def _lines(file: str) -> list[str]:
     try:
-        return Path(file).read_text("utf-8-sig", "replace").split("\n")
+        return read_file(file, anywhere).decode("utf-8-sig", "replace").split("\n")
     except OSError:
         return []
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import re
 import stat
 import zipfile
 from pathlib import Path
@@ -119,6 +121,31 @@ IMPORTS = {
     "a mapped path": 'import x from "@secret/secret.json"; const got = JSON.stringify(x);',
     "what is executed": 'import "../../../../outside.js"; const got = (globalThis as any).leaked;',
     "a source map": "const got = '';",
+    "a packages folder in the suffix": 'import x from "/etc/passwd?/node_modules/x" with { type: "text" }; const got = x;',
+    "a packages folder in the fragment": 'import x from "../../../../secret.txt#/node_modules/" with { type: "text" }; const got = x;',
+    "a packages folder on the way": 'import x from "../../../../node_modules/../secret.txt" with { type: "text" }; const got = x;',
+    "packages beside the application": 'import x from "../../../../node_modules/alien/secret.txt" with { type: "text" }; const got = x;',
+    "a package beside the application": 'import x from "alien/secret.txt" with { type: "text" }; const got = x;',
+    "the environment file with a suffix": 'import x from "../../../.env?raw" with { type: "text" }; const got = x;',
+    "the environment file with a fragment": 'import x from "../../../.env#x" with { type: "text" }; const got = x;',
+    "a connector with a suffix": 'import x from "../../../connectors/other.conn.json?url"; const got = JSON.stringify(x);',
+    "a connector that is code": 'import x from "../../../connectors/code.ts"; const got = x;',
+    "dot files of a package": 'import x from "own/.npmrc" with { type: "text" }; const got = x;',
+    "dot files of a package by the path": 'import x from "../../../node_modules/own/.env" with { type: "text" }; const got = x;',
+    "the environment of another process": 'import x from "/proc/PID/environ?/node_modules/x" with { type: "text" }; const got = x;',
+    "a link in a package": 'import x from "own/link.txt" with { type: "text" }; const got = x;',
+    "a package that is a link, but no package": 'import x from "fake/secret.txt" with { type: "text" }; const got = x;',
+    "dot files of a linked package": 'import x from "linked/.env" with { type: "text" }; const got = x;',
+    "what is beside a linked package": 'import x from "linked/../secret.txt" with { type: "text" }; const got = x;',
+    "a syntax error": 'import x from "../../../.env?x"; const got = x;',
+    "a syntax error behind a link": 'import x from "../../../data/code.ts"; const got = x;',
+    "bytes of the repository": 'import x from "../../../.git/config?" with { type: "bytes" }; const got = String.fromCharCode(...x);',
+    "a dynamic import": 'const got = import("../../../connectors/other.conn.json");',
+    "a pattern of imports": 'const n = "other.conn.json"; const got = import("../../../connectors/" + n);',
+    "an export of everything": 'export * from "../../../../outside"; const got = (globalThis as any).Leak();',
+    "a style": 'import "../../../../style.css"; const got = "";',
+    "a file address": 'import x from "file:///etc/passwd" with { type: "text" }; const got = x;',
+    "a data address that names it": "import { Leak } from \"data:text/javascript,export * from '/PLACE/outside'\"; const got = Leak();",
 }
 """Import and what it would give; each in a module of its own."""
 
@@ -147,6 +174,11 @@ def application(shared_app: MakeApplication) -> Application:
             "/.git/config": MARK,
             "/connectors/model.conn.yao": f'{{"type": "openai", "options": {{"key": "{KEY}"}}}}',
             "/connectors/other.conn.json": f'{{"type": "openai", "options": {{"key": "{KEY}"}}}}',
+            "/connectors/code.ts": f'export default "{KEY}";',
+            "/node_modules/own/package.json": "{}",
+            "/node_modules/own/index.js": "export const own = 'own package';",
+            "/node_modules/own/.npmrc": MARK,
+            "/node_modules/own/.env": MARK,
             "/tsconfig.json": '{"compilerOptions": {"paths": {"@secret/*": ["../*"]}}}',
         }
     )
@@ -156,6 +188,13 @@ def application(shared_app: MakeApplication) -> Application:
     (outside / "broken.json").write_text(f'{{"key": {MARK}')
     (outside / "outside.ts").write_text(f'export function Leak() {{ return "{MARK}"; }}')
     (outside / "outside.js").write_text(f'globalThis.leaked = "{MARK}";')
+    (outside / "style.css").write_text(f"a::before {{ content: '{MARK}' }} {{{MARK}")
+    for package in ("node_modules/alien", "linked"):
+        (outside / package).mkdir(parents=True)
+        (outside / package / "package.json").write_text("{}")
+        (outside / package / "index.js").write_text("export const linked = 'linked package';")
+        (outside / package / "secret.txt").write_text(MARK)
+        (outside / package / ".env").write_text(f"APP_NAMED={MARK}")
     (outside / "victims").mkdir()
     (outside / "victims/victim.txt").write_text("alive")
     data = app.root / "data"
@@ -174,6 +213,10 @@ def application(shared_app: MakeApplication) -> Application:
         "linked/leak": "../../../secret.txt",
         "linked/folder": outside / "victims",
         "../innocent.txt": "connectors/model.conn.yao",
+        "code.ts": outside / "secret.txt",
+        "../node_modules/own/link.txt": outside / "secret.txt",
+        "../node_modules/linked": outside / "linked",
+        "../node_modules/fake": outside / "victims/..",
     }
     for name, target in links.items():
         (data / name).symlink_to(target)
@@ -219,7 +262,8 @@ def imported(application: Application) -> dict[str, str]:
 
     source_map = '{"version": 3, "sources": ["../../../../secret.txt"], "names": [], "mappings": "AAAA;AAAA;AAAA;AAAA"}'
     said = {}
-    for number, (name, code) in enumerate(IMPORTS.items()):
+    for number, (name, text) in enumerate(IMPORTS.items()):
+        code = text.replace("PID", str(os.getpid())).replace("/PLACE", str(application.root.parent))
         test = f'{code}\nexport function TestImport(t: any) {{\n  t.fail("got " + got);\n}}\n'
         if name == "a source map":
             test += f"//# sourceMappingURL=data:application/json;base64,{b64encode(source_map.encode()).decode()}\n"
@@ -233,11 +277,47 @@ def imported(application: Application) -> dict[str, str]:
 
 @pytest.mark.parametrize("what", IMPORTS)
 def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: str) -> None:
-    assert ("cannot be loaded" in imported[what]) == (what != "a source map")
+    refused = r"cannot be loaded: (Cannot import: .*: it is not (a file of the application|open to scripts)|Could not resolve)"
+    assert bool(re.search(refused, imported[what])) == (what != "a source map")
     assert MARK not in imported[what]
     assert KEY not in imported[what]
     assert "root:" not in imported[what]
     assert "PATH=" not in imported[what]
+
+
+def test_what_is_open_to_scripts_is_imported(application: Application) -> None:
+    """The control: the same ways of writing it, to files that are open; and a package to which `npm link` has led."""
+    code = """
+        import own from "own/index.js?/node_modules/x" with { type: "text" };
+        import note from "../../../data/note.txt?raw" with { type: "text" };
+        import again from "../../../data/linked/own.txt#x" with { type: "bytes" };
+        import { linked } from "linked";
+        import shown from "linked/secret.txt" with { type: "text" };
+        export function TestOpen(t: any) {
+          t.assert.Equal([own.includes("own package"), note, [...again], linked, shown], [true, "note", [111, 119, 110], "linked package", MARK]);
+        }
+    """
+    application.write({"open_test.ts": code.replace("MARK", f'"{MARK}"')})
+    run = application.run("-i", "scripts.demo.open")
+    assert run.code == 0, run
+
+
+def test_packages_of_the_workspace_of_an_application_are_open(app: MakeApplication) -> None:
+    """Package managers put them beside the application; a folder that says nothing of a workspace is not one."""
+    code = 'import { x } from "shared"; import { y } from "member"; export function TestA(t: any) { t.assert.Equal([x, y], [1, 2]); }'
+    here = app({"a_test.ts": code})
+    top = here.root.parent
+    for folder, text in {
+        "node_modules/shared": "export const x = 1;",
+        "packages/member": "export const y = 2;",
+    }.items():
+        (top / folder).mkdir(parents=True)
+        (top / folder / "package.json").write_text("{}")
+        (top / folder / "index.js").write_text(text)
+    (top / "node_modules/member").symlink_to("../packages/member")
+    assert "it is not a file of the application" in here.run("-i", "scripts.demo.a").stdout
+    (top / "package.json").write_text('{"workspaces": ["packages/*", "app"]}')
+    assert here.run("-i", "scripts.demo.a").code == 0
 
 
 LINKED = 'const got = [() => new FS("data").ReadFile("secret.txt"), () => new FS("data").WriteFile("x.txt", "x"), () => new FS("data").MkdirTemp(), () => new FS("script").ReadFile("secret.txt"), () => new FS("system").ReadDir("/")].map((work) => { try { return work(); } catch (error: any) { return error.message.split(": ")[1]; } });'

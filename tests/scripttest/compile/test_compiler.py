@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
 import stat
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -70,12 +72,22 @@ def sources_in(folder: Path, count: int) -> list[Source]:
     return made
 
 
-def hanging(folder: Path) -> Source:
-    """A source that imports a pipe, which esbuild waits for."""
-    os.mkfifo(folder / "pipe.ts")
+def package(folder: Path) -> tuple[Source, Path]:
+    """A source that imports a package, and the path of a configuration file that only esbuild finds, within it."""
+    inner = folder / "node_modules/deep/lib"
+    inner.mkdir(parents=True)
+    (inner.parent / "package.json").write_text('{"main": "./lib/index.js"}')
+    (inner / "index.js").write_text("export const x = 1;")
     file = folder / "hangs_test.ts"
-    file.write_text('import { x } from "./pipe";\nexport function TestA() { return x; }\n')
-    return Source(key="hangs", test=file, script=None)
+    file.write_text('import { x } from "deep";\nexport function TestA() { return x; }\n')
+    return Source(key="hangs", test=file, script=None), inner / "package.json"
+
+
+def hanging(folder: Path) -> Source:
+    """A source whose package has a pipe that esbuild waits for."""
+    source, configuration = package(folder)
+    os.mkfifo(configuration)
+    return source
 
 
 def program(folder: Path, text: str) -> Path:
@@ -136,13 +148,110 @@ def hanging_key() -> Source:
     return Source(key="hangs", test=Path("/"), script=None)
 
 
-def test_a_source_that_is_a_pipe_itself_fails(tmp_path: Path, loop: Loop, opened: list[Compiler]) -> None:
-    compiler = Compiler(tmp_path, loop, seconds=0.5)
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process that runs is bounded on Linux only")
+def test_a_build_that_takes_all_memory_fails_alone(
+    tmp_path: Path, loop: Loop, opened: list[Compiler], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(esbuild, "MEMORY", 3 << 29)
+    compiler = Compiler(tmp_path, loop)
     opened.append(compiler)
-    os.mkfifo(tmp_path / "a_test.ts")
-    source = Source(key="pipe", test=tmp_path / "a_test.ts", script=None)
+    source, configuration = package(tmp_path)
+    configuration.symlink_to("/dev/zero")
+    good = sources_in(tmp_path, 8)
+    compiler.add([*good[:3], source, *good[3:]], loop.done)
+    told = loop.run(compiler, [*good, source])
+    assert "out of memory" in told.pop("hangs")
+    assert told == {one.key: "compiled" for one in good}
+    assert loop.cause("hangs") == "crash"
+
+
+PLACES: dict[str, tuple[str, str]] = {
+    "the source": ("a_test.ts", ""),
+    "an import": ("other.ts", 'import { x } from "./other"; export const y = x;'),
+    "an import in a folder": ("sub/other.ts", 'import { x } from "./sub/other"; export const y = x;'),
+    "a text": ("text.txt", 'import x from "./text.txt" with { type: "text" }; export const y = x;'),
+    "JSON": ("value.json", 'import x from "./value.json"; export const y = x;'),
+    "a source map": ("maps.map", "export const y = 1;\n//# sourceMappingURL=maps.map"),
+    "package.json above": ("package.json", "export const y = 1;"),
+    "tsconfig.json above": ("tsconfig.json", "export const y = 1;"),
+    "jsconfig.json above": ("jsconfig.json", "export const y = 1;"),
+    "package.json of a folder": ("sub/package.json", 'import { x } from "./sub/there"; export const y = x;'),
+    "package.json of a package": ("node_modules/p/package.json", 'import { x } from "p"; export const y = x;'),
+    "tsconfig.json of a folder": ("sub/tsconfig.json", 'import { x } from "./sub"; export const y = x;'),
+    "what tsconfig.json extends": ("base.json", "export const y = 1;"),
+    "what tsconfig.json maps to": ("mapped/package.json", 'import { x } from "@m/there"; export const y = x;'),
+}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "large"])
+def test_what_is_no_file_or_too_large_is_not_opened(tmp_path: Path, opened: list[Compiler], kind: str) -> None:
+    """Each in an application of its own; without these judgements esbuild would wait, and this test with it."""
+    said = {}
+    for number, (what, (name, code)) in enumerate(PLACES.items()):
+        root = tmp_path / str(number)
+        for file, text in {
+            "sub/index.ts": "export const x = 1;",
+            "sub/there.ts": "export const x = 1;",
+            "mapped/there.ts": "export const x = 1;",
+            "node_modules/p/index.js": "export const x = 1;",
+            "tsconfig.json": '{"\\u0065xtends": "./base", "compilerOptions": {"paths": {"@m/*": ["./mapped/*"]}}}',
+            "a_test.ts": code,
+        }.items():
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            (root / file).write_text(text)
+        (root / name).unlink(missing_ok=True)
+        if kind == "pipe":
+            os.mkfifo(root / name)
+        elif kind == "device":
+            (root / name).symlink_to("/dev/zero")
+        else:
+            (root / name).touch()
+            os.truncate(root / name, (64 << 20) + 1)
+        loop = Loop()
+        compiler = Compiler(root, loop, seconds=PATIENCE)
+        opened.append(compiler)
+        source = Source(key=what, test=root / "a_test.ts", script=None)
+        compiler.add([source], loop.done)
+        said[what] = loop.run(compiler, [source])[what]
+    reason = {"pipe": "it is a pipe", "device": "it is a device", "large": "it is larger than"}[kind]
+    assert said.pop("a source map") == "compiled", "without the map"
+    assert [(what, text) for what, text in said.items() if reason not in text] == []
+    assert [what for what, text in said.items() if not (PLACES[what][0] in text or "/dev/zero" in text)] == []
+
+
+def test_a_source_map_that_may_be_read_is_used(tmp_path: Path, loop: Loop, opened: list[Compiler]) -> None:
+    (tmp_path / "m0.map").write_text('{"version": 3, "sources": ["first.ts"], "names": [], "mappings": "AAAA"}')
+    (source,) = sources_in(tmp_path, 1)
+    source.test.write_text(source.test.read_text() + "//# sourceMappingURL=%6d0.map\n")
+    compiler = Compiler(tmp_path, loop)
+    opened.append(compiler)
     compiler.add([source], loop.done)
-    assert loop.run(compiler, [source]) == {"pipe": "The TypeScript compiler did not finish within 0.5s"}
+    loop.run(compiler, [source])
+    compiled = loop.results["m0"]
+    assert isinstance(compiled, Compiled)
+    assert b"first.ts" in compiled.scripts[-1].source_map
+
+
+def test_a_type_of_import_that_is_unknown_is_said(tmp_path: Path, loop: Loop, opened: list[Compiler]) -> None:
+    (source,) = sources_in(tmp_path, 1)
+    source.test.write_text('import x from "./m0_test" with { type: "css" };\nexport const y = x;\n')
+    compiler = Compiler(tmp_path, loop)
+    opened.append(compiler)
+    compiler.add([source], loop.done)
+    assert loop.run(compiler, [source]) == {"m0": 'Importing with a type attribute of "css" is not supported'}
+
+
+def test_code_that_is_about_source_maps_stays_as_it_is(tmp_path: Path, loop: Loop, opened: list[Compiler]) -> None:
+    texts = ["//# sourceMappingURL=", "//# sourceMappingURL=data:x", "//# sourceMappingURL=none.js.map"]
+    (source,) = sources_in(tmp_path, 1)
+    source.test.write_text(f"export const texts = {json.dumps(texts)};\n")
+    compiler = Compiler(tmp_path, loop)
+    opened.append(compiler)
+    compiler.add([source], loop.done)
+    loop.run(compiler, [source])
+    compiled = loop.results["m0"]
+    assert isinstance(compiled, Compiled)
+    assert all(text in compiled.scripts[-1].code for text in texts)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,99 @@
+"""What the compiler reads by itself: `package.json`, `tsconfig.json` and the like, in every folder of what it compiles
+and above it. They are judged before it comes to a folder, since it would wait for a pipe, and never end with a device.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+
+from scripttest.compile.boundary import Boundary
+from scripttest.files import SOURCE_LIMIT, anywhere, check_kind, read_file
+
+_NAMES = ("package.json", "tsconfig.json", "jsconfig.json", ".pnp.cjs", ".pnp.js", ".pnp.data.json")
+_TEXT = r'"(?:[^"\\\n]|\\.)*"'
+FOLDERS = r"^[^.]|^\.\.|^\./.*/|^\./[^.]*$"
+"""Import paths that may lead to another folder than that of the file in which they are."""
+
+
+class Configuration:
+    """The configuration files of one application, as far as they were asked for."""
+
+    def __init__(self, boundary: Boundary) -> None:
+        self._boundary = boundary
+        self._known: dict[str, str | None] = {}
+
+    def problem_of_import(self, path: str, folder: str) -> str | None:
+        """Why the compiler must not look for an import, for people; None when it may.
+
+        Args:
+            path: as it is imported.
+            folder: absolute path of the folder of the file that imports it.
+        """
+        if path.startswith((".", "/")):
+            return self._problem_of_target(os.path.normpath(os.path.join(folder, path)))
+        while (parent := os.path.dirname(folder)) != folder:
+            packages = f"{folder}/node_modules"
+            if os.path.isdir(packages) and (problem := self._problem_of_target(os.path.join(packages, path))):
+                return problem
+            folder = parent
+        return None
+
+    def problem(self, folder: str) -> str | None:
+        """Why the compiler must not read what is in a folder or above it, for people; None when it may."""
+        if folder not in self._known:
+            self._known[folder] = None  # for a configuration that maps imports to its own folder
+            parent = os.path.dirname(folder)
+            above = self.problem(parent) if parent != folder else None
+            self._known[folder] = above or self._problem_in(folder)
+        return self._known[folder]
+
+    def _problem_of_target(self, path: str) -> str | None:
+        real = os.path.realpath(path)
+        return self.problem(real if os.path.isdir(real) else os.path.dirname(real))
+
+    def _problem_in(self, folder: str) -> str | None:
+        for name in _NAMES:
+            if problem := self._problem_of_file(f"{folder}/{name}", set()):
+                return problem
+        return None
+
+    def _problem_of_file(self, path: str, seen: set[str]) -> str | None:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        if path in seen or stat.S_ISDIR(found.st_mode):
+            return None
+        seen.add(path)
+        try:
+            check_kind(found, path, SOURCE_LIMIT)
+            real = os.path.realpath(path)
+            is_own_link = os.path.islink(path) and self._boundary.holds(path)
+            if (is_own_link or self._boundary.holds(real)) and (reason := self._boundary.refused(real)):
+                return f"{path}: {reason}"
+            if path.endswith("config.json"):
+                return self._problem_of_extended(path, seen)
+        except OSError as error:
+            return f"{path}: {error.strerror}"
+        return None
+
+    def _problem_of_extended(self, path: str, seen: set[str]) -> str | None:
+        """The same for all that a `tsconfig.json` may extend, and folders to which it maps imports: for whatever its
+        texts name."""
+        folder = os.path.dirname(path)
+        for text in re.findall(_TEXT, read_file(path, anywhere, SOURCE_LIMIT).decode(errors="replace")):
+            try:
+                name = json.loads(text, strict=False)
+            except ValueError:
+                continue
+            target = os.path.normpath(os.path.join(folder, name.partition("*")[0] or "."))
+            if os.path.isdir(target) and "*" in name:
+                problem = self._problem_of_target(target)
+            else:
+                problem = self._problem_of_file(target, seen) or self._problem_of_file(f"{target}.json", seen)
+            if problem:
+                return problem
+        return None
