@@ -82,11 +82,11 @@ def open_file(path: str, judge: Judge, limit: int | None) -> int:
     return descriptor
 
 
-def read_file(path: str, judge: Judge, limit: int = DATA_LIMIT) -> bytes:
+def read_file(path: str, judge: Judge, limit: int | None = DATA_LIMIT) -> bytes:
     """The content of a file. Raises as `open_file`."""
     with open(open_file(path, judge, limit), "rb") as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:  # it has grown
+        content = file.read() if limit is None else file.read(limit + 1)
+    if limit is not None and len(content) > limit:  # it has grown
         raise RefusedFileError(_too_large(limit), path)
     return content
 

@@ -78,15 +78,15 @@ ROOMS = {
     "runner/security": "",
     "runner/statistics": "",
     "runner": "runner/security",
-    "runner/cli": "runner",
-    "runner/application": "runner runner/cli",
-    "runner/connectors": "runner runner/cli runner/application",
+    "runner/cli": "runner runner/security",
+    "runner/application": "runner runner/security runner/cli",
+    "runner/connectors": "runner runner/security runner/cli runner/application",
     "runner/shapes": "runner runner/application",
     "runner/assertions": "runner runner/shapes",
-    "runner/cases": "runner runner/application runner/shapes runner/assertions",
-    "runner/agents/mcp": "runner runner/application runner/assertions runner/connectors",
-    "runner/agents": "runner runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp",
-    "runner/results": "runner runner/assertions",
+    "runner/cases": "runner runner/security runner/application runner/shapes runner/assertions",
+    "runner/agents/mcp": "runner runner/security runner/application runner/assertions runner/connectors",
+    "runner/agents": "runner runner/security runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp",
+    "runner/results": "runner runner/security runner/assertions",
     "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/results",
     "runner/reporters": "runner runner/cli runner/security runner/results",
@@ -94,12 +94,12 @@ ROOMS = {
     "runner/reporters/files": "runner runner/security runner/reporters runner/reporters/console runner/results",
     "runner/reporters/html": "runner runner/security runner/reporters runner/reporters/console runner/reporters/files"
     " runner/results",
-    "runner/reporters/opening": "runner runner/cli runner/reporters runner/reporters/console runner/reporters/files",
-    "runner/planning": "runner runner/cli runner/application runner/connectors runner/agents runner/cases runner/modes runner/results",
+    "runner/reporters/opening": "runner runner/security runner/cli runner/reporters runner/reporters/console runner/reporters/files",
+    "runner/planning": "runner runner/security runner/cli runner/application runner/connectors runner/agents runner/cases runner/modes runner/results",
     "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
     " runner/connectors runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
-    "runner/cli/commands": "runner runner/cli runner/application runner/cases runner/reporters runner/results"
+    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/cases runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
     "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
     "runner/__main__": "runner/cli/main runner/execution",
@@ -117,7 +117,7 @@ DOORS = {
     "bindings/processes": "__init__ formats http text",
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
-    "runner/security": "secrets",
+    "runner/security": "files secrets",
     "runner/cli": "options quick shard",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",

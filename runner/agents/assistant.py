@@ -9,6 +9,7 @@ from typing import Any
 from runner.application.application import Application
 from runner.application.documents import read_json, read_yaml
 from runner.errors import BrokenError, ConfigurationError, did_you_mean
+from runner.security.files import read_text
 from scripttest.values import Value
 
 SHIPPED = Path(__file__).resolve().parents[1] / "shipped"
@@ -215,7 +216,7 @@ def _with_assets(text: str, assets: Path) -> str:
     def asset(match: re.Match[str]) -> str:
         path = (assets / match["file"]).resolve()
         try:
-            found = path.read_text("utf-8-sig") if path.is_relative_to(assets.resolve()) else ""
+            found = read_text(path) if path.is_relative_to(assets.resolve()) else ""
         except (OSError, UnicodeDecodeError):
             found = ""
         indent = " " * (len(match["lead"]) + 2)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
+from runner.security.files import read_text
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
@@ -24,7 +25,7 @@ def read_json(path: Path, purpose: str) -> Any:
     """The value in a JSON file that may hold comments and trailing commas. Raises ConfigurationError with the
     position."""
     try:
-        text = path.read_text("utf-8-sig")
+        text = read_text(path)
     except OSError as error:
         raise ConfigurationError(f"Cannot read {purpose} {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -56,7 +57,7 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     from runner.application.yaml_keys import repeated_yaml_keys
 
     try:
-        loader = yaml_loader()(prepare(path.read_text("utf-8-sig")))
+        loader = yaml_loader()(prepare(read_text(path)))
         node = loader.get_single_node()
         for again in repeated_yaml_keys(loader, node, lambda key: (type(key) is str, key)):
             where, before = (f"{path}:{line}:{column}" for line, column in (again.place, again.first))

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from runner.errors import ConfigurationError
+from runner.security.files import read_text
+from scripttest import RefusedFileError
+
 
 def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
-    """Name → value for every name in `<root>/.env`; the process's own value wins over the file's."""
+    """Name → value for every name in `<root>/.env`; the process's own value wins over the file's. Raises
+    ConfigurationError for a file that is refused, such as a link out of the application."""
     try:
-        lines = (root / ".env").read_text("utf-8-sig", "replace").splitlines()
+        lines = read_text(root / ".env", "replace").splitlines()
+    except RefusedFileError as error:
+        hint = "Or set its variables in the environment, and remove it"
+        raise ConfigurationError(f"Cannot read {root / '.env'}: {error.strerror}", hint) from error
     except OSError:
         return {}
     named = {}

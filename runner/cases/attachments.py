@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runner.application.json_parts import JsonPath
 from runner.cases.model import Case, Message, Part
 from runner.errors import ConfigurationError
+from runner.security.files import check_named, read_named
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -93,12 +94,12 @@ def absence_of(part: Part, folder: Path) -> str | None:
     if part.type not in _WITH_FILES or source is None or not source.startswith(_SCHEME):
         return None
     path = file_of(source, folder)
-    if not path.exists():
-        return f'the file "{source}" does not exist: {path}'
-    if not path.is_file():
+    if path.is_dir():
         return f'"{source}" is no file: {path}'
     try:
-        path.open("rb").close()
+        check_named(path, folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return f'the file "{source}" does not exist: {path}'
     except OSError as error:
         return f'cannot read "{source}": {error.strerror}'
     return None
@@ -135,7 +136,7 @@ def content_of(part: Part, folder: Path) -> dict[str, Any]:
 
 def _audio(part: Part, source: str | None, fields: dict[str, Any], folder: Path) -> Any:
     if source:
-        return {"data": _base64(file_of(source, folder)), "format": AUDIO[_extension(file_of(source, folder))]}
+        return {"data": _base64(file_of(source, folder), folder), "format": AUDIO[_extension(file_of(source, folder))]}
     return fields.get("input_audio") or {"data": fields["data"], "format": fields.get("format", "wav")}
 
 
@@ -144,7 +145,7 @@ def _url(part: Part, source: str, folder: Path) -> str:
         return source
     path = file_of(source, folder)
     kind = f"image/{IMAGES[_extension(path)]}" if part.type == "image" else mime_type(path)
-    return f"data:{kind};base64,{_base64(path)}"
+    return f"data:{kind};base64,{_base64(path, folder)}"
 
 
 def mime_type(path: Path) -> str:
@@ -156,11 +157,11 @@ def mime_type(path: Path) -> str:
     return MimeTypes().guess_type(path.name)[0] or "application/octet-stream"
 
 
-def _base64(path: Path) -> str:
+def _base64(path: Path, folder: Path) -> str:
     from base64 import b64encode
 
     try:
-        return b64encode(path.read_bytes()).decode("ascii")
+        return b64encode(read_named(path, folder)).decode("ascii")
     except OSError as error:
         raise ConfigurationError(f"Cannot read attachment {path}: {error.strerror}") from error
 

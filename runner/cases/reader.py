@@ -19,6 +19,7 @@ from runner.cases.references import references_of
 from runner.cases.select import Chosen
 from runner.cases.validation import Batch, Validator
 from runner.errors import ConfigurationError
+from runner.security.files import open_text
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15
@@ -199,7 +200,7 @@ class CaseFile:
             if not self.path.is_file():
                 why = "it is no file" if self.path.exists() else "there is no such file"
                 raise ConfigurationError(f"Cannot read cases from {self.name}: {why}")
-            with self.path.open(encoding="utf-8-sig") as file:
+            with open_text(self.path) as file:
                 if self.path.suffix.lower() in YAML:
                     from runner.cases.yaml_entries import entries_of
 
@@ -215,7 +216,7 @@ class CaseFile:
         with self.path.open("rb") as file:
             if file.read(2) in (b"\xff\xfe", b"\xfe\xff"):
                 return ConfigurationError(f"Cannot read cases from {self.name}: it is UTF-16 text", "Save it as UTF-8")
-        with self.path.open(encoding="utf-8-sig", errors="surrogateescape") as text:
+        with open_text(self.path, "surrogateescape") as text:
             for number, line in enumerate(text, 1):
                 wrong = next((column for column, letter in enumerate(line, 1) if "\udc80" <= letter <= "\udcff"), None)
                 if wrong:

@@ -108,11 +108,24 @@ def options_from(values: dict[str, Any]) -> RunOptions:
 
 
 def absolute(path: str, directory: Path) -> Path:
-    """A path that the user wrote, from the working directory."""
-    return (directory / Path(path).expanduser()).resolve()
+    """The real path of what the user wrote, from the working directory. Raises ConfigurationError when a link that
+    comes with the application leads out of it."""
+    return _checked(path, directory).resolve()
 
 
 def report_path(output: str, directory: Path) -> Path:
-    """The absolute path of `-o`. Its name is as the user wrote it, also when it is a link: the name says the format."""
-    path = directory / Path(output).expanduser()
+    """The absolute path of `-o`. Its name is as the user wrote it, also when it is a link: the name says the format.
+    Raises ConfigurationError when a link that comes with the application leads out of it."""
+    path = _checked(output, directory)
     return path.parent.resolve() / path.name
+
+
+def _checked(path: str, directory: Path) -> Path:
+    from runner.security.files import check_target
+
+    found = directory / Path(path).expanduser()
+    try:
+        check_target(found)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot use {path}: {error.strerror}") from error
+    return found

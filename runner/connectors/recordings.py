@@ -32,6 +32,7 @@ from typing import Any
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.matching import Clean, Described
 from runner.connectors.usage import Figures, shown
+from runner.security.files import check_target, read_text
 from scripttest.values import Value, fields_of
 
 VERSION = 1
@@ -85,7 +86,7 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
     """The recording in a file; None when there is no such file. Raises RecordingError, also when it is of another case
     than the one that is asked for."""
     try:
-        value = json.loads(path.read_bytes().decode("utf-8-sig"))
+        value = json.loads(read_text(path))
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -136,6 +137,7 @@ def write_recording(path: Path, recording: CaseRecording) -> None:
         data = json.dumps(content, ensure_ascii=False, indent=2, default=str).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot have
         data = json.dumps(content, indent=2, default=str).encode()
+    check_target(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
     try:

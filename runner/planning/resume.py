@@ -27,6 +27,7 @@ from runner.cli.options import RunOptions, absolute
 from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
 from runner.results.verdict import Verdict, verdict_in
+from runner.security.files import read_bytes
 from scripttest import Status
 from scripttest.values import Value
 
@@ -103,7 +104,7 @@ class Retained(Value):
 def read_saved(path: Path) -> Saved:
     """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, None)
     except OSError as error:
         raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
     start: Record = {}

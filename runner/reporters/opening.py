@@ -14,6 +14,7 @@ from runner.cli.options import RunOptions, report_path
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
+from runner.security.files import check_target
 
 if TYPE_CHECKING:
     from runner.environment import Environment
@@ -94,6 +95,7 @@ def _default_report(folder: Path, stem: str) -> FileReporter:
     for number in count(1):
         path = folder / (f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
         try:
+            check_target(path)
             path.open("x").close()
         except FileExistsError:
             continue

@@ -17,6 +17,7 @@ from runner.results.report import Record, Report, in_order
 from runner.results.stability_json import from_seed, together
 from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, has_cases
 from runner.results.summary import counts_record, usage_record
+from runner.security.files import read_bytes
 from scripttest import Status
 from scripttest.values import fields_of
 
@@ -52,7 +53,7 @@ def read(path: Path) -> Report:
     Raises ConfigurationError when the file cannot be read or is no report.
     """
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, None)
     except OSError as error:
         raise ConfigurationError(f"Cannot read the report {path}: {error.strerror}") from error
     if not content.strip(b"\xef\xbb\xbf \t\r\n\0"):

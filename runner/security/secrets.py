@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from runner.security.files import read_text
 from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Secrets:
         self.add_variables(variables)
         for path in _definitions(root):
             try:
-                text = path.read_text("utf-8", "replace")
+                text = read_text(path, "replace")
             except OSError:
                 continue
             known = set()

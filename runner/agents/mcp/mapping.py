@@ -23,6 +23,7 @@ from urllib.parse import parse_qsl, unquote
 from runner.application.documents import read_json
 from runner.application.json_parts import KEEP_ONE, given_twice, repeated_keys
 from runner.errors import ConfigurationError
+from runner.security.files import read_text
 
 SUFFIXES = (".yao", ".json", ".jsonc")
 
@@ -45,9 +46,11 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"Cannot read samples {path}: {error}") from error
+        lines = read_text(path).splitlines()
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read samples {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"Cannot read samples {path}: it is not UTF-8 text") from error
     samples: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("//"):

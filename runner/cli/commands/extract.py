@@ -18,6 +18,7 @@ from runner.reporters.files.document import write_whole
 from runner.reporters.files.markdown_result import body, heading
 from runner.results.report import Record
 from runner.results.result_texts import name_of
+from runner.security.files import check_target
 
 NAME_LIMIT = 100
 """Bytes of a file name, before what tells it from others and its extension."""
@@ -52,6 +53,7 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
             if kind == "md":
                 text = heading(record).removeprefix("##") + body(record, suite, names_suite=True)
         with writing(file):
+            check_target(file)
             file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(file, text)
     environment.stdout.write(f"Wrote {len(chosen)} file{'' if len(chosen) == 1 else 's'} into {folder}\n")

@@ -10,6 +10,7 @@ import click
 from runner.cli.commands.flags import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.security.files import check_target
 
 
 @click.command(
@@ -31,6 +32,7 @@ def schema(environment: Environment, of: str, output: str | None) -> int:
         return 0
     path = Path(environment.directory, output)
     try:
+        check_target(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     except OSError as error:

@@ -9,8 +9,10 @@ import click
 
 from runner.application.application import find_root
 from runner.cli.commands.flags import Command
+from runner.cli.commands.reports import writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.security.files import check_target, read_text
 
 DECLARATIONS = Path(__file__).resolve().parents[3] / "bindings" / "types"
 TARGET = "types/yao-test"
@@ -30,17 +32,21 @@ def types(environment: Environment, folder: str | None) -> int:
         raise ConfigurationError(f"Cannot install declarations into {root}: it is not a folder")
     target = root / TARGET
     try:
+        check_target(target)
         target.mkdir(parents=True, exist_ok=True)
         for declaration in sorted(DECLARATIONS.glob("*.d.ts")):
+            check_target(target / declaration.name)
             shutil.copy(declaration, target)
     except OSError as error:
         raise ConfigurationError(f"Cannot install declarations into {target}: {error.strerror}") from error
     environment.stdout.write(f"Installed {len(list(target.glob('*.d.ts')))} files in {target}\n")
     config = root / "tsconfig.json"
     if not config.exists():
-        config.write_text(TSCONFIG, "utf-8")
+        with writing(config):
+            check_target(config)
+            config.write_text(TSCONFIG, "utf-8")
         environment.stdout.write(f"Wrote {config}\n")
-    elif TARGET not in config.read_text("utf-8", "replace"):
+    elif TARGET not in read_text(config, "replace"):
         environment.stdout.write(f'Add "{TARGET}" to "include" in {config}, and editors complete t.assert and ctx\n')
     return 0
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from runner.security.files import read_bytes, read_named
 from runner.security.secrets import PROCESS
 
 Record = dict[str, Any]
@@ -24,8 +25,8 @@ class Frames:
     """Reads each file once."""
 
     def __init__(self, root: str) -> None:
-        """`root` is the folder from which places are named."""
-        self._root = Path(root)
+        """`root` is the folder from which places are named, and below which they are; empty when it is not known."""
+        self._root = Path(root) if root else None
         self._files: dict[str, list[str]] = {}
 
     def of(self, record: Record) -> dict[str, Record]:
@@ -47,7 +48,7 @@ class Frames:
 
     def _lines(self, file: str) -> list[str]:
         if file not in self._files:
-            self._files[file] = _read(self._root / file)
+            self._files[file] = _read((self._root or Path()) / file, self._root)
         return self._files[file]
 
 
@@ -60,10 +61,11 @@ def _locations(record: Record) -> Iterator[str]:
         yield from _locations(step)
 
 
-def _read(path: Path) -> list[str]:
+def _read(path: Path, root: Path | None) -> list[str]:
     try:
         if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > LARGEST:
             return []
-        return PROCESS.text(path.read_text("utf-8", errors="replace")).splitlines()
+        content = read_bytes(path) if root is None else read_named(path, root)
+        return PROCESS.text(content.decode(errors="replace")).splitlines()
     except OSError:
         return []

@@ -21,6 +21,7 @@ IMAGE_PART = {"type": "image_url", "image_url": {"url": PNG_URL, "detail": "auto
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     files = {
+        "app.yao": b"{}",
         "tests/r.png": PNG,
         "shared/R.PNG": PNG,
         "tests/a.mp3": b"ID3",

@@ -1,0 +1,105 @@
+"""Files of an application that the command reads and writes itself.
+
+Links in an application are not trusted: they come with it. One that leads out of it, or to a file that commonly holds
+keys, is followed neither to read nor to write. The application of a path is found by the path itself, so that what the
+user names elsewhere is taken as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from scripttest import DATA_LIMIT, RefusedFileError, holds_secrets, open_file, parts_below, read_file
+
+Judge = Callable[[str], "str | None"]
+
+
+def application_of(path: Path) -> Path | None:
+    """The application in which a file or folder is: the nearest folder above it with `app.yao` or `assistants/`; None
+    when there is none."""
+    for folder in path.parents:
+        if (folder / "app.yao").is_file() or (folder / "assistants").is_dir():
+            return folder
+    return None
+
+
+def read_bytes(path: Path, limit: int | None = DATA_LIMIT) -> bytes:
+    """The content of a file. Raises RefusedFileError for a link out of the application, for what is no file, and for
+    more than `limit`, in bytes; and OSError. A path that is in no application is the user's own, and taken as it is: it
+    may be a pipe, which blocks."""
+    judge = _judge_of(path)
+    return path.read_bytes() if judge is None else read_file(str(path), judge, limit)
+
+
+def read_text(path: Path, errors: str = "strict") -> str:
+    """The UTF-8 text of a file, its line ends as `\\n`. Raises as `read_bytes`, and UnicodeDecodeError."""
+    return read_bytes(path).decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def open_text(path: Path, errors: str = "strict") -> TextIO:
+    """Opens a UTF-8 text that is read piece by piece, however large. Raises as `read_bytes`."""
+    judge = _judge_of(path)
+    return open(path if judge is None else open_file(str(path), judge, None), encoding="utf-8-sig", errors=errors)
+
+
+def read_named(path: Path, folder: Path) -> bytes:
+    """The content of a file that a text in an application names, such as a case. Raises as `check_named`."""
+    return read_file(str(path), _judge_of_named(folder), DATA_LIMIT)
+
+
+def check_named(path: Path, folder: Path) -> None:
+    """Looks whether a file that a text names may be read: one of the application in which the text is, that does not
+    commonly hold keys. Reads nothing.
+
+    Args:
+        path: of the file.
+        folder: in which the text is; outside of all applications, it takes the place of one.
+
+    Raises:
+        RefusedFileError: it is outside, closed, no file, or larger than `DATA_LIMIT`.
+        OSError: it is not there, or cannot be opened.
+    """
+    os.close(open_file(str(path), _judge_of_named(folder), DATA_LIMIT))
+
+
+def check_target(path: Path) -> None:
+    """Looks whether a file may be written, or a folder be made, at an absolute path. Raises RefusedFileError."""
+    judge = _judge_of(path)
+    if judge is not None and (reason := judge(os.path.realpath(path))):
+        raise RefusedFileError(reason.partition("; ")[0] + "; name the place itself", str(path))
+
+
+def _judge_of(path: Path) -> Judge | None:
+    """Judges where a path leads; None when it is in no application."""
+    name = os.path.abspath(path)
+    root = application_of(Path(name))
+    if root is None:
+        return None
+    may_be_closed = holds_secrets(parts_below(name, str(root)) or ())
+
+    def judge(real: str) -> str | None:
+        parts = parts_below(real, os.path.realpath(root))
+        if parts is None:
+            return f"a link leads out of the application, to {real}; put a file in its place"
+        if holds_secrets(parts) and not may_be_closed:
+            return f"a link leads to {'/'.join(parts)}, which may hold secrets; put a file in its place"
+        return None
+
+    return judge
+
+
+def _judge_of_named(folder: Path) -> Judge:
+    start = Path(os.path.abspath(folder))
+    application = application_of(start / "case")
+    root = os.path.realpath(application or start)
+
+    def judge(real: str) -> str | None:
+        parts = parts_below(real, root)
+        if parts is None:
+            return f"it is not in {'the application' if application else start}; put a copy there"
+        return f"{'/'.join(parts)} may hold secrets" if holds_secrets(parts) else None
+
+    return judge

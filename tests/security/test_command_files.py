@@ -1,0 +1,211 @@
+"""Attempts to have the command itself read and write outside of an application: by attachments of cases, and by links that
+come with the application."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from attacks import MARK
+from command import Application, MakeApplication, Run
+
+SAYS = "a link leads out of the application"
+CASE = '{"id": "T1", "input": "Hi", "assert": [{"type": "contains", "value": "hello"}]}\n'
+PROMPTS = "- role: system\n  content: Be kind\n"
+REPLIES = "- reply: hello\n"
+AGENT = {
+    "/app.yao": "{}",
+    "/assistants/demo/package.yao": '{"name": "Demo", "connector": "scripted"}',
+    "/assistants/demo/prompts.yml": PROMPTS,
+    "/assistants/demo/replies.yml": REPLIES,
+    "/assistants/demo/tests/cases.jsonl": CASE,
+    "/connectors/scripted.conn.yao": '{"type": "scripted"}',
+    "/connectors/other.conn.json": f'{{"type": "openai", "options": {{"key": "{MARK}"}}}}',
+    "/.env": f"DEMO_NAMED={MARK}",
+    "/assistants/demo/assets/note.txt": "inside",
+}
+CASES = "assistants/demo/tests/cases.jsonl"
+
+
+@pytest.fixture
+def here(app: MakeApplication) -> Application:
+    made = app(AGENT)
+    (made.root.parent / "secret.txt").write_text(MARK)
+    (made.root.parent / "outside").mkdir()
+    (made.root / "assistants/demo/tests/out.txt").symlink_to("../../../../secret.txt")
+    (made.root / "assistants/demo/tests/env.txt").symlink_to("../../../.env")
+    (made.root / "assistants/demo/tests/in.txt").symlink_to("../assets/note.txt")
+    return made
+
+
+def refused(run: Run, *texts: str) -> None:
+    """Nothing came of a run but the words that say why."""
+    said = run.stdout + run.stderr
+    assert run.code != 0, run
+    assert MARK not in said
+    assert "Traceback" not in said
+    assert [text for text in texts if text not in said] == [], said
+
+
+def test_the_application_works(here: Application) -> None:
+    """The control of all below."""
+    assert here.run("-i", CASES).code == 0
+
+
+ATTACHED = {
+    "an address of the machine": ("file:///etc/passwd", "it is not in the application"),
+    "a path out of the application": ("file://../../../../secret.txt", "it is not in the application"),
+    "a link": ("file://out.txt", "it is not in the application"),
+    "a link to the environment file": ("file://env.txt", ".env may hold secrets"),
+    "the environment file": ("file://../../../.env", ".env may hold secrets"),
+    "a connector": ("file://../../../connectors/other.conn.json", "connectors/other.conn.json may hold secrets"),
+    "the environment of the command": ("file:///proc/self/environ", "it is not in the application"),
+    "a device": ("file:///dev/zero", "it is a device"),
+    "a pipe": ("file://pipe.txt", "it is a pipe"),
+    "a large file": ("file://large.bin", "it is larger than 64 MB"),
+}
+SHAPES = {
+    "attachments": lambda part: {"input": "Hi", "attachments": [part]},
+    "content of a message": lambda part: {"input": {"role": "user", "content": [part]}},
+    "messages": lambda part: {"messages": [{"role": "user", "content": [part]}]},
+    "turns": lambda part: {"turns": [{"input": "Hi", "attachments": [part]}]},
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_attachments_are_files_of_the_application(here: Application, shape: str) -> None:
+    os.mkfifo(here.root / "assistants/demo/tests/pipe.txt")
+    with (here.root / "assistants/demo/tests/large.bin").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+    parts = {what: {"type": "file", "source": source} for what, (source, _) in ATTACHED.items()}
+    lines = [json.dumps({"id": what, **SHAPES[shape](part)}) for what, part in parts.items()]
+    here.write({f"/{CASES}": "\n".join(lines)})
+    run = here.run("-i", CASES)
+    refused(run, *{text for _, text in ATTACHED.values()})
+    told = [line for line in (run.stdout + run.stderr).splitlines() if 'cannot read "file://' in line]
+    assert len(told) == len(ATTACHED), "each is told, before any case runs"
+
+
+@pytest.mark.parametrize("source", ["file://in.txt", "file://../assets/note.txt", "file://../../demo/assets/note.txt"])
+def test_attachments_within_the_application_are_sent(here: Application, source: str) -> None:
+    case = {"id": "T1", "input": "Hi", "attachments": [{"type": "file", "source": source}]}
+    here.write({f"/{CASES}": json.dumps(case)})
+    run = here.run("-i", CASES)
+    assert run.code == 0, run
+
+
+LINKED = {
+    "case file": (CASES, SAYS),
+    "prompts": ("assistants/demo/prompts.yml", SAYS),
+    "replies": ("assistants/demo/replies.yml", SAYS),
+    "environment file": (".env", SAYS),
+    "settings of the agent": ("assistants/demo/package.yao", SAYS),
+    "connector": ("connectors/scripted.conn.yao", SAYS),
+}
+
+
+@pytest.mark.parametrize("what", LINKED)
+@pytest.mark.parametrize("target", ["file", "folder"])
+def test_a_link_out_of_the_application_is_not_read(here: Application, what: str, target: str) -> None:
+    name, said = LINKED[what]
+    path = here.root / name
+    outside = here.root.parent / "outside"
+    if target == "file" or path.parent == here.root:
+        path.unlink()
+        path.symlink_to(here.root.parent / "secret.txt")
+    else:
+        for file in path.parent.iterdir():
+            if not file.is_dir():
+                (outside / file.name).write_text(MARK if file == path else file.read_text(errors="replace"))
+        os.rename(path.parent, here.root.parent / "aside")
+        path.parent.symlink_to(outside)
+        if path.parent.name == "demo":
+            os.rename(here.root.parent / "aside/tests", outside / "tests")
+    run = here.run("-i", CASES)
+    refused(run, said)
+
+
+@pytest.mark.parametrize("name", ["assistants/demo/prompts.yml", CASES])
+@pytest.mark.parametrize("target", [".env", "connectors/other.conn.json"])
+def test_a_link_to_what_may_hold_secrets_is_not_read(here: Application, name: str, target: str) -> None:
+    (here.root / name).unlink()
+    (here.root / name).symlink_to(here.root / target)
+    refused(here.run("-i", CASES), f"a link leads to {target}, which may hold secrets")
+
+
+PIPES = {
+    ".env": "it is a pipe",
+    CASES: "it is no file",
+    "assistants/demo/prompts.yml": 'to contain "hello", found null',
+    "assistants/demo/replies.yml": "there is no assistants/demo/replies.yml",
+}
+
+
+@pytest.mark.parametrize("name", PIPES)
+def test_a_pipe_is_not_opened(here: Application, name: str) -> None:
+    """Who opens it waits for ever."""
+    (here.root / name).unlink()
+    os.mkfifo(here.root / name)
+    refused(here.run("-i", CASES), PIPES[name])
+
+
+def test_links_within_the_application_are_followed(here: Application) -> None:
+    for name in ("assistants/demo/prompts.yml", ".env", CASES, "connectors/scripted.conn.yao"):
+        path = here.root / name
+        moved = path.with_name(f".env.{path.name}" if name == ".env" else f"moved-{path.name}")
+        os.rename(path, moved)
+        path.symlink_to(moved.name)
+    assert here.run("-i", CASES).code == 0
+
+
+OUTPUTS = {
+    "a file": ("report.json", ["-i", CASES, "-o", "report.json"]),
+    "a file that is written as it runs": ("report.jsonl", ["-i", CASES, "-o", "report.jsonl"]),
+    "a folder": ("reports", ["-i", CASES, "-o", "reports/report.html"]),
+    "a folder above": ("reports", ["-i", CASES, "-o", "reports/deep/er/report.xml"]),
+    "recordings": ("recorded", ["-i", CASES, "--record", "recorded"]),
+    "a schema": ("schema.json", ["schema", "-o", "schema.json"]),
+    "declarations": ("types", ["types"]),
+    "a declaration": ("types/yao-test/index.d.ts", ["types"]),
+}
+
+
+@pytest.mark.parametrize("what", OUTPUTS)
+def test_nothing_is_written_through_a_link_out_of_the_application(here: Application, what: str) -> None:
+    name, arguments = OUTPUTS[what]
+    is_file = "." in name
+    outside = here.root.parent / "outside"
+    (outside / "victim").write_text("alive")
+    (here.root / name).parent.mkdir(parents=True, exist_ok=True)
+    (here.root / name).symlink_to(outside / "victim" if is_file else outside)
+    refused(here.run(*arguments), SAYS, "name the place itself")
+    assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("victim", "alive")]
+
+
+def test_a_report_is_not_written_over_what_may_hold_secrets(here: Application) -> None:
+    (here.root / "report.json").symlink_to(".env")
+    refused(here.run("-i", CASES, "-o", "report.json"), "a link leads to .env, which may hold secrets")
+    assert (here.root / ".env").read_text() == f"DEMO_NAMED={MARK}"
+
+
+def test_the_report_beside_a_case_file_is_not_written_through_a_link(here: Application) -> None:
+    outside = here.root.parent / "outside"
+    os.rename(here.root / "assistants/demo/tests", outside / "tests")
+    (here.root / "assistants/demo/tests").symlink_to(outside / "tests")
+    refused(here.run("-i", CASES), SAYS)
+    assert [path.name for path in (outside / "tests").glob("output-*")] == []
+
+
+def test_reports_are_written_where_the_user_names_it(here: Application) -> None:
+    """The control: the place itself, also behind a link that is not of the application, and links within it."""
+    elsewhere = here.root.parent / "elsewhere"
+    elsewhere.symlink_to("outside")
+    (here.root / "kept").mkdir()
+    (here.root / "reports").symlink_to("kept")
+    places = [here.root.parent / "outside/a.json", elsewhere / "b.json", Path("reports/c.json")]
+    run = here.run("-i", CASES, *(word for place in places for word in ("-o", str(place))))
+    assert run.code == 0, run
+    written = [here.root.parent / "outside/a.json", here.root.parent / "outside/b.json", here.root / "kept/c.json"]
+    assert [path.is_file() for path in written] == [True, True, True]
