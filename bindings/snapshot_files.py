@@ -20,6 +20,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from scripttest import anywhere, read_file
+
 FOLDER = "__snapshots__"
 SUFFIX = ".snap"
 _INDENT = "  "
@@ -43,7 +45,7 @@ def read(path: Path) -> dict[str, str]:
     if path.is_symlink() or path.parent.is_symlink():
         raise SnapshotFileError(path, 0, "it is a link, or in one")
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_file(str(path), anywhere).decode("utf-8")
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:

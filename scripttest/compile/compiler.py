@@ -386,9 +386,9 @@ class Compiler:
         location = message["location"]
         if location is None:
             return _told(message["text"]), None
-        file = os.path.join(self._root, location["file"])
-        if self._boundary.refused(os.path.realpath(file)):
-            return f"The compiler cannot use {file}", None
+        file = os.path.normpath(os.path.join(self._root, location["file"]))
+        if reason := self._boundary.refused(os.path.realpath(file)):
+            return f"The compiler cannot use {file}, and what is wrong in it is not shown: {reason}", None
         before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
         place = Location(
             file=file,

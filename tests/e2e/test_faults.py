@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from command import Application, MakeApplication, Record, eventually
+from command import Application, MakeApplication, Record, eventually, unprivileged
 from faults import children
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
@@ -575,15 +575,6 @@ def test_a_run_changes_nothing_in_the_application(app: MakeApplication) -> None:
     before = here.listing()
     assert here.run("-i", "scripts.demo", "--parallel", "2").code == 1
     assert here.listing() == before
-
-
-def unprivileged() -> tuple[str, ...]:
-    """What to put before a command so that permissions bind it, also for root."""
-    if os.getuid() != 0:
-        return ()
-    if not Path("/usr/bin/setpriv").exists():
-        pytest.skip("permissions do not bind here")
-    return ("/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all")
 
 
 def test_a_read_only_application_can_be_tested(app: MakeApplication) -> None:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import pytest
 from forks import fork_server
 
 Files = Mapping[str, str | bytes]
@@ -146,3 +147,12 @@ def make_application(folder: Path, files: Files) -> Application:
     application = Application(folder / "app", home)
     application.write({"/assistants/demo/package.yao": "{}", **files})
     return application
+
+
+def unprivileged() -> tuple[str, ...]:
+    """What to put before a command so that permissions bind it, also for root."""
+    if os.getuid() != 0:
+        return ()
+    if not Path("/usr/bin/setpriv").exists():
+        pytest.skip("permissions do not bind here")
+    return ("/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all")

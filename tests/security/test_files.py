@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from attacks import MARK, attacked, held
-from command import Application, MakeApplication, Record
+from command import Application, MakeApplication, Record, unprivileged
 
 LEAVES = "leaves the volume"
 CLOSED = "may hold secrets"
@@ -283,6 +283,39 @@ def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: s
     assert KEY not in imported[what]
     assert "root:" not in imported[what]
     assert "PATH=" not in imported[what]
+
+
+def test_an_ordinary_user_imports_nothing_from_outside_either(application: Application, imported: object) -> None:
+    """What root may read and others may not plays no part."""
+    run = application.run("-i", "scripts.demo.import*", "--timeout", "5s", prefix=unprivileged())
+    assert run.stdout.count("└─ the module cannot be loaded") == len(IMPORTS) - 1, "all but a source map"
+    assert not re.search(f"{MARK}|{KEY}|root:|PATH=", run.stdout)
+
+
+EXTENDED = {
+    "the environment file": ('{"extends": "./.env"}', "it is not open to scripts"),
+    "a file outside that is no JSON": ('{"extends": "../secret.txt"}', "what is wrong in it is not shown"),
+    "one of several": ('{"extends": ["./none.json", "../broken"]}', "what is wrong in it is not shown"),
+}
+
+
+@pytest.mark.parametrize("what", EXTENDED)
+def test_what_a_tsconfig_extends_is_not_shown(app: MakeApplication, what: str) -> None:
+    text, said = EXTENDED[what]
+    here = app({"a_test.ts": "export function TestA() {}", "/tsconfig.json": text, "/.env": f"{MARK}={MARK}"})
+    (here.root.parent / "secret.txt").write_text(f"{MARK}: {MARK}")
+    (here.root.parent / "broken.json").write_text(f'{{"a": {MARK}')
+    run = here.run("-i", "scripts.demo.a", "-v")
+    assert said in run.stdout, run
+    assert MARK not in run.stdout
+
+
+def test_a_tsconfig_outside_is_extended(app: MakeApplication) -> None:
+    """The control: monorepos share one."""
+    code = 'import { x } from "@m/x"; export function TestA(t: any) { t.assert.Equal(x, 1); }'
+    here = app({"a_test.ts": code, "/m/x.ts": "export const x = 1;", "/tsconfig.json": '{"extends": "../base"}'})
+    (here.root.parent / "base.json").write_text('{"compilerOptions": {"paths": {"@m/*": ["./app/m/*"]}}}')
+    assert here.run("-i", "scripts.demo.a").code == 0
 
 
 def test_what_is_open_to_scripts_is_imported(application: Application) -> None:
