@@ -95,7 +95,9 @@ def change(path: Path, test: str, changes: Callable[[dict[str, str]], None]) -> 
         if snapshots:
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
             try:
-                temporary.write_bytes(_written(test, snapshots).encode("utf-8"))
+                temporary.unlink(missing_ok=True)
+                with temporary.open("xb") as file:  # never through a link
+                    file.write(_written(test, snapshots).encode("utf-8"))
                 os.replace(temporary, path)
             finally:
                 temporary.unlink(missing_ok=True)

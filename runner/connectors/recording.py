@@ -71,7 +71,7 @@ def open_place(text: str, folder: Path, mode: Mode) -> Place:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".{os.getpid()}.tmp"
-        probe.touch()
+        probe.open("xb").close()  # never through a link
         probe.unlink()
     except OSError as error:
         raise ConfigurationError(f"{subject}: {error.strerror}", "It must be a folder that can be written") from error

@@ -184,6 +184,19 @@ def test_nothing_is_written_through_a_link_out_of_the_application(here: Applicat
     assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("victim", "alive")]
 
 
+@pytest.mark.parametrize("name", ["report.json", "report.md", "report.xml"])
+def test_a_report_in_the_making_is_not_written_through_a_link(here: Application, name: str) -> None:
+    """What is not whole yet has a name beside it, which a repository may know and bring."""
+    victim = here.root.parent / "outside/victim"
+    victim.write_text("alive")
+    (here.root / f".yao-test.{name}").symlink_to(victim)
+    run = here.run("-i", CASES, "-o", name)
+    assert run.code == 0, run
+    assert victim.read_text() == "alive"
+    assert (here.root / name).is_file()
+    assert not (here.root / name).is_symlink()
+
+
 def test_a_report_is_not_written_over_what_may_hold_secrets(here: Application) -> None:
     (here.root / "report.json").symlink_to(".env")
     refused(here.run("-i", CASES, "-o", "report.json"), "a link leads to .env, which may hold secrets")

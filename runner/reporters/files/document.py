@@ -8,7 +8,7 @@ from io import BufferedWriter
 from pathlib import Path
 from typing import TextIO
 
-from runner.reporters.files.line_file import open_current
+from runner.reporters.files.line_file import open_part
 from runner.results.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
 from runner.results.json_text import utf8
@@ -122,7 +122,7 @@ def write_whole(path: Path, text: str) -> None:
     path = Path(os.path.realpath(path))
     part = path.with_name(os.fsdecode(os.fsencode(f".yao-test.{path.name}")[:LONGEST_NAME]))
     try:
-        with open_current(part, wait=True) as file:
+        with open_part(part, wait=True) as file:
             try:
                 file.truncate(0)
                 with BufferedWriter(file) as stream:

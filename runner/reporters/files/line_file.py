@@ -50,7 +50,7 @@ class LineFile:
         """Puts these lines in the place of all that it has; whoever reads it sees the one or the other. To be called
         before `write`. Raises OSError."""
         part = self.path.with_name(f".yao-test.{self.path.name}")  # nobody else has it, for the report is locked
-        file = open_current(part)
+        file = open_part(part)
         try:
             file.truncate(0)
             stream = BufferedWriter(file)
@@ -150,6 +150,14 @@ def open_current(path: Path, wait: bool = False) -> FileIO:
             file.close()
             raise
         file.close()
+
+
+def open_part(path: Path, wait: bool = False) -> FileIO:
+    """The same for a file beside a report, which the user has not named: a link in its place is removed, and not
+    written through."""
+    if path.is_symlink():
+        path.unlink()
+    return open_current(path, wait)
 
 
 def _lock(file: FileIO, path: Path, wait: bool) -> None:
