@@ -56,8 +56,8 @@ def _closed(parts: tuple[str, ...]) -> str | None:
 
 
 def _packages_outside(roots: tuple[str, ...]) -> Iterator[str]:
-    """The `node_modules` of the workspace that an application is part of, and the packages to which links in them and
-    in the application's own lead, as `npm link` and package managers make them. Real paths."""
+    """The `node_modules` above an application in its workspace or repository, and the packages to which links in them
+    and in its own lead, as `npm link` and package managers make them. Real paths."""
     for root in roots:
         for parent in (root, *_workspace_above(root)):
             folder = os.path.join(parent, "node_modules")
@@ -67,13 +67,14 @@ def _packages_outside(roots: tuple[str, ...]) -> Iterator[str]:
 
 
 def _workspace_above(root: str) -> list[str]:
-    """The folders above an application, up to the one that says that it is the root of a workspace, if there is one."""
+    """The folders above an application, up to the root of its workspace or of its repository, if there is one."""
     above: list[str] = []
     folder = root
     while (parent := os.path.dirname(folder)) != folder:
         folder = parent
         above.append(folder)
-        if os.path.isfile(f"{folder}/pnpm-workspace.yaml"):
+        is_repository = os.path.exists(f"{folder}/.git") and not os.path.exists(f"{root}/.git")
+        if is_repository or os.path.isfile(f"{folder}/pnpm-workspace.yaml"):
             return above
         try:
             if b'"workspaces"' in read_file(f"{folder}/package.json", anywhere):

@@ -335,8 +335,12 @@ def test_what_is_open_to_scripts_is_imported(application: Application) -> None:
     assert run.code == 0, run
 
 
-def test_packages_of_the_workspace_of_an_application_are_open(app: MakeApplication) -> None:
-    """Package managers put them beside the application; a folder that says nothing of a workspace is not one."""
+@pytest.mark.parametrize(
+    ("marker", "content"),
+    [("package.json", '{"workspaces": ["packages/*", "app"]}'), ("pnpm-workspace.yaml", ""), (".git", "gitdir: x")],
+)
+def test_packages_of_the_workspace_of_an_application_are_open(app: MakeApplication, marker: str, content: str) -> None:
+    """Package managers put them above the application; a folder that says nothing of a workspace is not one."""
     code = 'import { x } from "shared"; import { y } from "member"; export function TestA(t: any) { t.assert.Equal([x, y], [1, 2]); }'
     here = app({"a_test.ts": code})
     top = here.root.parent
@@ -349,7 +353,7 @@ def test_packages_of_the_workspace_of_an_application_are_open(app: MakeApplicati
         (top / folder / "index.js").write_text(text)
     (top / "node_modules/member").symlink_to("../packages/member")
     assert "it is not a file of the application" in here.run("-i", "scripts.demo.a").stdout
-    (top / "package.json").write_text('{"workspaces": ["packages/*", "app"]}')
+    (top / marker).write_text(content)
     assert here.run("-i", "scripts.demo.a").code == 0
 
 
