@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bindings import HostProcesses, RunSnapshots
+from runner.errors import ConfigurationError
 from runner.execution.processes import open_router
 from runner.reporters import BUILT_IN, maker_by_id
 from scripttest import worker_command
@@ -120,11 +121,14 @@ class RunServices:
 
     def _policy(self) -> Policy:
         if self._permitted is None:
-            from bindings import Policy
+            from bindings import Policy, ProcessError
             from runner.application.dotenv import named_variables
 
             environment, root = self._environment, self._application.root
-            named = named_variables(root, environment.variables)
+            try:
+                named = named_variables(root, environment.variables)
+            except ConfigurationError as error:
+                raise ProcessError(f"{error.message}. {error.hint}", 403) from error
             environment.secrets.add_application(root, {**named, **environment.variables})
             self._permitted = Policy(
                 allow_net=self._options.allow_net or None, environment=named, keep_secret=environment.secrets.add

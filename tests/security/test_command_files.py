@@ -127,6 +127,15 @@ def test_a_link_out_of_the_application_is_not_read(here: Application, what: str,
     refused(run, said)
 
 
+def test_a_script_is_told_of_an_environment_file_that_is_a_link_out(app: MakeApplication) -> None:
+    code = 'export function TestA(t: any) { t.log(Process("utils.env.Get", "DEMO_NAMED")); }'
+    here = app({"a_test.ts": code})
+    (here.root.parent / "secret.txt").write_text(f"DEMO_NAMED={MARK}")
+    (here.root / ".env").symlink_to("../secret.txt")
+    run = here.run("-i", "scripts.demo.a")
+    refused(run, f"Cannot read <app>/.env: {SAYS}", "set its variables in the environment")
+
+
 @pytest.mark.parametrize("name", ["assistants/demo/prompts.yml", CASES])
 @pytest.mark.parametrize("target", [".env", "connectors/other.conn.json"])
 def test_a_link_to_what_may_hold_secrets_is_not_read(here: Application, name: str, target: str) -> None:
