@@ -128,10 +128,10 @@ DOORS = {
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges references runtime service",
     "runner/agents/mcp": "answers base servers toolbox",
-    "runner/results": "attachments case_json changes comparison events failure_texts fold json_text model places replay report result_json"
-    " result_texts saved snapshot_lines stability stability_json strictness suite_json summary value_texts"
+    "runner/results": "attachments case_json changes combining comparison events failure_texts fold json_text model places replay report result_json"
+    " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict",
-    "runner/modes": "base grading interactive",
+    "runner/modes": "base interactive",
     "runner/planning": "case_source generators inputs plan resume selection",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
     "runner/reporters/console": "change_lines console progress style",

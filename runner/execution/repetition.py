@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runner.results.events import AttemptEnd, Event, TestEnd
-from runner.results.model import Attempt, TestResult
-from runner.results.stability import pass_rate, shown_of, stability_of
+from runner.results.model import TestResult
+from runner.results.stability import pass_rate
 from runner.results.verdict import Verdict, verdict_on
 from scripttest import Status
 
@@ -60,44 +60,11 @@ class Repetition:
 
     def _together(self, key: tuple[str, int]) -> TestResult:
         results = sorted(self._open.pop(key), key=lambda result: result.run)
-        return self._ended(_combined(results, self._least))
+        from runner.results.combining import of_runs
+
+        return self._ended(of_runs(results, self._least))
 
     def _ended(self, result: TestResult) -> TestResult:
         self.failed = self.failed or result.outcome.status == Status.FAILED
         self._send(TestEnd(result=result))
         return result
-
-
-def _combined(results: list[TestResult], min_pass_rate: float) -> TestResult:
-    """The result of a test from those of its runs."""
-    attempts = tuple(map(_attempt, results))
-    stability = stability_of(attempts)
-    shown = results[shown_of(attempts, min_pass_rate)]
-    milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
-    warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
-    cases = [result.case for result in results if result.case is not None]
-    costs = [case.cost for case in cases if case.cost is not None]
-    return shown.replace(
-        outcome=shown.outcome.replace(
-            milliseconds=milliseconds,
-            warnings=warnings,
-            not_judged=max(result.outcome.not_judged for result in results),
-        ),
-        run=0,
-        record=None,
-        attempts=tuple(attempt.replace(answer="") for attempt in attempts),
-        stability=stability,
-        case=shown.case
-        and shown.case.replace(
-            model_calls=sum(case.model_calls for case in cases),
-            input_tokens=sum(case.input_tokens for case in cases),
-            output_tokens=sum(case.output_tokens for case in cases),
-            cost=sum(costs) if costs else None,
-        ),
-    )
-
-
-def _attempt(result: TestResult) -> Attempt:
-    from runner.results.stability_json import attempt_of, record_of
-
-    return attempt_of(record_of(result), result.run)

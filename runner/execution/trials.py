@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from runner.execution.attempts import ended, run_attempt
 from runner.modes.base import CaseAttempt
-from runner.results.model import TestResult, TrialResult
-from scripttest import Cause, Failure, Status
+from runner.results.combining import listed_trials, of_trials
+from runner.results.model import TestResult
+from scripttest import Failure, Status
 
 
 class CaseRun:
@@ -33,7 +34,7 @@ class CaseRun:
                 self._attempt = self._make()
             self._attempt.chat.context["chat_id"] += f"-{number}"
             self._ended.append(await run_attempt(self._attempt))
-        return _together(self._ended)
+        return of_trials(self._ended)
 
     def failed(self, failure: Failure) -> TestResult:
         """The result of a case that could not begin."""
@@ -60,68 +61,4 @@ class CaseRun:
         if not self._ended:
             return result
         assert result.case is not None
-        return result.replace(case=result.case.replace(trials=_listed([*self._ended, result])))
-
-
-def _together(results: list[TestResult]) -> TestResult:
-    """One result of several trials. What is shown of what was said is the worst one's."""
-    from runner.modes.grading import below
-
-    worst = min(
-        results, key=lambda result: (result.outcome.status == Status.PASSED, _is_unjudged(result), _score(result))
-    )
-    cases = [result.case for result in results if result.case is not None]
-    assert worst.case is not None and worst.case.threshold is not None
-    judged = [_score(result) for result in results if not _is_unjudged(result)]
-    score = sum(judged) / len(judged) if judged else None
-    failures = [
-        failure.replace(message=f"trial {number}: {failure.message}")
-        for number, result in enumerate(results, 1)
-        for failure in result.outcome.failures
-    ]
-    said = below(score, worst.case.threshold, ())
-    if said is not None:
-        each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
-        failures.append(Failure(cause=Cause.ASSERTION, message=f"{said} (trials: {each})"))
-    costs = [case.cost for case in cases if case.cost is not None]
-    warnings = tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
-    return worst.replace(
-        outcome=worst.outcome.replace(
-            status=Status.FAILED if failures else Status.PASSED,
-            milliseconds=sum(result.outcome.milliseconds for result in results),
-            failures=tuple(failures),
-            not_judged=max(result.outcome.not_judged for result in results),
-            warnings=warnings,
-        ),
-        logs=tuple(line for result in results for line in result.logs),
-        case=worst.case.replace(
-            score=score,
-            model_calls=sum(case.model_calls for case in cases),
-            input_tokens=sum(case.input_tokens for case in cases),
-            output_tokens=sum(case.output_tokens for case in cases),
-            cost=sum(costs) if costs else None,
-            trials=_listed(results),
-        ),
-    )
-
-
-def _listed(results: list[TestResult]) -> tuple[TrialResult, ...]:
-    return tuple(
-        TrialResult(
-            trial=number,
-            score=result.case.score if result.case else None,
-            status=result.outcome.status,
-            milliseconds=result.outcome.milliseconds,
-            error=result.outcome.failures[0].message if result.outcome.failures else None,
-        )
-        for number, result in enumerate(results, 1)
-    )
-
-
-def _is_unjudged(result: TestResult) -> bool:
-    """Whether a trial has no score because nothing of it was judged, and not because it failed."""
-    return result.outcome.status == Status.PASSED and result.case is not None and result.case.score is None
-
-
-def _score(result: TestResult) -> float:
-    return result.case.score or 0.0 if result.case else 0.0
+        return result.replace(case=result.case.replace(trials=listed_trials([*self._ended, result])))

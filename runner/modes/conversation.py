@@ -22,10 +22,11 @@ from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
 from runner.modes.base import CaseAttempt
-from runner.modes.grading import Grade, Grading, below, problems_of
+from runner.modes.grading import Grade, Grading, problems_of
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
+from runner.results.thresholds import below
 from scripttest import Cause, ScriptError, Status
 
 WHOLE = "assertions"

@@ -12,16 +12,15 @@ from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
 from runner.assertions.judged import not_evaluated, result_of, verdict_in
 from runner.assertions.transcript import seen_of
-from runner.assertions.verdicts import shorten, show
+from runner.assertions.verdicts import show
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
 from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
+from runner.results.thresholds import reaches
 from scripttest import Cause
 from scripttest.values import Value
 
 VALIDATOR = "workers.test.validator"
-TOLERANCE = 1e-9
-"""How far below the threshold sums of fractions may end that reach it."""
 
 
 class Grade(Value):
@@ -114,11 +113,6 @@ class Grading:
         return ScoreVerdict.PASS if holds else ScoreVerdict.FAIL
 
 
-def reaches(score: float, threshold: float) -> bool:
-    """Whether a score is good enough."""
-    return score >= threshold - TOLERANCE
-
-
 def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
     """What fails a case whatever its score is, by cause: criteria that could not be judged, then required ones that do
     not hold."""
@@ -135,32 +129,6 @@ def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
                 said = f'{entry.name}: the required criterion "{criterion.text}" does not hold'
                 required.append((Cause.ASSERTION, f"{said}: {criterion.reason}" if criterion.reason else said))
     return errors + required
-
-
-def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) -> str | None:
-    """What to say when the score of a case does not reach the threshold, with the entries that are to blame; None when
-    it does, and when nothing was judged."""
-    if score is None or reaches(score, threshold):
-        return None
-    blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != ScoreVerdict.PASS)
-    text = f"score {_shown(score, threshold)} is below the threshold {threshold:g}"
-    return f"{text} ({shorten(blamed, 1000)})" if blamed else text
-
-
-def _why(entry: ScoreResult) -> str:
-    if entry.verdict == ScoreVerdict.SKIP:
-        return "not asked"
-    if not entry.assertions:
-        return "no answer"
-    failed = [f'"{item.text}"' + (f": {item.reason}" if item.reason else "") for item in entry.assertions]
-    return ", ".join(said for said, item in zip(failed, entry.assertions, strict=True) if not item.passed) or (
-        "not judged" if entry.score is None else f"{entry.score:.2f}"
-    )
-
-
-def _shown(score: float, threshold: float) -> str:
-    """With two digits, or with more when these hide that it is below the threshold."""
-    return next((text for digits in (2, 4) if float(text := f"{score:.{digits}f}") < threshold), f"{score!r}")
 
 
 def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
+from runner.results.combining import of_lines
 from runner.results.events import RunStatus
 from runner.results.fold import counted, status_of
 from runner.results.json_text import plain
 from runner.results.report import Record, Report, in_order
-from runner.results.stability_json import from_seed, together
+from runner.results.stability_json import from_seed
 from runner.results.suite_json import AGENT_TEST, KINDS, SCRIPT_TEST, has_cases
 from runner.results.summary import counts_record, usage_record
 from runner.security.files import read_bytes
@@ -270,7 +271,7 @@ class _Reader:
         for records in found.values():
             runs = [record for record in records if isinstance(record.get("run"), int)]
             results += [record for record in records if not isinstance(record.get("run"), int)]
-            results += [together(runs, least)] if runs else []
+            results += [of_lines(runs, least)] if runs else []
         return results
 
     def _bad_json(self, error: Exception, line: int) -> ConfigurationError:

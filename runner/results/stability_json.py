@@ -15,7 +15,7 @@ from typing import Any
 
 from runner.results.model import Attempt, Stability, TestResult
 from runner.results.script_json import result_record
-from runner.results.stability import normalised, pass_rate, shown_of, stability_of
+from runner.results.stability import normalised, pass_rate, stability_of
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 from scripttest.values import fields_of, names_of
@@ -25,14 +25,6 @@ Record = dict[str, Any]
 FIGURES = ("count", *names_of(Stability)[1:])
 IN_SEED = {"count": "runs", "attempts": "run_details"}
 """Keys of `runs` that have another name in a result of seed 004."""
-OF_SCRIPTS = ("not_judged", "steps", "warnings", "logs", "log_levels")
-OF_CASES = tuple(
-    """
-    not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason cut_short
-    warnings tools connector model_calls usage sent attachments line tags metadata logs log_levels
-    """.split()
-)
-"""The last keys of a result, in their order."""
 BROKEN_RUNS = "broken_runs"
 """The name of `errors` there, in a result that has `errors` of its own."""
 
@@ -118,39 +110,6 @@ def _attempt_record(attempt: Attempt) -> Record:
         "judged": None if attempt.judged else False,
     }
     return record | {key: value for key, value in more.items() if value is not None}
-
-
-def together(records: Sequence[Record], min_pass_rate: float) -> Record:
-    """The record of a test from those of its runs, as a run itself makes it; the records have `run`."""
-    records = sorted(records, key=lambda record: int(record["run"]))
-    attempts = [attempt_of(record) for record in records]
-    stability = stability_of(attempts)
-    shown = records[shown_of(attempts, min_pass_rate)]
-    record: Record = {key: value for key, value in shown.items() if key != "run"}
-    if stability is not None:
-        record["duration_ms"] = stability.avg_duration_ms
-    warnings = [warning for record in records for warning in record.get("warnings") or ()]
-    if warnings:
-        record["warnings"] = [warning for at, warning in enumerate(warnings) if warning not in warnings[:at]]
-    if not_judged := max(attempt.not_judged for attempt in attempts):
-        record["not_judged"] = not_judged
-    if calls := sum(record.get("model_calls", 0) for record in records):
-        record["model_calls"] = calls
-    usages = [record["usage"] for record in records if record.get("usage")]
-    if usages:
-        record["usage"] = {
-            key: sum(usage.get(key, 0) for usage in usages)
-            for key in ("input_tokens", "output_tokens", "cost")
-            if any(key in usage for usage in usages)
-        }
-    return {**_in_order(record), **runs_of(stability, attempts)}
-
-
-def _in_order(record: Record) -> Record:
-    """A record with its last keys in the order in which a result has them."""
-    tail = OF_CASES if "input" in record else OF_SCRIPTS
-    head = {key: value for key, value in record.items() if key not in tail}
-    return head | {key: record[key] for key in tail if key in record}
 
 
 def as_in_seed(record: Record) -> Record:

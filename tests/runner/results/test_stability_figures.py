@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from runner.results.combining import of_lines
 from runner.results.model import Attempt
 from runner.results.stability import (
     classification,
@@ -18,7 +19,7 @@ from runner.results.stability import (
     shown_of,
     stability_of,
 )
-from runner.results.stability_json import as_in_seed, attempt_of, from_seed, runs_record, stability_summary, together
+from runner.results.stability_json import as_in_seed, attempt_of, from_seed, runs_record, stability_summary
 from runner.results.verdict import Verdict
 from scripttest.values import fields_of
 
@@ -259,7 +260,7 @@ def test_records_of_runs_become_the_record_of_the_test() -> None:
         record(1, P, usage={**usage, "cost": 0.5}, model_calls=2),
     ]
 
-    found = together(lines, 100)
+    found = of_lines(lines, 100)
 
     runs = found.pop("runs")
     assert found == {
@@ -279,7 +280,7 @@ def test_records_of_runs_become_the_record_of_the_test() -> None:
 
 
 def test_a_result_as_the_seed_prints_it_leads_back_to_the_record() -> None:
-    found = together([record(1, P), record(2, F, error="no"), record(3, P)], 100)
+    found = of_lines([record(1, P), record(2, F, error="no"), record(3, P)], 100)
 
     printed = as_in_seed(found)
 

@@ -1,0 +1,157 @@
+"""Several results of one test as one: its runs (`--runs`), and the trials of a conversation. `of_lines` does for lines
+of reports, which `merge` puts together, what `of_runs` does for results.
+
+| | what is shown | the verdict |
+| --- | --- | --- |
+| runs | one of them, the worst where the test failed | by `--min-pass-rate` |
+| trials | the worst | the mean score against the threshold; any failure fails |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runner.results.model import TestResult, TrialResult
+from runner.results.stability import shown_of, stability_of
+from runner.results.stability_json import attempt_of, record_of, runs_of
+from runner.results.thresholds import below
+from scripttest import Cause, Failure, ResultWarning, Status
+
+Record = dict[str, Any]
+
+OF_SCRIPTS = ("not_judged", "steps", "warnings", "logs", "log_levels")
+OF_CASES = tuple(
+    """
+    not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason cut_short
+    warnings tools connector model_calls usage sent attachments line tags metadata logs log_levels
+    """.split()
+)
+"""The last keys of a result, in their order."""
+
+
+def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
+    """The result of a test from those of its runs."""
+    attempts = tuple(attempt_of(record_of(result), result.run) for result in results)
+    stability = stability_of(attempts)
+    shown = results[shown_of(attempts, min_pass_rate)]
+    milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
+    return shown.replace(
+        outcome=shown.outcome.replace(
+            milliseconds=milliseconds,
+            warnings=_warnings(results),
+            not_judged=max(result.outcome.not_judged for result in results),
+        ),
+        run=0,
+        record=None,
+        attempts=tuple(attempt.replace(answer="") for attempt in attempts),
+        stability=stability,
+        case=shown.case and shown.case.replace(**_usage(results)),
+    )
+
+
+def of_trials(results: list[TestResult]) -> TestResult:
+    """One result of several trials. What is shown of what was said is the worst one's."""
+    worst = min(
+        results, key=lambda result: (result.outcome.status == Status.PASSED, _is_unjudged(result), _score(result))
+    )
+    assert worst.case is not None and worst.case.threshold is not None
+    judged = [_score(result) for result in results if not _is_unjudged(result)]
+    score = sum(judged) / len(judged) if judged else None
+    failures = [
+        failure.replace(message=f"trial {number}: {failure.message}")
+        for number, result in enumerate(results, 1)
+        for failure in result.outcome.failures
+    ]
+    said = below(score, worst.case.threshold, ())
+    if said is not None:
+        each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
+        failures.append(Failure(cause=Cause.ASSERTION, message=f"{said} (trials: {each})"))
+    return worst.replace(
+        outcome=worst.outcome.replace(
+            status=Status.FAILED if failures else Status.PASSED,
+            milliseconds=sum(result.outcome.milliseconds for result in results),
+            failures=tuple(failures),
+            not_judged=max(result.outcome.not_judged for result in results),
+            warnings=_warnings(results),
+        ),
+        logs=tuple(line for result in results for line in result.logs),
+        case=worst.case.replace(
+            score=score,
+            **_usage(results),
+            trials=listed_trials(results),
+        ),
+    )
+
+
+def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:
+    """What a result says of each trial."""
+    return tuple(
+        TrialResult(
+            trial=number,
+            score=result.case.score if result.case else None,
+            status=result.outcome.status,
+            milliseconds=result.outcome.milliseconds,
+            error=result.outcome.failures[0].message if result.outcome.failures else None,
+        )
+        for number, result in enumerate(results, 1)
+    )
+
+
+def _is_unjudged(result: TestResult) -> bool:
+    """Whether a trial has no score because nothing of it was judged, and not because it failed."""
+    return result.outcome.status == Status.PASSED and result.case is not None and result.case.score is None
+
+
+def _score(result: TestResult) -> float:
+    return result.case.score or 0.0 if result.case else 0.0
+
+
+def _warnings(results: Sequence[TestResult]) -> tuple[ResultWarning, ...]:
+    """Those of all, each once."""
+    return tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
+
+
+def _usage(results: Sequence[TestResult]) -> dict[str, Any]:
+    """What model calls of all took together, as fields of `CaseResult`."""
+    cases = [result.case for result in results if result.case is not None]
+    costs = [case.cost for case in cases if case.cost is not None]
+    return {
+        "model_calls": sum(case.model_calls for case in cases),
+        "input_tokens": sum(case.input_tokens for case in cases),
+        "output_tokens": sum(case.output_tokens for case in cases),
+        "cost": sum(costs) if costs else None,
+    }
+
+
+def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
+    """The record of a test from those of its runs, as a run itself makes it; the records have `run`."""
+    records = sorted(records, key=lambda record: int(record["run"]))
+    attempts = [attempt_of(record) for record in records]
+    stability = stability_of(attempts)
+    shown = records[shown_of(attempts, min_pass_rate)]
+    record: Record = {key: value for key, value in shown.items() if key != "run"}
+    if stability is not None:
+        record["duration_ms"] = stability.avg_duration_ms
+    warnings = [warning for record in records for warning in record.get("warnings") or ()]
+    if warnings:
+        record["warnings"] = [warning for at, warning in enumerate(warnings) if warning not in warnings[:at]]
+    if not_judged := max(attempt.not_judged for attempt in attempts):
+        record["not_judged"] = not_judged
+    if calls := sum(record.get("model_calls", 0) for record in records):
+        record["model_calls"] = calls
+    usages = [record["usage"] for record in records if record.get("usage")]
+    if usages:
+        record["usage"] = {
+            key: sum(usage.get(key, 0) for usage in usages)
+            for key in ("input_tokens", "output_tokens", "cost")
+            if any(key in usage for usage in usages)
+        }
+    return {**_in_order(record), **runs_of(stability, attempts)}
+
+
+def _in_order(record: Record) -> Record:
+    """A record with its last keys in the order in which a result has them."""
+    tail = OF_CASES if "input" in record else OF_SCRIPTS
+    head = {key: value for key, value in record.items() if key not in tail}
+    return head | {key: record[key] for key in tail if key in record}
