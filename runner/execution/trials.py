@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from runner.execution.attempts import ended, run_attempt
 from runner.modes.base import CaseAttempt
-from runner.results.combining import listed_trials, of_trials
 from runner.results.model import TestResult
 from scripttest import Failure, Status
 
@@ -34,6 +33,8 @@ class CaseRun:
                 self._attempt = self._make()
             self._attempt.chat.context["chat_id"] += f"-{number}"
             self._ended.append(await run_attempt(self._attempt))
+        from runner.results.combining import of_trials
+
         return of_trials(self._ended)
 
     def failed(self, failure: Failure) -> TestResult:
@@ -60,5 +61,7 @@ class CaseRun:
         )
         if not self._ended:
             return result
+        from runner.results.combining import listed_trials
+
         assert result.case is not None
         return result.replace(case=result.case.replace(trials=listed_trials([*self._ended, result])))
