@@ -17,11 +17,12 @@ from pathlib import Path
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.errors import Cause, CompileError, HostError
-from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started, broken_by
+from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
 from scripttest.values import Value
 from scripttest.workers.answers import failure_of, line_of, outcome_of
+from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
-from scripttest.workers.module_run import Module, ModuleRun, order, timeout_text
+from scripttest.workers.module_run import Module, ModuleRun, broken_by, order, timeout_text
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
 from scripttest.workers.session import Loss, WorkerSlot
@@ -108,7 +109,7 @@ class ScriptHost:
         """
         self._root = root
         self._services = services
-        self._names = names
+        self._boots = Boots(names)
         self._limit = workers
         self._timeout = timeout
         self._filter = filter
@@ -283,10 +284,10 @@ class ScriptHost:
         frames = []
         if job.tests is None and run.is_big:
             slot.loaded = None
-            frames.append(run.whole_frame(self._names))
+            frames.append(run.whole_frame(self._boots))
         elif slot.loaded != job.key or job.tests is None:
             slot.loaded, slot.has_base = job.key, False
-            frames.append(run.frame(self._names))
+            frames.append(run.frame(self._boots))
         if job.tests is None:
             frames.append(encode("discover", run.listed))
             slot.worker.start_clock(self._timeout)
@@ -302,7 +303,7 @@ class ScriptHost:
         slot.module = job.key
         slot.work = _Assignment(job)
         slot.worker.send(*frames)
-        run.frame(self._names)
+        run.frame(self._boots)
 
     # hearing from workers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
+from scripttest.errors import Cause, Location, StackFrame
 from scripttest.values import Value
 
 
@@ -88,13 +88,16 @@ class Outcome(Value):
     @property
     def cause(self) -> Cause | None:
         """The cause of the failure that decides."""
-        return self.decisive.cause if self.decisive else None
+        decisive = self.decisive
+        return decisive.cause if decisive else None
 
     @property
     def decisive(self) -> Failure | None:
         """The failure that says best why it failed: a timeout, whatever had failed before it; else the first."""
+        if not self.failures:
+            return None
         late = next((failure for failure in self.failures if failure.cause == Cause.TIMEOUT), None)
-        return late or (self.failures[0] if self.failures else None)
+        return late or self.failures[0]
 
 
 class Listed(Value):
@@ -148,19 +151,3 @@ class Ended(Value):
 
 
 HostRecord = Listed | Broken | Started | Line | Ended
-
-
-def broken_by(module: str, error: ScriptError) -> Broken:
-    """The record for an exception of this package."""
-    from scripttest.diagnostics.stack import code_frame
-
-    frames = (StackFrame(function="", location=error.location),) if error.location and error.location.line else ()
-    frame = code_frame(error.location) if error.location else ""
-    cause = error.cause if isinstance(error, CompileError) else Cause.ERROR
-    others = error.others if isinstance(error, CompileError) else ()
-    return Broken(
-        module=module,
-        failure=Failure(cause=cause, message=error.message, frames=frames, code_frame=frame),
-        others=others,
-        hint=error.hint,
-    )

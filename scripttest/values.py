@@ -16,12 +16,16 @@ else:
         return lambda cls: cls
 
 
+_set = object.__setattr__
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Value:
     """A record whose fields are the annotations of its class. Two of one class are equal when their fields are. Making
     one raises TypeError for a field that is missing or unknown."""
 
     __value_names__: tuple[str, ...] = ()
+    __value_set__: frozenset[str] = frozenset()
     __value_defaults__: dict[str, Any] = {}  # noqa: RUF012
 
     def __init_subclass__(cls) -> None:
@@ -29,13 +33,15 @@ class Value:
         own = [name for name in declared if not name.startswith("_")]
         given = {name: cls.__dict__[name] for name in own if name in cls.__dict__}
         cls.__value_names__ = tuple(dict.fromkeys((*cls.__value_names__, *own)))
+        cls.__value_set__ = frozenset(cls.__value_names__)
         cls.__value_defaults__ = cls.__value_defaults__ | given
 
     def __init__(self, **fields: Any) -> None:
-        self.__dict__.update(self.__value_defaults__, **fields)
-        if self.__dict__.keys() != set(self.__value_names__):
-            wrong = self.__dict__.keys() ^ set(self.__value_names__)
-            raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(sorted(wrong))}")
+        if fields.keys() != self.__value_set__:
+            fields = self.__value_defaults__ | fields
+            if wrong := fields.keys() ^ self.__value_set__:
+                raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(sorted(wrong))}")
+        _set(self, "__dict__", fields)
 
     def replace(self, **changes: Any) -> Self:
         """The same record with other values of some fields. Raises TypeError for one that is unknown."""

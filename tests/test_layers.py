@@ -111,7 +111,7 @@ DOORS = {
     "scripttest/compile": "boundary compiler esbuild",
     "scripttest/shortcuts": "bytecode scan slicing",
     "scripttest/diagnostics": "stack",
-    "scripttest/workers": "answers functions libraries module_run pool process protocol session worker",
+    "scripttest/workers": "answers boots functions libraries module_run pool process protocol session worker",
     "scripttest/host": "__init__",
     "bindings": "json_path patterns policy rooted scratch script_globals services snapshot_files snapshots",
     "bindings/processes": "__init__ formats http text",
@@ -142,7 +142,6 @@ DOORS = {
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 NOT_YET = {
-    ("scripttest", "scripttest.diagnostics.stack"): "a compile error prints its code frame itself",
     ("scripttest/compile", "scripttest.workers.process"): "starting a process belongs on the ground floor",
     ("runner/reporters/files", "runner.agents.service"): "the report that an agent writes asks that agent",
     ("runner/reporters/files", "runner.agents.chat"): "the report that an agent writes asks that agent",

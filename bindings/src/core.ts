@@ -1,10 +1,11 @@
 /**
  * The eager part of a realm: enough for a synchronous test that passes. Everything else is a part, loaded on first use.
  *
- * Each realm pays for it, 90 us a kilobyte as text and a seventh of that as bytecode, so it is small on purpose. It is evaluated before any script;
- * its value is `drive(op, a, b)`, through which the worker drives the realm and which scripts never see. The worker
- * supplies `$host(op, a, b)`, text in and text out, which is taken off the global object here, as is `$drive`, under
- * which the worker finds that value when it runs bytecode.
+ * Each realm pays for it, 90 us a kilobyte as text and a seventh of that as bytecode, so it is small on purpose. It is
+ * evaluated before any script;
+ * its value is `dispatch(op, a, b)`, which the worker calls and scripts never see. The worker supplies the host bridge
+ * `$bridge(op, a, b)`, text in and text out, which is taken off the global object here, as is `$dispatch`, under which
+ * the worker finds that value when it runs bytecode.
  *
  * | op | a, b | answer |
  * | --- | --- | --- |
@@ -23,7 +24,7 @@ import type { Timers } from "./realm/timers";
 import type { Recorder } from "./check/record";
 
 /** null: time is up, and the caller is about to be stopped. */
-type HostDoor = (op: string, a: string, b: string) => string | null;
+type HostBridge = (op: string, a: string, b: string) => string | null;
 
 export interface Boot {
   /** true in a realm that serves one `Process("scripts...")` call */
@@ -96,7 +97,12 @@ export interface Core extends Kernel {
   plan?: Plan;
   /** JSON of the context. */
   contextText: string;
-  door(op: string, a: string, b: string): string;
+  /** The way to the worker as it is: for part "kernel", which makes `bridge` of it. */
+  $bridge: HostBridge;
+  /** Calls the worker. */
+  bridge(op: string, a: string, b: string): string;
+  /** What the worker calls; it puts on it, as `part`, what cannot cross as text. */
+  dispatch: { part: unknown };
   /** Counts up when all that runs is given up. */
   era: number;
   /** The hook that is to run after the test. */
@@ -104,8 +110,6 @@ export interface Core extends Kernel {
   globals: Record<string, unknown>;
   evaluate(source: string): unknown;
   T: typeof T;
-  /** An error that no code can catch, while the worker lends one. */
-  lent(): unknown;
   /** The T of the running test itself, and the innermost one. */
   root: T;
   current: T;
@@ -145,8 +149,8 @@ const { slice, split, includes } = String.prototype;
 declare const performance: { now(): number };
 const clock = performance.now.bind(performance);
 const evaluate = globals.eval as (source: string) => unknown;
-const $host = globals.$host as HostDoor;
-delete globals.$host;
+const $bridge = globals.$bridge as HostBridge;
+delete globals.$bridge;
 
 /** Long strings made by `+` are ropes, which the border refuses; a slice is flat. */
 const flat = (text: string): string => apply(slice, text, [0]);
@@ -156,10 +160,10 @@ const bare = (): never[] => setPrototypeOf([], null) as never[];
 const own = (target: object, key: PropertyKey): boolean => apply(hasOwn, target, [key]);
 const parts: Record<string, unknown> = { __proto__: null };
 
-/** The worker answers with the source of a part, or has put its value, from bytecode, on `drive`. */
+/** The worker answers with the source of a part, or has put its value, from bytecode, on `dispatch`. */
 function load(name: string): unknown {
-  const source = $host("part", name, "");
-  return ((source ? evaluate(source) : drive.part) as (core: Core) => unknown)(core);
+  const source = $bridge("part", name, "");
+  return ((source ? evaluate(source) : dispatch.part) as (core: Core) => unknown)(core);
 }
 
 /**
@@ -168,7 +172,8 @@ function load(name: string): unknown {
  */
 const core = {
   __proto__: null,
-  lent: () => drive.part,
+  $bridge,
+  dispatch,
   globals,
   evaluate,
   clock,
@@ -176,22 +181,13 @@ const core = {
   left: 0,
   era: 0,
   part: (name: string) => ((parts.kernel ??= load("kernel")), (parts[name] ??= load(name))),
-  door: (op: string, a: string, b: string) => {
-    const answer = $host(op, flat(a), flat(b));
-    if (answer === null) for (;;);
-    return answer;
-  },
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
-
-/** Whether a value could be a promise. */
-const mayWait = (value: unknown): boolean =>
-  value !== null && (typeof value === "object" || typeof value === "function") && !!(value as { then?: unknown }).then;
 
 /** Verdicts that need no part: true means that the check certainly holds, false means look closer, as does a value that throws. */
 function certain(name: string, count: number, a: unknown, b: unknown): boolean {
   try {
-    if (mayWait(a) || mayWait(b)) return false;
+    if ((a && (a as PromiseLike<unknown>).then) || (b && (b as PromiseLike<unknown>).then)) return false; // it may be a promise
     if (count === 1 || count === 2) {
       if (name === "True") return !!a;
       if (name === "False") return !a;
@@ -342,16 +338,15 @@ function result(): string {
   const outcome = core.outcomeOf(core.root);
   const { failures, assertions, notJudged, skipped, steps } = outcome;
   if (failures.length || notJudged || skipped || steps.length || core.left) {
-    const warnings = core.left ? core.part<() => object[]>("left")() : undefined;
-    return core.part<Recorder>("record").encodeOutcome(core.plan!.name, core.milliseconds, outcome, warnings);
+    return core.part<Recorder>("record").encodeTest();
   }
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';
 }
 
-function drive(op: string, a: string, b: string): unknown {
+function dispatch(op: string, a: string, b: string): unknown {
   let answer: unknown;
   if (op === "boot") {
-    delete globals.$drive;
+    delete globals.$dispatch;
     core.boot = parse(a) as Boot;
     core.contextText = b;
     const names = words(core.boot.globals);
@@ -359,11 +354,11 @@ function drive(op: string, a: string, b: string): unknown {
     if (core.boot.guarded) core.part("std");
   } else if (op === "tests") (load("listing") as (others: string[]) => void)(words(a));
   else if (op === "start") answer = start(parse(a) as Plan);
-  else if (op === "poll") answer = core.ended && !parts.promise && !parts.timers ? -1 : core.part<(made: object) => number>("loop")(parts);
+  else if (op === "poll") answer = core.part<(made: object) => number>("loop")(parts);
   else if (op === "result") answer = result();
   else answer = core.part<Record<string, (a: string, b: string) => unknown>>("operations")[op](a, b);
   return typeof answer === "string" ? flat(answer) : answer;
 }
-drive.part = undefined as unknown;
+dispatch.part = undefined as unknown;
 
-export default drive;
+export default dispatch;

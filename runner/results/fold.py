@@ -30,9 +30,10 @@ NAMED = 10
 
 
 class Counts:
-    """Results by status, and the time they took."""
+    """Results by status, and the time they took. What is counted here is counted in the whole, too."""
 
     __slots__ = (
+        "_whole",
         "checks_nothing",
         "cost",
         "errors",
@@ -47,7 +48,9 @@ class Counts:
         "warnings",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, whole: Counts | None = None) -> None:
+        """`whole`: of what these are a part; None: of nothing."""
+        self._whole = whole
         self.passed = self.failed = self.skipped = 0
         self.errors = 0
         """Results that are no verdict, because what the test needs broke; they are in none of the others."""
@@ -89,7 +92,7 @@ class Counts:
     def add(self, result: TestResult, suite: int) -> None:
         """Counts one result of the suite at a place among the suites; what its models took is told to `take`."""
         outcome, case, attempts = result.outcome, result.case, result.attempts
-        self._count(
+        self.count(
             verdict_on(result),
             warnings=len(outcome.warnings),
             not_judged=outcome.not_judged,
@@ -100,7 +103,7 @@ class Counts:
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
         attempts = (record.get("runs") or record).get("attempts", [record])
-        self._count(
+        self.count(
             verdict_in(record),
             warnings=len(record.get("warnings") or ()),
             not_judged=record.get("not_judged") or 0,
@@ -116,8 +119,10 @@ class Counts:
         self.output_tokens += output_tokens
         if cost is not None:
             self.cost = (self.cost or 0) + cost
+        if self._whole is not None:
+            self._whole.take(input_tokens, output_tokens, cost)
 
-    def _count(
+    def count(
         self,
         verdict: Verdict,
         *,
@@ -135,6 +140,10 @@ class Counts:
         if nothing is not None and verdict is Verdict.PASSED:
             self.checks_nothing += 1
             self.first_of_nothing = sorted([*self.first_of_nothing, nothing])[:NAMED]
+        if self._whole is not None:
+            self._whole.count(
+                verdict, warnings=warnings, not_judged=not_judged, milliseconds=milliseconds, nothing=nothing
+            )
 
 
 def counted(records: Iterable[Mapping[str, Any]]) -> Counts:
@@ -183,9 +192,7 @@ class Execution:
             result = event.result
             self._ended(result, is_counted=(result.suite, result.position) not in self._attempted)
             self._attempted.discard((result.suite, result.position))
-            place = self._places[result.suite]
-            self.counts.add(result, place)
-            self.of_suite[result.suite].add(result, place)
+            self.of_suite[result.suite].add(result, self._places[result.suite])
             self.cut += result.cut_short
         elif isinstance(event, TestStart):
             self.running[event.suite, event.position, event.run] = event.name
@@ -201,7 +208,7 @@ class Execution:
         elif isinstance(event, RunStart):
             self.start = event
             self.suites = {suite.id: suite for suite in event.suites}
-            self.of_suite = {suite.id: Counts() for suite in event.suites}
+            self.of_suite = {suite.id: Counts(self.counts) for suite in event.suites}
             self._places = {suite.id: place for place, suite in enumerate(event.suites)}
             self.root = event.suites[0].root if event.suites else ""
         elif isinstance(event, RunError):
@@ -215,5 +222,4 @@ class Execution:
         self.turns.pop(key, None)
         if result.case is not None and is_counted:
             case = result.case
-            for counts in (self.counts, self.of_suite[result.suite]):
-                counts.take(case.input_tokens, case.output_tokens, case.cost)
+            self.of_suite[result.suite].take(case.input_tokens, case.output_tokens, case.cost)

@@ -30,9 +30,10 @@ class Verdict(StrEnum):
     @property
     def counted(self) -> str:
         """The word under which summaries count it: the status, or `errors`."""
-        return "errors" if self is Verdict.BROKEN else self.value
+        return _COUNTED[self]
 
 
+_COUNTED: dict[Verdict, str] = {verdict: verdict.value for verdict in Verdict} | {Verdict.BROKEN: "errors"}
 _OF_STATUS: dict[str, Verdict] = {
     Status.PASSED: Verdict.PASSED,
     Status.FAILED: Verdict.FAILED,

@@ -34,7 +34,8 @@ class Alarm:
         """Work begins; it is known by a text."""
         with self._lock:
             self._work, self._times = work, 0
-            self._reset()
+            if self.rang:
+                self._reset()
 
     def enter(self, realm: Realm) -> None:
         """A realm runs, inside the others."""
@@ -73,7 +74,8 @@ class Alarm:
     def silence(self) -> Interrupts | None:
         """Lets the realms run again, until it rings again; what stops them."""
         with self._lock:
-            self._reset()
+            if self.rang:
+                self._reset()
             if self._interrupts:
                 for realm in self.realms:
                     realm.allow(self._interrupts)
@@ -89,6 +91,5 @@ class Alarm:
         return False
 
     def _reset(self) -> None:
-        if self.rang:
-            self.rang = False
-            self._bell.acquire()
+        self.rang = False
+        self._bell.acquire()

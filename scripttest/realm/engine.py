@@ -40,27 +40,27 @@ class Engine:
         context = _quickjs.Context()
         context.set_memory_limit(MEMORY_LIMIT)
         context.set_max_stack_size(STACK_LIMIT)
-        context.add_callable("$host", host_bridge)
+        context.add_callable("$bridge", host_bridge)
         self._context = context
         self._parts = parts
         self._bytecode: Bytecode | None = parts.bytecode()
-        self._driver: Value | None = None
+        self._dispatched: Value | None = None
         self.dispatch: Dispatch
         """The function that `bindings/src/core.ts` describes."""
         if self._bytecode is None:
             self.dispatch = context.eval(parts.text("core"))
         else:
-            self._driver = self._bytecode.run(context, parts.compiled("core", self._bytecode, "$drive="))
-            self.dispatch = context.get("$drive")
+            self._dispatched = self._bytecode.run(context, parts.compiled("core", self._bytecode, "$dispatch="))
+            self.dispatch = context.get("$dispatch")
 
     def part(self, name: str) -> str:
         """The source of a part; empty when it has been put on `dispatch` as its property `part`."""
-        if self._bytecode is not None and self._driver is not None:
+        if self._bytecode is not None and self._dispatched is not None:
             from scripttest.shortcuts.bytecode import BytecodeError
 
             try:
                 code = self._parts.compiled(name, self._bytecode)
-                self._bytecode.define(self._context, self._driver, b"part", code)
+                self._bytecode.define(self._context, self._dispatched, b"part", code)
                 return ""
             except BytecodeError:
                 pass

@@ -27,10 +27,16 @@ class Realm:
     def __init__(self, parts: Parts, host_bridge: HostBridge, alarm: Alarm) -> None:
         self._engine = Engine(parts, host_bridge)
         self._alarm = alarm
-        self.stop = self._engine.stop
-        self.allow = self._engine.allow
         self.dispatch = self._engine.dispatch
         self.part = self._engine.part
+
+    def stop(self, interrupts: Interrupts) -> None:
+        """Has its code stopped, see `Engine.stop`. From any thread."""
+        self._engine.stop(interrupts)
+
+    def allow(self, interrupts: Interrupts) -> None:
+        """Lets its code run again."""
+        self._engine.allow(interrupts)
 
     def load(self, scripts: list[str]) -> None:
         """Evaluates scripts in order. Raises EngineError."""

@@ -270,7 +270,8 @@ class Worker:
         self.alarm.leave()
 
     def _host_bridge(self, op: str, a: str, b: str) -> str | None:
-        """What `$host` does; None when time is up: its caller then waits to be stopped. Never raises: see `engine`."""
+        """What `$bridge` does; None when time is up: its caller then waits to be stopped. Never raises, see
+        `engine`."""
         try:
             if op == "log":
                 self._send("log", a, b)

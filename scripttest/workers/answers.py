@@ -7,7 +7,6 @@ worker.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -21,6 +20,8 @@ DEEPEST = 100
 _COUNTS = {"broken": (1,), "start": (0, 1), "log": (2,), "failed": (2,), "call": (3,), "library": (2,), "result": (3,)}
 _COUNTS["returned"] = (1,)
 """Kind of frame → how many parts it may have. `tests` has pairs."""
+_NUMBERED = ("call", "library", "start")
+"""Kinds that begin with a number, if they have parts."""
 _TEXTS = ("stack", "phase", "type", "reason", "expected_text", "actual_text", "diff")
 """Fields of a failure that are text or missing."""
 
@@ -33,14 +34,17 @@ def check(kind: str, parts: list[str]) -> None:
         return
     if len(parts) not in _COUNTS.get(kind, ()):
         raise ValueError(f"unexpected {kind} with {len(parts)} parts")
-    numbers: Iterable[str] = ()
-    if kind in ("call", "library", "start"):
-        numbers = parts[:1]
-    elif kind == "result":
-        numbers = (parts[0], parts[2] or "0")
-    for number in numbers:
-        if not (number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER):
-            raise ValueError(f"a number of another form in {kind}")
+    if kind == "result":
+        _index(kind, parts[0])
+        if parts[2]:
+            _index(kind, parts[2])
+    elif kind in _NUMBERED and parts:
+        _index(kind, parts[0])
+
+
+def _index(kind: str, text: str) -> None:
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+        raise ValueError(f"a number of another form in {kind}")
 
 
 def line_of(parts: list[str]) -> tuple[str, str]:

@@ -18,8 +18,8 @@ from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.errors import Cause, CompileError, HostError, ScriptError, StackFrame
 from scripttest.values import Value
 from scripttest.workers.answers import line_of, returned_of
+from scripttest.workers.boots import Boots
 from scripttest.workers.libraries import Libraries
-from scripttest.workers.module_run import boot
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
 from scripttest.workers.session import Loss, WorkerSlot
@@ -117,7 +117,7 @@ class FunctionPool:
         """
         self._root = root
         self._services = services
-        self._names = names
+        self._boots = Boots(names)
         self._workers = workers
         self._running = asyncio.Semaphore(workers)
         self._compiler = Compiler(root, self)
@@ -250,7 +250,7 @@ class FunctionPool:
     def _loaded(self, source: Source, result: Compiled | CompileError) -> None:
         future = self._compiled[source.key]
         if isinstance(result, Compiled):
-            future.set_result(_Loaded(result, self._root, self._names, self._libraries.called))
+            future.set_result(_Loaded(result, self._root, self._boots, self._libraries.called))
         else:
             future.set_exception(_compile_failure(result))
             future.exception()
@@ -259,17 +259,15 @@ class FunctionPool:
 class _Loaded:
     """A compiled script and what its realms need."""
 
-    def __init__(
-        self, compiled: Compiled, root: Path, names: Mapping[str, str], called: Callable[[str], Compiled | None]
-    ) -> None:
-        from scripttest.shortcuts.scan import everything, scan
+    def __init__(self, compiled: Compiled, root: Path, boots: Boots, called: Callable[[str], Compiled | None]) -> None:
+        from scripttest.shortcuts.scan import scan
 
         self.compiled = compiled
         self._root = root
-        self._names = names
+        self._boots = boots
         self._called = called
-        self._scan = scan("\n".join(script.code for script in compiled.scripts), names)
-        self._nested = boot(everything(names, guarded=False), True, names)
+        scanned = scan("\n".join(script.code for script in compiled.scripts), boots.names)
+        self._boot = boots.own(scanned)
         self._mapper: StackMapper | None = None
         self.declared = frozenset(compiled.exports) | {
             name for script in compiled.scripts for name in re.findall(_DECLARATION, script.code, re.MULTILINE)
@@ -282,9 +280,9 @@ class _Loaded:
     def frame(self, call: FunctionCall) -> bytes:
         """The frame that calls a function."""
         at = "null" if call.context_at is None else str(call.context_at)
-        own = f'{boot(self._scan, False, self._names)[:-1]},"shared":true,"mocks":{call.mocks},"contextAt":{at}}}'
+        own = f'{self._boot[:-1]},"shared":true,"mocks":{call.mocks},"contextAt":{at}}}'
         function = self.compiled.exports.get(call.function, call.function)
-        return encode("invoke", own, self._nested, call.context, function, call.arguments)
+        return encode("invoke", own, self._boots.nested, call.context, function, call.arguments)
 
     def read(self, record: dict[str, Any], function: str, logs: Logs) -> Returned:
         """What a worker's answer means."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scripttest.compile.compiler import Compiled, Source
-from scripttest.errors import Cause, Location, StackFrame
-from scripttest.results import Failure, Outcome, ResultWarning, Status
+from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
+from scripttest.results import Broken, Failure, Outcome, ResultWarning, Status
 from scripttest.values import Value
+from scripttest.workers.boots import Boots
 from scripttest.workers.protocol import encode
 
 if TYPE_CHECKING:
     from scripttest.diagnostics.stack import StackMapper
-    from scripttest.shortcuts.scan import Scan
     from scripttest.shortcuts.slicing import Slices, Test
 
 
@@ -32,12 +32,6 @@ class Module(Value):
     source: Source
     context: str
     """JSON of `ContextData` in `bindings/src/kernel.ts`."""
-
-
-def boot(scan: Scan, nested: bool, names: Mapping[str, str]) -> str:
-    """JSON of `Boot` in `bindings/src/core.ts`."""
-    listed = " ".join(f"{name}:{names[name]}" for name in scan.names)
-    return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed})
 
 
 class ModuleRun:
@@ -108,48 +102,40 @@ class ModuleRun:
         """Whether reading off what its realms need takes longer than setting up one realm with everything."""
         return len(self.compiled.scripts[-1].code) > BIG
 
-    def frame(self, names: Mapping[str, str]) -> bytes:
+    def frame(self, boots: Boots) -> bytes:
         """The frame that loads it into a worker; its realms hold what the code needs."""
         if self._frame is None:
             from scripttest.shortcuts.scan import scan
 
-            self._frame = self._encoded(scan("\n".join(script.code for script in self.compiled.scripts), names), names)
+            code = "\n".join(script.code for script in self.compiled.scripts)
+            self._frame = self._encoded(boots.own(scan(code, boots.names)), boots)
         return self._frame
 
-    def whole_frame(self, names: Mapping[str, str]) -> bytes:
+    def whole_frame(self, boots: Boots) -> bytes:
         """The same, with realms that hold everything."""
-        from scripttest.shortcuts.scan import everything
+        return self._encoded(boots.whole(), boots)
 
-        return self._encoded(everything(names, guarded=True), names)
-
-    def _encoded(self, scan: Scan, names: Mapping[str, str]) -> bytes:
-        from scripttest.shortcuts.scan import everything
-
-        parts = [boot(scan, False, names), boot(everything(names, guarded=False), True, names), self.module.context]
+    def _encoded(self, boot: str, boots: Boots) -> bytes:
+        parts = [boot, boots.nested, self.module.context]
         for script in self.compiled.scripts:
             parts += [str(script.first_line), script.code]
         return encode("module", *parts)
 
     def outcome(self, record: dict[str, Any], name: str, index: int | None) -> Outcome:
-        """A worker's record of an outcome, its positions mapped; `index` is the test's, None: the module itself."""
-        failures = tuple(self._failure(failure, index) for failure in record["failures"])
-        steps = tuple(self.outcome(step, step["name"], index) for step in record["steps"])
-        status, milliseconds = _STATUSES.get(record["status"]), record.get("duration_ms", 0)
-        if status is None or not isinstance(milliseconds, int | float):
-            raise ValueError("an outcome of another kind")
-        not_judged = record.get("not_judged", 0)
-        if not isinstance(not_judged, int):
-            raise ValueError("an outcome of another kind")
+        """A worker's record of an outcome, which `answers` has checked, with its positions mapped; `index` is the
+        test's, None: the module itself."""
+        failures = tuple([self._failure(failure, index) for failure in record["failures"]])
+        steps = tuple([self.outcome(step, step["name"], index) for step in record["steps"]])
         return Outcome(
             name=name,
-            status=status,
-            milliseconds=milliseconds,
+            status=_STATUSES[record["status"]],
+            milliseconds=record.get("duration_ms", 0),
             failures=failures,
             assertions=record.get("assertions", 0),
             skip_reason=record.get("skip_reason"),
             steps=steps,
-            warnings=tuple(self._warning(warning, index) for warning in record.get("warnings", ())),
-            not_judged=not_judged + sum(step.not_judged for step in steps),
+            warnings=tuple([self._warning(warning, index) for warning in record.get("warnings", ())]),
+            not_judged=record.get("not_judged", 0) + sum([step.not_judged for step in steps]),
         )
 
     def _warning(self, record: dict[str, Any], index: int | None) -> ResultWarning:
@@ -261,3 +247,17 @@ def _code_frame(location: Location) -> str:
     from scripttest.diagnostics.stack import code_frame
 
     return code_frame(location)
+
+
+def broken_by(module: str, error: ScriptError) -> Broken:
+    """The record for an exception of this package."""
+    frames = (StackFrame(function="", location=error.location),) if error.location and error.location.line else ()
+    frame = _code_frame(error.location) if error.location else ""
+    cause = error.cause if isinstance(error, CompileError) else Cause.ERROR
+    others = error.others if isinstance(error, CompileError) else ()
+    return Broken(
+        module=module,
+        failure=Failure(cause=cause, message=error.message, frames=frames, code_frame=frame),
+        others=others,
+        hint=error.hint,
+    )

@@ -87,6 +87,6 @@ class FrameReader:
 def _header(line: bytes) -> tuple[str, list[int]]:
     """The kind of a frame and the lengths of its parts. Raises ValueError."""
     kind, *sizes = line.split(b" ")
-    if not kind.isalpha() or not all(size.isdigit() for size in sizes):
+    if not kind.isalpha() or (sizes and not (b"".join(sizes).isdigit() and all(sizes))):
         raise ValueError(f"a header of another form: {line[:SHOWN].decode(errors='backslashreplace')!r}")
     return kind.decode(), [int(size) for size in sizes]

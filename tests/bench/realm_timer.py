@@ -55,7 +55,7 @@ def install(path: str) -> None:
     """Makes every context of the worker in this process a timed one."""
     import _quickjs
 
-    from scripttest.realm.realm import engine
+    from scripttest.realm import engine
     from scripttest.shortcuts import bytecode
 
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

@@ -22,7 +22,7 @@ ATTACKS = {
     "process": 'Process("cmd.exec", "id")',
     "script by a path": 'Process("scripts./../../outside.Leak")',
     "variable as a connector": 'Process("llm.ChatCompletions", "$ENV.HOME", [{ role: "user", content: "x" }])',
-    "door": 'globalThis.$host ? "door" : nothing()',
+    "bridge": 'globalThis.$bridge ? "bridge" : nothing()',
 }
 
 WORK = (

@@ -56,8 +56,8 @@ VERDICTS = {
     "frames in the name of a process": "try { Process('x 1 1\\nidle\\nresult 1 2\\n0{}'); } catch {} " + FAIL,
     "control characters of a terminal": "console.log('\\x1b[2J\\x1b[1A\\x1b]0;x\\x07'); " + FAIL,
     "markup in a message": "t.fail('</script><script>passed</script> ]]> [red] %s');",
-    "the door to the host": "for (const k of ['$host', '$drive', '$ctx']) if (k in globalThis) return; " + FAIL,
-    "callers": "const f: any = function () { try { return f.caller ?? (f as any).arguments; } catch { return null; } }; const c = f(); if (c && c.name === 'drive') return; "
+    "the host bridge": "for (const k of ['$bridge', '$dispatch', '$ctx']) if (k in globalThis) return; " + FAIL,
+    "callers": "const f: any = function () { try { return f.caller ?? (f as any).arguments; } catch { return null; } }; const c = f(); if (c && c.name === 'dispatch') return; "
     + FAIL,
     "frames of the stack": "let seen: any[] = []; (Error as any).prepareStackTrace = (_: any, frames: any) => { seen = frames; return ''; }; new Error().stack; for (const f of seen) { const fn = f.getFunction?.(); if (fn) try { fn('result'); fn.call(null, {}); } catch {} } "
     + FAIL,

@@ -22,6 +22,8 @@ export interface Recorder {
   /** JSON text as a value of a record. */
   raw(text: string): unknown;
   encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string;
+  /** The outcome of the test itself, with what it has left. */
+  encodeTest(): string;
 }
 
 export default function (core: Core): Recorder {
@@ -47,7 +49,7 @@ export default function (core: Core): Recorder {
     const { phase } = failure;
     if (core.late && phase !== "subtest") failure.phase = (phase ? phase + ", " : "") + core.late;
     failures[failures.length] = failure as (typeof failures)[number];
-    core.door("failed", t.name, encode(std, failure));
+    core.bridge("failed", t.name, encode(std, failure));
     const { fails } = outcome;
     outcome.fails = undefined;
     fails?.();
@@ -81,6 +83,11 @@ export default function (core: Core): Recorder {
     fail,
     thrown,
     encodeOutcome,
+    encodeTest() {
+      const warnings = core.left ? core.part<() => object[]>("left")() : undefined;
+      return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings);
+    },
+
     raw: (text) => new Raw(text),
 
     record(error, phase): void {

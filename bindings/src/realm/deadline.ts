@@ -72,7 +72,7 @@ export default function (core: Core) {
       const wait = waits[waits.length - 1];
       waits.length--;
       woken = wait.t;
-      wait.call.wake!(core.lent());
+      wait.call.wake!(core.dispatch.part);
     },
 
     /** What the engine said of the function that was woken last. */

@@ -1,4 +1,4 @@
-/** Lists functions of a module: each is passed to `$host("found", name, source)`. */
+/** Lists functions of a module: each is passed to `$bridge("found", name, source)`. */
 
 import type { Core } from "../core";
 
@@ -14,7 +14,7 @@ export default function (core: Core) {
 
   const list = (name: string) => {
     const value = std.descriptor(core.globals, name)?.value as unknown;
-    if (typeof value === "function") core.door("found", name, std.functionText(value));
+    if (typeof value === "function") core.$bridge("found", name, std.functionText(value));
   };
 
   /** Those whose names start with `Test`, and `others`. */

@@ -1,4 +1,4 @@
-/** The operations of `drive` that a passing test does not need; see `core.ts` for the others. */
+/** The operations of `dispatch` that a passing test does not need; see `core.ts` for the others. */
 
 import { bounded } from "../bounded";
 import type { Core } from "../core";

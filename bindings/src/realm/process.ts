@@ -10,7 +10,7 @@ const argumentLimit = 32_000_000;
 type Envelope = { ok?: unknown; bytes?: string; error?: { message: string; code?: number; stack?: string } };
 
 export default function (core: Core) {
-  const { std, door, mocks } = core;
+  const { std, bridge, mocks } = core;
   let captured = 0;
 
   class Exception extends std.Error {
@@ -70,7 +70,7 @@ export default function (core: Core) {
 
   function host(name: string, args: readonly unknown[]): unknown {
     checkName(name);
-    return open(door(core.boot.nested ? "outer" : "call", name, argumentText(name, args)));
+    return open(bridge(core.boot.nested ? "outer" : "call", name, argumentText(name, args)));
   }
 
   function call(name: string, args: readonly unknown[]): unknown {
@@ -88,7 +88,7 @@ export default function (core: Core) {
     }
     const agent = words[0] === "agents" || words[0] === "assistants" || words[0] === "ai";
     if (words[0] === "scripts" || words[0] === "services" || (agent && last > 2)) {
-      return open(door("script", name, argumentText(name, args)), std.slice(name, 0, name.length - words[last].length - 1));
+      return open(bridge("script", name, argumentText(name, args)), std.slice(name, 0, name.length - words[last].length - 1));
     }
     return host(name, args);
   }
@@ -105,7 +105,7 @@ export default function (core: Core) {
       text = bounded(std, text);
       captured += text.length + 1;
       if (captured > outputLimit) text = "output is cut here: a test may print " + outputLimit + " characters";
-      door("log", level, std.stringify(text));
+      bridge("log", level, std.stringify(text));
     },
   };
 }

@@ -1,0 +1,41 @@
+"""What a realm is told when it is made: JSON of `Boot` in `bindings/src/core.ts`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scripttest.shortcuts.scan import Scan
+
+
+class Boots:
+    """Makes it, for realms with some or all of the globals that there are."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        """`names`: global name → part of the bindings that supplies it."""
+        self.names = names
+
+    def own(self, scan: Scan) -> str:
+        """For a realm of a module's own code."""
+        return self._text(scan, nested=False)
+
+    def whole(self) -> str:
+        """The same for a module whose code is not known."""
+        from scripttest.shortcuts.scan import everything
+
+        return self._text(everything(self.names, guarded=True), nested=False)
+
+    @cached_property
+    def nested(self) -> str:
+        """For a realm of a script that another one calls, whose code is not known either. Its verdicts are the
+        caller's, so that nothing in it is guarded."""
+        from scripttest.shortcuts.scan import everything
+
+        return self._text(everything(self.names, guarded=False), nested=True)
+
+    def _text(self, scan: Scan, *, nested: bool) -> str:
+        listed = " ".join(f"{name}:{self.names[name]}" for name in scan.names)
+        return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed})
