@@ -109,7 +109,7 @@ that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors files lazy results values",
     "scripttest/compile": "boundary compiler esbuild",
-    "scripttest/shortcuts": "bytecode scan slicing",
+    "scripttest/shortcuts": "__init__ bytecode scan slicing",
     "scripttest/diagnostics": "stack",
     "scripttest/workers": "answers boots functions libraries module_run pool process protocol session worker",
     "scripttest/host": "__init__",

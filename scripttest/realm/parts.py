@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scripttest.shortcuts import is_off
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.shortcuts.bytecode import Bytecode
@@ -40,7 +42,7 @@ class Parts:
     def bytecode(self) -> Bytecode | None:
         """What runs bytecode in the next realm; None when it is to be made from text."""
         self._realms += 1
-        if self._realms == FEW_REALMS:
+        if self._realms == FEW_REALMS and not is_off("bytecode"):
             from scripttest.shortcuts.bytecode import Bytecode, UnsupportedError
 
             try:

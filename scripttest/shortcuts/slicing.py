@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 
 from scripttest.compile.compiler import RUNTIME_SOURCE
+from scripttest.shortcuts import is_off
 from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands, words_only
 from scripttest.values import Value
 
@@ -88,7 +89,8 @@ def slice_module(code: str, entry_start: int, exports: dict[str, str], found: li
             # Code that stands there twice is a function, and a text that quotes it.
             tests.append((position, aliases.get(local, local), local, pieces[0] if len(pieces) == 1 else None))
     tests.sort(key=lambda test: test[0])
-    if len(tests) < 2 or stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code):
+    reaches_all = stands(code.replace(RUNTIME_SOURCE, ""), _DYNAMIC) or reaches_by_index(code)
+    if len(tests) < 2 or reaches_all or is_off("slicing"):
         return Slices(
             base="",
             tests=tuple(Test(name=name, entry=local, pieces="", offset=position) for position, name, local, _ in tests),

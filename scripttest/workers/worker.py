@@ -16,6 +16,7 @@ from pathlib import Path
 
 from scripttest.compile.esbuild import Service
 from scripttest.errors import HostError
+from scripttest.shortcuts import PLAIN
 from scripttest.values import Value
 from scripttest.workers.process import LIFELINE, Child, Ending, spawn
 from scripttest.workers.protocol import Frame, FrameReader, encode
@@ -77,7 +78,7 @@ class Worker:
     def __init__(self, command: list[str]) -> None:
         """Starts the process. Raises HostError."""
         try:
-            self.child: Child = spawn(command, {"PATH": os.defpath})
+            self.child: Child = spawn(command, {"PATH": os.defpath, PLAIN: os.environ.get(PLAIN, "")})
         except OSError as error:
             raise HostError(f"Cannot start a worker process: {error.strerror}") from error
         os.set_blocking(self.child.stdin, False)

@@ -1,0 +1,66 @@
+"""What each shortcut of `scripttest/shortcuts` gains: the CPU time of whole commands with it and without.
+
+`python tests/bench/shortcuts.py` prints Markdown. The commands take turns; each figure is the least CPU time, of the
+command and all of its processes, over the rounds. A shortcut that gains less than 5 % in every workload is to go.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from commands import Job, prepare
+from machine import Neighbours, describe
+from tables import table
+from tools import all_tools, environment
+from workloads import WORKLOADS
+
+SHORTCUTS = ("scan", "slicing", "bytecode", "1")
+"""What `YAO_TEST_PLAIN` switches off; `1` is all."""
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description="Shows what each shortcut gains.")
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each command (default: 9)")
+    parser.add_argument("--only", metavar="WORKLOADS", default="1x3,50x10,200x10,1x1000")
+    options = parser.parse_args()
+    neighbours = Neighbours()
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="yao-shortcuts-") as folder:
+        for workload in WORKLOADS:
+            if workload.name in options.only.split(","):
+                job = prepare(all_tools()["yao-test"], workload, Path(folder))
+                rows.append([workload.name, *_row(job, Path(folder), options.rounds)])
+    print(describe(), "", sep="\n")
+    print(table(["modules x tests", "all", *(f"without {name}" for name in SHORTCUTS[:-1]), "without any"], rows))
+    print("", neighbours.sentence(), sep="\n")
+
+
+def _row(job: Job, folder: Path, rounds: int) -> list[str]:
+    times: dict[str, list[float]] = {off: [] for off in ("", *SHORTCUTS)}
+    for _ in range(rounds):
+        for off, found in times.items():
+            found.append(_cpu(job, {**environment(folder), "YAO_TEST_PLAIN": off}))
+    with_all = min(times[""])
+    spread = statistics.median(times[""])
+    cells = [f"{with_all * 1000:.0f} ms (median {spread * 1000:.0f} ms)"]
+    return cells + [f"{min(times[off]) * 1000:.0f} ms ({min(times[off]) / with_all - 1:+.0%})" for off in SHORTCUTS]
+
+
+def _cpu(job: Job, variables: dict[str, str]) -> float:
+    """Seconds of CPU time that a command took with all of its processes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(job.command, cwd=job.folder, env=variables, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    os.environ.pop("YAO_TEST_PLAIN", None)
+    main()
