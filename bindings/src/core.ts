@@ -101,6 +101,8 @@ export interface Core extends Kernel {
   $bridge: HostBridge;
   /** Calls the worker. */
   bridge(op: string, a: string, b: string): string;
+  /** The stack of the code that runs, with those who called it before an `await`. */
+  here(): string;
   /** What the worker calls; it puts on it, as `part`, what cannot cross as text. */
   dispatch: { part: unknown };
   /** Counts up when all that runs is given up. */

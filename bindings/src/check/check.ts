@@ -15,7 +15,7 @@ export default function (core: Core) {
       const { expected, actual } = outcome;
       const { fail, raw } = core.part<Recorder>("record");
       fail(t, "assertion", message ?? outcome.reason, {
-        stack: stack ?? new std.Error().stack,
+        stack: stack ?? core.here(),
         type: name,
         ...outcome,
         expected: expected === undefined ? undefined : raw(expected),
@@ -26,7 +26,7 @@ export default function (core: Core) {
     };
     const checked = core.part<Assertions>("assert").check(name, args);
     if (!(checked instanceof std.Promise)) return settle(checked as Checked);
-    stack = new std.Error().stack;
+    stack = core.here();
     const done = std.then(checked, settle as never);
     const { pending } = core.stateOf(t);
     pending[pending.length] = done;

@@ -44,7 +44,7 @@ export default function (core: Core): Recorder {
     const outcome = core.outcomeOf(t);
     const { failures } = outcome;
     if (failures.length >= failureLimit) return;
-    const stack = more && std.hasOwn(more, "stack") ? undefined : new std.Error().stack;
+    const stack = more && std.hasOwn(more, "stack") ? undefined : core.here();
     const failure: { phase?: string } = { __proto__: null, kind, message: bounded(std, message), stack, ...more } as object;
     const { phase } = failure;
     if (core.late && phase !== "subtest") failure.phase = (phase ? phase + ", " : "") + core.late;

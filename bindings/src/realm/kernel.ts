@@ -25,6 +25,7 @@ export default function (core: Core): object {
       if (answer === null) for (;;); // time is up
       return answer;
     },
+    here: () => new core.std.Error().stack + (core.calls?.callers() ?? ""),
     isStop: (error) => error === stop,
     stop,
     stateOf: (t) =>

@@ -15,7 +15,7 @@ export default function (core: Core): true {
   const { std } = core;
   const own = core.stateOf;
   const recorder = () => core.part<Recorder>("record");
-  const fail: Recorder["fail"] = (t, kind, message, more) => recorder().fail(t, kind, message, { stack: new std.Error().stack, ...more });
+  const fail: Recorder["fail"] = (t, kind, message, more) => recorder().fail(t, kind, message, { stack: core.here(), ...more });
   const text = (args: readonly unknown[]) => recorder().text(args);
 
   function run(t: T, name: unknown, body: unknown): boolean | Promise<boolean> {

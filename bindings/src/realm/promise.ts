@@ -27,6 +27,8 @@ export interface Call {
   waits?: object;
   /** Throws an error where it waits. */
   wake?: Settle;
+  /** The call whose code called it, if that had waited before. */
+  caller?: Call;
 }
 
 type Body = () => Generator<unknown, unknown>;
@@ -35,6 +37,8 @@ type Executor = (resolve: Settle, reject: Settle) => void;
 export interface Calls {
   /** Those under way, in no order. */
   list: Call[];
+  /** Who called the code that runs, as lines of a stack, where the engine's own ends at an `await`. */
+  callers(): string;
 }
 
 export default function (core: Core) {
@@ -53,7 +57,9 @@ export default function (core: Core) {
   };
 
   const list = std.list<Call>();
-  core.calls = { list };
+  /** The call whose code runs, once it has waited. */
+  let running: Call | undefined;
+  core.calls = { list, callers };
   let calls = 0;
   let racing = false;
   /** Whether what `then` answers is nobody's concern, and may be the engine's own promise. */
@@ -183,7 +189,9 @@ export default function (core: Core) {
     };
     const advance = (failed: boolean, value: unknown): void => {
       const { current } = core;
+      const outer = running;
       core.current = of;
+      running = call ?? outer;
       try {
         const code = (generator ??= std.apply(body, self, (args ?? []) as unknown[]));
         if (failed && core.calls) traced(value); // without calls, time is up: the error only asks where it waits
@@ -198,6 +206,7 @@ export default function (core: Core) {
           std.then(waited, next, thrown);
           quiet = false;
           core.current = current;
+          running = outer;
           return;
         }
         value = step.value;
@@ -208,6 +217,7 @@ export default function (core: Core) {
         failed = true;
       }
       core.current = current;
+      running = outer;
       if (call) ended(call);
       if (failed) fail(value);
       else adopt(value, resolve, fail);
@@ -234,6 +244,19 @@ export default function (core: Core) {
   function known(promise: object, call: Call): void {
     std.weakSet(callOf, promise, call);
     call.stack = new std.Error().stack!;
+    call.caller = running;
+  }
+
+  function callers(): string {
+    let text = "";
+    for (let call = running; call && text.length < 4000; call = call.caller) {
+      const lines = std.split(call.stack, "\n");
+      for (let at = 0; at < lines.length; at++) {
+        if (std.indexOf(lines[at], "    at __async (") === 0) at++; // the function itself, whose code is told already
+        else if (lines[at]) text += lines[at] + "\n";
+      }
+    }
+    return text;
   }
 
   /** Whether a value is awaited rather than taken as it is. Its `then` may throw. */
