@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
-    """Name → value for every name in `<root>/.env`; the process's own value wins over the file's."""
+    """Name → value for every name in `<root>/.env`; the value among `variables` wins over the file's."""
     try:
         lines = (root / ".env").read_text("utf-8-sig", "replace").splitlines()
     except OSError:

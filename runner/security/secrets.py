@@ -70,10 +70,9 @@ class Secrets:
 
     def add_variables(self, variables: Mapping[str, str]) -> None:
         """Takes the variables that are secret by their names or values."""
-        listed = {name.strip() for name in variables.get(LIST, "").split(",")}
         for name, value in list(variables.items()):
-            if name in listed or (re.search(_NAMES, name) and name not in ("PWD", "OLDPWD")):
-                if not (value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))):
+            if _is_named_secret(name, variables):
+                if not _is_path(value):
                     self.add(name, value)
             elif "://" in value:
                 for part in _of_address(value):
@@ -208,10 +207,6 @@ class Secrets:
         return clean
 
 
-PROCESS = Secrets()
-"""Those of this process; for what is read while a report is written, all else is clean already."""
-
-
 class RedactedStream:
     """A text stream on which no secret is written, and nothing with which a script or a model could steer a terminal:
     such letters are written as `\\u001b`. Colours, and what the live line needs at its ends, are let through."""
@@ -232,6 +227,25 @@ class RedactedStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def is_secret(name: str, variables: Mapping[str, str]) -> bool:
+    """Whether one of these variables is secret: by its name, because `YAO_TEST_SECRETS` lists it, or because its value
+    is an address with a password or a key in it."""
+    value = variables[name]
+    if _is_named_secret(name, variables):
+        return _worth_hiding(value) and not _is_path(value)
+    return "://" in value and any(map(_worth_hiding, _of_address(value)))
+
+
+def _is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
+    listed = {item.strip() for item in variables.get(LIST, "").split(",")}
+    return name in listed or (bool(re.search(_NAMES, name)) and name not in ("PWD", "OLDPWD"))
+
+
+def _is_path(value: str) -> bool:
+    """Whether a value names a file or folder that is there, such as the socket of an SSH agent."""
+    return value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))
 
 
 def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:

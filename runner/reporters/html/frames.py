@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-
-from runner.security.secrets import PROCESS
 
 Record = dict[str, Any]
 
@@ -23,9 +21,10 @@ WIDEST = 300
 class Frames:
     """Reads each file once."""
 
-    def __init__(self, root: str) -> None:
-        """`root` is the folder from which places are named."""
+    def __init__(self, root: str, clean: Callable[[str], str]) -> None:
+        """`root` is the folder from which places are named; `clean` takes secrets out of a text."""
         self._root = Path(root)
+        self._clean = clean
         self._files: dict[str, list[str]] = {}
 
     def of(self, record: Record) -> dict[str, Record]:
@@ -47,7 +46,7 @@ class Frames:
 
     def _lines(self, file: str) -> list[str]:
         if file not in self._files:
-            self._files[file] = _read(self._root / file)
+            self._files[file] = self._clean(_read(self._root / file)).splitlines()
         return self._files[file]
 
 
@@ -60,10 +59,10 @@ def _locations(record: Record) -> Iterator[str]:
         yield from _locations(step)
 
 
-def _read(path: Path) -> list[str]:
+def _read(path: Path) -> str:
     try:
         if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > LARGEST:
-            return []
-        return PROCESS.text(path.read_text("utf-8", errors="replace")).splitlines()
+            return ""
+        return path.read_text("utf-8", errors="replace")
     except OSError:
-        return []
+        return ""
