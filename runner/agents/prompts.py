@@ -1,8 +1,8 @@
 """The variables of prompts, replaced when a call is made (facts of the runtime, "Prompts").
 
-`$SYS.*` is the time, `$ENV.NAME` an environment variable that the application's `.env` names, `$CTX.NAME` a field of the context or a scalar of its
-metadata. Missing ones become nothing, unknown `$SYS` names stay. `{{ $CTX.NAME }}` is taken for `$CTX.NAME`, which the
-documents print.
+`$SYS.*` is the time, `$ENV.NAME` an environment variable that the application's `.env` names, and `$CTX.NAME` a field
+of the context or a scalar of its metadata. Missing ones become nothing, unknown `$SYS` names stay. `{{ $CTX.NAME }}` is
+taken for `$CTX.NAME`, which the documents print.
 
 What a prompt says goes to a model, which may tell anybody. So a prompt gets no secret, and no variable of the machine
 that nobody meant for it: both are errors.
