@@ -44,7 +44,7 @@ sys.exit(3)
 def forms(secret: str) -> dict[str, str]:
     """A secret in the forms that programs write."""
     data = secret.encode()
-    shifted = {f"base64, shifted by {n}": base64.b64encode(b"." * n + data + b"..").decode()[4:-4] for n in range(3)}
+    shifted = {f"base64, shifted by {n}": base64.b64encode(b"." * n + data + b"..").decode() for n in range(3)}
     return {
         "itself": secret,
         "JSON": json.dumps(secret)[1:-1],
@@ -56,12 +56,18 @@ def forms(secret: str) -> dict[str, str]:
         "hexadecimal": data.hex(),
         "HEXADECIMAL": data.hex().upper(),
         **shifted,
-        "base64url": base64.urlsafe_b64encode(data).decode()[:-4],
+        "base64url": base64.urlsafe_b64encode(data).decode(),
     }
+
+
+def found_in(text: str, secret: str) -> list[str]:
+    """The forms of a secret that a text holds; of base64 the letters that depend on nothing else."""
+    return [name for name, form in forms(secret).items() if (form[4:-4] if "base64" in name else form) in text]
 
 
 SCRIPT = """
 export function TestTells(t: any) {
+  Process("utils.env.Get", "SERVICE_TOKEN"); // who has read a secret can tell it
   const forms: string[] = FORMS;
   for (const form of forms) { t.log(form); console.error(form); }
   t.snapshot(forms);
@@ -142,12 +148,7 @@ def unpacked(text: str) -> str:
 
 @pytest.mark.parametrize("secret", SECRETS)
 def test_nothing_that_is_written_and_no_child_holds_a_planted_secret(told: dict[str, str], secret: str) -> None:
-    places = {
-        (place, form)
-        for place, text in told.items()
-        for form, written in forms(SECRETS[secret]).items()
-        if written in text
-    }
+    places = {(place, form) for place, text in told.items() for form in found_in(text, SECRETS[secret])}
     own = {("children", form) for form in forms(SERVER)} if secret == "server" else set()  # what its file gives it
     assert places - own == set()
 
