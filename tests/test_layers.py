@@ -116,7 +116,7 @@ DOORS = {
     "bindings/processes": "__init__ formats http schemas text",
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
-    "runner/security": "secrets",
+    "runner/security": "keys secrets",
     "runner/cli": "options quick shard",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
@@ -125,7 +125,7 @@ DOORS = {
     "runner/shapes": "declared durations fields numbers",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tools transcript values verdicts",
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references select values",
-    "runner/agents": "answer assistant chat helper_answers helpers judges references runtime service",
+    "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/results": "attachments case_json changes comparison events fold json_text model places replay report result_json"
     " result_texts saved script_json snapshot_lines stability stability_json strictness suite_json summary value_texts"
