@@ -87,10 +87,12 @@ class Policy(Value):
         """
         import socket
 
+        from bindings.addresses import is_public
+
         host, port = _address(url)
         entry = self._allowed_by(host, port)
         found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-        kept = [one for one in dict.fromkeys(found) if entry != "*" or _is_public(one) or self._names(one, port)]
+        kept = [one for one in dict.fromkeys(found) if entry != "*" or is_public(one) or self._names(one, port)]
         if not kept:
             at = f"{found[0]}, an" if found[0] != host else "an"
             raise ProcessError(
@@ -114,22 +116,6 @@ class Policy(Value):
 
     def _names(self, address: str, port: int) -> bool:
         return any(_matches(entry, address.partition("%")[0], port) for entry in self.allow_net or ())
-
-
-def _is_public(address: str) -> bool:
-    """Whether an IP address is one of the Internet, also behind the ways to write an IPv4 address in IPv6."""
-    from ipaddress import IPv6Address, ip_address
-
-    ip = ip_address(address.partition("%")[0])
-    if isinstance(ip, IPv6Address):
-        nat64 = ip.packed[:12] == bytes.fromhex("0064ff9b0000000000000000")
-        compatible = not any(ip.packed[:12])
-        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
-        if inner is None and (nat64 or compatible):
-            return _is_public(".".join(map(str, ip.packed[12:])))
-        if inner is not None:
-            return _is_public(str(inner))
-    return ip.is_global and not ip.is_multicast
 
 
 def _address(url: str) -> tuple[str, int]:

@@ -10,7 +10,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO, cast
 
-from runner.security.secrets import PROCESS, RedactedStream, Secrets
+from runner.security.keys import Keys, take_keys
+from runner.security.secrets import RedactedStream, Secrets
 from scripttest.values import Value
 
 
@@ -20,11 +21,14 @@ class Environment(Value):
     directory: Path
     """Absolute path of the working directory."""
     variables: Mapping[str, str]
+    """Environment variables, without the secret ones."""
     stdout: TextIO
     stderr: TextIO
     cpus: int
-    secrets: Secrets = Secrets()
+    secrets: Secrets
     """What the streams and the reports of a run never show."""
+    keys: Keys = Keys()
+    """The secret variables."""
 
     @property
     def terminal(self) -> bool:
@@ -51,13 +55,20 @@ class Environment(Value):
 
 
 def from_process() -> Environment:
-    """The environment of this process."""
+    """The environment of this process, which has no secret variables any more."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    PROCESS.add_variables(os.environ)
-    stdout, stderr = (cast(TextIO, RedactedStream(_tolerant(stream), PROCESS)) for stream in (sys.stdout, sys.stderr))
+    secrets = Secrets(os.environ)
+    keys = take_keys(os.environ)
+    stdout, stderr = (cast(TextIO, RedactedStream(_tolerant(stream), secrets)) for stream in (sys.stdout, sys.stderr))
     sys.stderr = stderr  # where threads and libraries complain
     return Environment(
-        directory=_working_directory(), variables=os.environ, stdout=stdout, stderr=stderr, cpus=cpus, secrets=PROCESS
+        directory=_working_directory(),
+        variables=dict(os.environ),
+        stdout=stdout,
+        stderr=stderr,
+        cpus=cpus,
+        secrets=secrets,
+        keys=keys,
     )
 
 

@@ -1,16 +1,15 @@
-"""JSON, YAML and JSON Schema for the processes that read and write them (`text.`, `json.`, `encoding.`, `utils.`).
+"""JSON and YAML for the processes that read and write them (`text.`, `json.`, `encoding.`, `utils.`).
 
-Functions here raise `ValueError` with a short reason; the caller adds its process name. Libraries: json-repair, PyYAML,
-jsonschema, each imported on first use.
+Functions here raise `ValueError` with a short reason; the caller adds its process name. Libraries: json-repair and
+PyYAML, each imported on first use.
 
 What is Yao's and not Python's: encoded JSON is compact with `<`, `>`, `&` escaped; YAML follows Go's yaml.v3 (`yes` and
-`on` are strings, dates become RFC 3339 strings, one document is read); schema patterns are Go's regular expressions.
+`on` are strings, dates become RFC 3339 strings, one document is read).
 """
 
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bindings.services import Json
@@ -316,82 +315,3 @@ def _key(key: Any) -> str:
     if isinstance(key, str):
         return key
     return json.dumps(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
-
-
-def schema_problem(schema: Json) -> str | None:
-    """Says what is wrong with a JSON Schema (an object, or JSON text), or None when it is a good one."""
-    try:
-        _validator(schema)
-    except ValueError as error:
-        return f"invalid JSON Schema: {error}"
-    return None
-
-
-def validation_problem(value: Json, schema: Json) -> str | None:
-    """Says where a value breaks a JSON Schema, or None when it fits. References are never fetched."""
-    from referencing.exceptions import Unresolvable
-
-    from bindings.patterns import PatternError
-
-    try:
-        validator = _validator(schema)
-        errors = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
-    except Unresolvable as error:
-        return f"invalid JSON Schema: cannot resolve {error.ref}"
-    except (ValueError, PatternError) as error:
-        return f"invalid JSON Schema: {error}"
-    if not errors:
-        return None
-    return "validation failed: " + "; ".join(f"{_place(error.absolute_path)}: {error.message}" for error in errors)
-
-
-def _place(path: Any) -> str:
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".") or "value"
-
-
-def _validator(schema: Json) -> Any:
-    if isinstance(schema, (str, bytes)):
-        schema = decode_json(schema if isinstance(schema, str) else schema.decode())
-    if type(schema) not in (dict, bool):
-        raise ValueError("a schema is an object, true or false")
-    return _compiled(json.dumps(schema))
-
-
-@lru_cache(maxsize=256)
-def _compiled(schema_text: str) -> Any:
-    """The validator of a schema; checking the schema takes far longer than checking a value."""
-    import jsonschema
-    from jsonschema.validators import extend, validator_for
-    from referencing import Registry
-
-    schema = json.loads(schema_text)
-    base: Any = validator_for(schema, default=jsonschema.Draft202012Validator)
-    try:
-        base.check_schema(schema, format_checker=jsonschema.FormatChecker(formats=()))
-    except jsonschema.SchemaError as error:
-        raise ValueError(f"{_place(error.absolute_path)}: {error.message}") from error
-    keywords = {"pattern": _pattern, "patternProperties": _pattern_properties}
-    extended: Any = extend  # untyped
-    return extended(base, keywords)(schema, registry=Registry())
-
-
-def _pattern(validator: Any, pattern: str, value: Json, schema: Any) -> Iterator[Any]:
-    from jsonschema import ValidationError
-
-    from bindings.patterns import search
-
-    if isinstance(value, str) and not search(pattern, value):
-        yield ValidationError(f"{json.dumps(value)} does not match {json.dumps(pattern)}")
-
-
-def _pattern_properties(validator: Any, patterns: dict[str, Any], value: Json, schema: Any) -> Iterator[Any]:
-    from bindings.patterns import search
-
-    if isinstance(value, dict):
-        for pattern, subschema in patterns.items():
-            for key, item in value.items():
-                if search(pattern, key):
-                    yield from validator.descend(item, subschema, path=key, schema_path=pattern)

@@ -143,12 +143,22 @@ def _answer(
                     if answer.next_request is None:
                         yield answer
                         return
-                    request = answer.next_request
+                    request = _redirected(request, answer.next_request)
                 finally:
                     answer.close()
             raise _NoAnswerError(f"stopped after {MAX_REDIRECTS} redirects")
     except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
         raise _NoAnswerError(str(error) or type(error).__name__) from error
+
+
+def _redirected(first: httpx.Request, following: httpx.Request) -> httpx.Request:
+    """The request to which a redirect leads: without what authenticates at the host that gave the redirect, when it
+    leads to another origin."""
+    before, after = first.url, following.url
+    if (before.scheme, before.host, before.port) != (after.scheme, after.host, after.port):
+        for name in SECRET_HEADERS:
+            following.headers.pop(name, None)
+    return following
 
 
 def _check(given: Arguments, call: HostCall, url: str) -> None:

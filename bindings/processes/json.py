@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from bindings.processes import formats
+from bindings.processes import formats, schemas
 from bindings.processes.arguments import Arguments, host_functions
 from bindings.services import HostCall, Json
 
@@ -15,7 +15,7 @@ def _parse(given: Arguments, call: HostCall) -> Json:
 
 
 def _validate(given: Arguments, call: HostCall) -> Json:
-    return formats.validation_problem(given.any(1), given.any(2))
+    return schemas.validation_problem(given.any(1), given.any(2))
 
 
 FUNCTIONS = host_functions(
@@ -26,6 +26,6 @@ FUNCTIONS = host_functions(
         "Parse": _parse,
         "Repair": lambda given, call: formats.repair_text(given.string(1)),
         "Validate": _validate,
-        "ValidateSchema": lambda given, call: formats.schema_problem(given.any(1)),
+        "ValidateSchema": lambda given, call: schemas.schema_problem(given.any(1)),
     },
 )

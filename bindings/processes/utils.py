@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
-from bindings.processes import formats, records, tokens, urls
+from bindings.processes import records, schemas, tokens, urls
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display, sprintf
 from bindings.services import HostCall, Json, ProcessError
@@ -165,12 +165,12 @@ def validate_rules(given: Arguments, call: HostCall) -> Json:
 
 def validate_schema(given: Arguments, call: HostCall) -> Json:
     """`jsonschema.ValidateSchema(schema)`: null, or what is wrong."""
-    return formats.schema_problem(given.any(1))
+    return schemas.schema_problem(given.any(1))
 
 
 def validate_value(given: Arguments, call: HostCall) -> Json:
     """`jsonschema.Validate(schema, value)`: null, or what is wrong. `json.Validate` has them the other way round."""
-    return formats.validation_problem(given.any(2), given.any(1))
+    return schemas.validation_problem(given.any(2), given.any(1))
 
 
 def return_values(given: Arguments, call: HostCall) -> Json:

@@ -1,16 +1,22 @@
 """The variables of prompts, replaced when a call is made (facts of the runtime, "Prompts").
 
-`$SYS.*` is the time, `$ENV.NAME` an environment variable, `$CTX.NAME` a field of the context or a scalar of its
-metadata. Missing ones become nothing, unknown `$SYS` names stay. `{{ $CTX.NAME }}` is taken for `$CTX.NAME`, which the
-documents print.
+`$SYS.*` is the time, `$ENV.NAME` an environment variable that the application's `.env` names, and `$CTX.NAME` a field
+of the context or a scalar of its metadata. Missing ones become nothing, unknown `$SYS` names stay. `{{ $CTX.NAME }}` is
+taken for `$CTX.NAME`, which the documents print.
+
+What a prompt says goes to a model, which may tell anybody. So a prompt gets no secret, and no variable of the machine
+that nobody meant for it: both are errors.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from runner.errors import BrokenError
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
@@ -30,14 +36,42 @@ _TIMES = {
 }
 
 
+class PromptVariables(Value):
+    """The environment variables that prompts may use."""
+
+    named: Mapping[str, str] = {}
+    """Those in the application's `.env`, by name."""
+    environment: Mapping[str, str] = {}
+    """All others that are set."""
+    clean: Callable[[str], str] = str
+    """Takes secrets out of a text."""
+
+    def value(self, name: str, agent: str) -> str:
+        """What `$ENV.NAME` stands for in the prompts of an agent; nothing for a variable that is not set. Raises
+        BrokenError for one that prompts may not use."""
+        value = self.named.get(name, "")
+        if self.clean(value) != value or self.clean(self.environment.get(name, "")) != self.environment.get(name, ""):
+            raise BrokenError(
+                f"Cannot use the prompts of {agent}: $ENV.{name} is a secret, and prompts are sent to a model",
+                "Take it out of the prompts; keys belong into connectors, and into the env of MCP servers",
+            )
+        if name not in self.named and self.environment.get(name):
+            raise BrokenError(
+                f"Cannot use the prompts of {agent}: $ENV.{name} is set, but the application's .env does not name it",
+                f"Add the line {name}= to .env: the value of the environment wins over the one in the file",
+            )
+        return value
+
+
 def fill(
     prompts: Iterable[Mapping[str, Any]],
     assistant: Assistant,
     context: Mapping[str, Any],
-    variables: Mapping[str, str],
+    variables: PromptVariables,
     now: datetime,
 ) -> list[dict[str, Any]]:
-    """Prompts as messages, their variables replaced."""
+    """Prompts as messages, their variables replaced. Raises BrokenError for an environment variable that they may not
+    use."""
     fields = _context_fields(assistant, context)
 
     def value(match: re.Match[str]) -> str:
@@ -47,7 +81,7 @@ def fill(
                 return str(now.tzname() or "UTC")
             return now.strftime(_TIMES[name]) if name in _TIMES else match[0]
         if kind == "ENV":
-            return variables.get(name, "")
+            return variables.value(name, assistant.id)
         return fields.get(name, fields.get(name.upper(), ""))
 
     return [{**prompt, "content": re.sub(_VARIABLE, value, prompt["content"])} for prompt in prompts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant, Assistants
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
+    from runner.agents.prompts import PromptVariables
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
     from scripttest import FunctionPool, Returned
@@ -49,7 +50,7 @@ class Runtime:
         connectors: Connectors,
         functions: FunctionPool,
         servers: Servers,
-        variables: Mapping[str, str],
+        variables: PromptVariables,
         now: Callable[[], datetime],
         recording: Recording | None = None,
     ) -> None:
@@ -59,6 +60,7 @@ class Runtime:
         self.functions = functions
         self.servers = servers
         self.variables = variables
+        """What prompts may use of the environment."""
         self._now = now
         self._recording = recording
         self._boxes: dict[str, ToolBox] = {}

@@ -22,6 +22,7 @@ from runner.connectors.timing import CaseTime
 from scripttest import FunctionPool
 
 if TYPE_CHECKING:
+    from runner.agents.prompts import PromptVariables
     from runner.connectors.recording import Recording
 
 T = TypeVar("T")
@@ -40,6 +41,7 @@ class AgentService:
         host: HostProcesses,
         context: Mapping[str, Any],
         variables: Mapping[str, str],
+        prompt_variables: PromptVariables,
         command: list[str],
         workers: int,
         connector: str,
@@ -51,7 +53,8 @@ class AgentService:
         Args:
             host: answers the processes that are no business of agents.
             context: the fields of the run's context.
-            variables: the environment, with the application's `.env`.
+            variables: the environment with the application's `.env`, and with keys, for connectors and MCP servers.
+            prompt_variables: what prompts may use of them.
             command: command line of a worker.
             workers: how many hooks may run at the same time.
             connector: for helper agents that have none.
@@ -70,7 +73,7 @@ class AgentService:
             Connectors(application.root, variables),
             FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers),
             Servers(application.root, variables, self._processes.call_tool),
-            variables,
+            prompt_variables,
             lambda: datetime.now().astimezone(),
             recording,
         )

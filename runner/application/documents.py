@@ -14,6 +14,10 @@ from runner.security.files import read_text
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
+ALIASED = 1_000_000
+"""Values that the aliases of a YAML file may stand for together,"""
+ALIASED_BY_CHARACTER = 10
+"""and how many more for each character of the file."""
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that can begin nothing, is here; "
     "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
@@ -84,7 +88,8 @@ def in_words(error: Any) -> str:
 
 @cache
 def yaml_loader() -> Any:
-    """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts.
+    """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts. What aliases stand for may
+    not be much more than what is written.
 
     It raises `yaml.YAMLError`, and RecursionError for what is nested too deeply: its nodes are made in Python, since
     what makes them in C crashes then.
@@ -100,6 +105,26 @@ def yaml_loader() -> Any:
         def __init__(self, stream: Any) -> None:
             base.__init__(self, stream)
             Composer.__init__(self)
+            self._values = self._aliased = 0
+            self._sizes: dict[yaml.Node, int] = {}
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event: Any = self.peek_event()
+            before = self._values
+            node: Any = Composer.compose_node(self, parent, index)
+            if not isinstance(event, yaml.AliasEvent):
+                self._values += 1
+                if event.anchor is not None:
+                    self._sizes[node] = self._values - before
+                return node
+            size = self._sizes.get(node, 0)
+            self._values += size
+            self._aliased += size
+            place: Any = event.start_mark
+            if not size or self._aliased > ALIASED + ALIASED_BY_CHARACTER * place.index:
+                why = "its aliases stand for too many values" if size else "an alias stands for what it is a part of"
+                raise yaml.composer.ComposerError(None, None, why, place)
+            return node
 
     tag = "tag:yaml.org,2002:"
     resolve_like_yao(Loader)

@@ -11,7 +11,7 @@ from scripttest import RefusedFileError
 
 
 def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
-    """Name → value for every name in `<root>/.env`; the process's own value wins over the file's. Raises
+    """Name → value for every name in `<root>/.env`; the value among `variables` wins over the file's. Raises
     ConfigurationError for a file that is refused, such as a link out of the application."""
     try:
         lines = read_text(root / ".env", "replace").splitlines()

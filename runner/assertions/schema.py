@@ -17,13 +17,16 @@ _INVALID = "invalid JSON Schema"
 
 
 async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
-    """The output fits the schema; a text fits it as a text, or as the JSON that it holds."""
-    from bindings.processes.formats import validation_problem
+    """The output fits the schema; a text fits it as a text, or as the JSON that it holds. Both come from anybody, and
+    may take seconds: meanwhile the run goes on, and the case can be stopped."""
+    from asyncio import to_thread
+
+    from bindings.processes.schemas import validation_problem
 
     schema, output = assertion.value, evidence.output
-    wrong = validation_problem(output, schema)
+    wrong = await to_thread(validation_problem, output, schema)
     if wrong and isinstance(output, str) and (inside := json_of(output)) is not None:
-        wrong = validation_problem(inside, schema)
+        wrong = await to_thread(validation_problem, inside, schema)
     if wrong and wrong.startswith(_INVALID):
         raise NotEvaluated(wrong)
     reasons = (wrong or "").removeprefix("validation failed: ")
@@ -38,7 +41,7 @@ def problem(assertion: Assertion) -> str | None:
         return '"json_schema" needs "value": a JSON Schema, which is an object'
     if is_plain(assertion.value):
         return None
-    from bindings.processes.formats import schema_problem
+    from bindings.processes.schemas import schema_problem
 
     wrong = schema_problem(assertion.value)
     return f'"json_schema": {wrong}' if wrong else None

@@ -153,6 +153,13 @@ def folder(text: str, where: str) -> str:
     return text
 
 
+def revision(text: str, where: str) -> str:
+    """A revision of the repository, which is not empty."""
+    if not text:
+        raise ConfigurationError(f"Cannot use {where}: it is empty", "Name a revision, such as origin/main")
+    return text
+
+
 def shard(text: str, where: str) -> Shard:
     """One of several parts, such as `2/4`."""
     from runner.cli.shard import read_shard

@@ -5,7 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.cli.flags import FlagTable, amount, count, duration, flag, folder, hosts, one_of, percent, shard, share
+from runner.cli.flags import (
+    FlagTable,
+    amount,
+    count,
+    duration,
+    flag,
+    folder,
+    hosts,
+    one_of,
+    percent,
+    revision,
+    shard,
+    share,
+)
 from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -64,6 +77,9 @@ class RunOptions(FlagTable):
     """Whether the warnings of a result fail it."""
     lenient: bool = flag("Unknown fields in case files are warnings.", kind="switch")
     allow_net: tuple[str, ...] = flag("Hosts scripts may reach: host or host:port; * is every public one.", kind="optional", metavar="HOST", read=hosts)
+    require_trust: bool = flag("Refuse connectors, prompts and hooks that are not as yao-test.trust approves them.", kind="switch")
+    trust_from: str | None = flag("The same with the yao-test.trust of another revision, such as origin/main.", metavar="REF", read=revision)
+    """A revision of the repository."""
     update_snapshots: bool = flag("Store snapshots anew, and remove obsolete ones.", kind="switch")
     dry_run: bool = flag("List the tests and cases and run nothing.", kind="switch")
     fail_fast: bool = flag("Stop at the first failure.", kind="switch")

@@ -26,6 +26,7 @@ import httpx
 
 from bindings.processes.http import trusted_authorities
 from runner.connectors.proxies import Proxies
+from runner.security.keys import Credential
 
 BODY_LIMIT = 64 << 20
 """Bytes of the largest body that is read."""
@@ -107,7 +108,8 @@ class Response:
 
 
 class Routes(httpx.AsyncBaseTransport):
-    """Sends requests the way that the proxy variables say: directly, or through a proxy.
+    """Sends requests the way that the proxy variables say: directly, or through a proxy. Here, and nowhere before, a
+    request gets the credential of its extension `credential`, if it goes to the origin of that.
 
     Args:
         trusted: gives what certificates are checked with; asked at the first address with TLS
@@ -120,6 +122,9 @@ class Routes(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """See httpx. Raises ConfigurationError when the proxy cannot be used."""
+        credential: Credential | None = request.extensions.get("credential")
+        if credential is not None:
+            request = _with_headers(request, credential.headers_for(str(request.url)))
         scheme = request.url.scheme
         proxy = self._proxies.find(scheme, request.url.netloc.decode("ascii"))
         if (scheme, proxy) not in self._transports:
@@ -164,7 +169,12 @@ class HttpClient:
 
     @asynccontextmanager
     async def post(
-        self, url: str, headers: Mapping[str, str], body: bytes, read_seconds: float = READ_SECONDS
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        read_seconds: float = READ_SECONDS,
+        credential: Credential | None = None,
     ) -> AsyncIterator[Response]:
         """Sends a POST; `async with` gives the answer, and raises HttpError. Leaving early closes the connection.
 
@@ -173,14 +183,16 @@ class HttpClient:
             headers: Beside `Host` and `Content-Length`.
             body: What is sent.
             read_seconds: How long the other side may be silent.
+            credential: What is sent to its own origin only.
         """
         host = urlsplit(url).netloc.rpartition("@")[2]
         timeouts = {"connect": self._connect_seconds, "read": read_seconds}
+        extensions = {"timeout": timeouts, "credential": credential}
         fields = [(name.encode(), value.encode()) for name, value in headers.items()]
         routes = self._free.pop() if self._free else Routes(self._proxies, self._trusted)
         try:
             with errors_of(host):
-                request = httpx.Request("POST", url, headers=fields, content=body, extensions={"timeout": timeouts})
+                request = httpx.Request("POST", url, headers=fields, content=body, extensions=extensions)
                 response = await routes.handle_async_request(request)
             try:
                 yield Response(host, response, self._limit)
@@ -198,6 +210,15 @@ class HttpClient:
         """Closes idle connections."""
         for routes in self._free:
             await routes.aclose()
+
+
+def _with_headers(request: httpx.Request, headers: Mapping[str, str]) -> httpx.Request:
+    """Another request: whoever follows a redirect copies the headers of the one that it knows."""
+    sent = httpx.Headers(request.headers)
+    sent.update(headers)
+    return httpx.Request(
+        request.method, request.url, headers=sent, stream=request.stream, extensions=request.extensions
+    )
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from runner.connectors.limits import MAX_CONCURRENCY, Limits
 from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
 from runner.connectors.sse import EventReader
 from runner.connectors.timing import Timing
+from runner.security.keys import Credential
 
 _SHORT = 300
 """Characters that an error quotes of what a provider says."""
@@ -82,6 +83,7 @@ class HttpConnector:
         self._client = client
         self._timing = timing
         self._url = self._address(options.get("host") or options.get("proxy") or self.default_host)
+        self._credential = Credential(url=self._url, headers=self._auth())
         client.check(self._url)
         self._host = urlsplit(self._url).netloc.rpartition("@")[2]
         self._limits = Limits(
@@ -105,7 +107,6 @@ class HttpConnector:
         headers = {
             "content-type": "application/json",
             "user-agent": "yao-test",
-            **self._auth(),
             **self.headers(request),
         }
         listener = ResumableListener(request.on_chunk or _nobody)
@@ -207,7 +208,7 @@ class HttpConnector:
         answer = self.answer()
         seconds = float(self.options.get("timeout", READ_SECONDS))
         try:
-            async with self._client.post(self._url, headers, payload, seconds) as response:
+            async with self._client.post(self._url, headers, payload, seconds, self._credential) as response:
                 first_byte.came = True
                 if response.status != 200:
                     raise await self._refusal(response)

@@ -152,7 +152,7 @@ class Recording:
 
     def keep(self, suite: str, case: str) -> None:
         """Takes note that there is a case that does not run this time."""
-        self._note(suite, file_of(case))
+        self._note(suite, file_of(self._redact(case)))
 
     def end(self, suite: str, case: str, status: str) -> None:
         """Takes note that a case has ended with all its runs, and writes what is to be written. Raises OSError."""
@@ -199,7 +199,10 @@ class Recording:
         return suite.replace("/", " ") if suite.startswith("message ") else suite
 
     def _name(self, suite: str, case: str, run: int = 1) -> str:
-        return f"{folder_of(self._label(suite))}/{file_of(case, run)}"
+        return f"{self._folder(suite)}/{file_of(self._redact(case), run)}"
+
+    def _folder(self, suite: str) -> str:
+        return folder_of(self._redact(self._label(suite)))
 
     def _tape(self, origin: Origin) -> _Tape:
         of_case = self._tapes.get((origin.suite, origin.case))
@@ -211,12 +214,12 @@ class Recording:
         return tape
 
     def _open(self, origin: Origin) -> _Tape:
-        self._note(origin.suite, file_of(origin.case, origin.run))
+        self._note(origin.suite, file_of(self._redact(origin.case), origin.run))
         if self.mode == "record":
             return _Tape(None, bool(origin.suite))
         try:
             path = self._place.folder / self._name(origin.suite, origin.case, origin.run)
-            return _Tape(read_recording(path, origin.case), bool(origin.suite))
+            return _Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite))
         except RecordingError as error:
             tape = _Tape(None, bool(origin.suite))
             tape.problem = error
@@ -233,7 +236,7 @@ class Recording:
     def _never_asked(self, suite: str, case: str) -> None:
         """A case has ended that has asked nothing, although it may have a recording."""
         try:
-            recording = read_recording(self._place.folder / self._name(suite, case), case)
+            recording = read_recording(self._place.folder / self._name(suite, case), self._redact(case))
         except RecordingError as error:
             self._note_unused(error.message)
         else:
@@ -252,12 +255,13 @@ class Recording:
                 sweep(path.parent, time.time())
             when = tape.time or datetime.now().astimezone()
             write_recording(
-                path, CaseRecording(suite=self._clean(self._label(suite)), case=case, time=when, calls=calls)
+                path,
+                CaseRecording(suite=self._clean(self._label(suite)), case=self._redact(case), time=when, calls=calls),
             )
 
     def _note(self, suite: str, file: str) -> None:
         if self.mode != "record" and suite:
-            self._seen.setdefault(folder_of(self._label(suite)), set()).add(file)
+            self._seen.setdefault(self._folder(suite), set()).add(file)
 
     def _note_unused(self, text: str) -> None:
         self._unused_count += 1
@@ -310,7 +314,7 @@ class Recording:
     def _nearest(self, tape: _Tape, origin: Origin, asked: Described) -> tuple[str, Described] | None:
         """Where the recorded request stands that has most in common with one, and it: of the case, else of others."""
         own = [(f"its call {number}", call.request) for number, call in enumerate(tape.calls, 1) if call is not None]
-        found = own or list(self._neighbours(folder_of(self._label(origin.suite))))
+        found = own or list(self._neighbours(self._folder(origin.suite)))
         return max(found, key=lambda item: likeness(item[1], asked), default=None)
 
     def _neighbours(self, folder: str) -> Iterator[tuple[str, Described]]:

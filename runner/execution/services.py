@@ -80,17 +80,17 @@ class RunServices:
     def agents(self) -> AgentService:
         """The agents of the run, on a thread of their own."""
         if self._service is None:
+            from runner.agents.prompts import PromptVariables
             from runner.agents.service import AgentService
-            from runner.application.dotenv import named_variables
 
             environment, options = self._environment, self._options
-            variables = {**named_variables(self._application.root, environment.variables), **environment.variables}
-            environment.secrets.add_application(self._application.root, variables)
+            named, variables = self._variables()
             self._service = AgentService(
                 self._application,
                 self.processes,
                 self._context,
                 variables,
+                PromptVariables(named=named, environment=variables, clean=environment.secrets.text),
                 worker_command(self._parts),
                 environment.cpus,
                 options.connector or "",
@@ -122,18 +122,29 @@ class RunServices:
     def _policy(self) -> Policy:
         if self._permitted is None:
             from bindings import Policy, ProcessError
-            from runner.application.dotenv import named_variables
 
-            environment, root = self._environment, self._application.root
             try:
-                named = named_variables(root, environment.variables)
+                named, _ = self._variables()
             except ConfigurationError as error:
                 raise ProcessError(f"{error.message}. {error.hint}", 403) from error
-            environment.secrets.add_application(root, {**named, **environment.variables})
             self._permitted = Policy(
-                allow_net=self._options.allow_net or None, environment=named, keep_secret=environment.secrets.add
+                allow_net=self._options.allow_net or None,
+                environment=named,
+                keep_secret=self._environment.secrets.add,
             )
         return self._permitted
+
+    def _variables(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The variables that the application's `.env` names; and all, keys among them, for those who connect. From here
+        on their secrets are known."""
+        from runner.application.dotenv import named_variables
+
+        environment, root = self._environment, self._application.root
+        given = {**environment.variables, **environment.keys}
+        named = named_variables(root, given)
+        variables = {**named, **given}
+        environment.secrets.add_application(root, variables)
+        return named, variables
 
 
 class TestServices:

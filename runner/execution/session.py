@@ -51,6 +51,10 @@ def run(options: RunOptions, environment: Environment, parts: Path, processes: P
         with Signals(stop):
             started = environment.monotonic()
             application = resolve_application(options, environment.directory)
+            if options.require_trust or options.trust_from:
+                from runner.application.trust import require
+
+                require(application.root, options.trust_from, environment.variables)
             context = build_context(options, environment.directory)
             selection = _selection(options)
             with RunServices(

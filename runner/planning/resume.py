@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from runner.cli.options import RunOptions, absolute
 from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
+from runner.planning.resume_origin import check_application, taken_over
 from runner.results.verdict import Verdict, verdict_in
 from runner.security.files import read_bytes
 from scripttest import Status
@@ -89,6 +90,12 @@ class Retained(Value):
     """Suite id → its results, with the positions that they have in this run."""
     warnings: list[str]
 
+    @property
+    def options(self) -> Record:
+        """The flags that the report was made with."""
+        found: Record = self.saved.start.get("resume", {}).get("options", {})
+        return found
+
     def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
         """Test → how its runs ended that have results; 0 stands for the only one."""
         found: dict[str, dict[int, Status]] = {}
@@ -139,6 +146,8 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
             raise ConfigurationError(f"Cannot resume {saved.path}: it has no whole line", "Say with -i what to run")
         return options
     before = saved.start["resume"]["options"]
+    if options.app is None:
+        check_application(saved.path, before.get("app"), directory)
     defaults = RunOptions(inputs=())
     values: Record = {}
     for key in ("inputs", *COMPARED):
@@ -175,11 +184,12 @@ def take_up(
     done = [source.replace(done=retained.statuses(source.suite.id)) for source in sources]
     count = sum(map(len, retained.results.values()))
     said = f"{count} results of {options.resume} are kept"
+    taken = [f"{options.resume} says what to run: {taken_over(before)}"] if (before := retained.options) else []
     return ResumeState(
         sources=done,
         retained=retained,
         fingerprint=now,
-        warnings=(said, *retained.warnings),
+        warnings=(said, *taken, *retained.warnings),
         resumed_report=file,
     )
 

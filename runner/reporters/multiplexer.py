@@ -20,7 +20,7 @@ class Multiplexer:
 
     def __init__(self, reporters: list[Reporter], secrets: Secrets | None = None) -> None:
         self._secrets = Secrets() if secrets is None else secrets
-        self.execution = Execution()
+        self.execution = Execution(self._secrets.text)
         self._reporters = list(reporters)
         self.untold: list[RunError] = []
         """Errors that came when all reporters were closed."""

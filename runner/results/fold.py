@@ -3,7 +3,7 @@ and the commands on saved reports say of a whole run or suite comes from here.""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.results.events import (
@@ -162,7 +162,9 @@ def status_of(counts: Counts, has_errors: bool) -> RunStatus:
 class Execution:
     """The run so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, clean: Callable[[str], str] = str) -> None:
+        """`clean` takes secrets out of what reporters read beside the events."""
+        self.clean = clean
         self.start: RunStart | None = None
         self.suites: dict[str, Suite] = {}
         self.counts = Counts()

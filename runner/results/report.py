@@ -3,7 +3,7 @@ the run has just ended or was saved in a file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ class Report(Value):
     """Error → what to do about it, where something is known."""
     damage: Sequence[str] = ()
     """Those of the warnings that are about the file which the report was read from."""
+    clean: Callable[[str], str] = str
+    """Takes secrets out of what is read, or asked for, while the report is written; all else is clean."""
     text: str = ""
     """The whole JSONL file that it was read from; empty where it was no such file, or a damaged one."""
 

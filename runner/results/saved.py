@@ -69,7 +69,9 @@ def read(path: Path) -> Report:
             raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
         text, cut = content[:at].decode("utf-8-sig"), True
     report = _Reader(path).read(text, cut)
-    return Report(**plain(fields_of(report))) if _HALF.search(text) else report
+    if not _HALF.search(text):
+        return report
+    return report.replace(**plain({name: value for name, value in fields_of(report).items() if name != "clean"}))
 
 
 class _Reader:

@@ -2,8 +2,8 @@
 
 What counts as secret: environment variables whose names say so (`OPENAI_API_KEY`, `DB_PASSWORD`) or that
 `YAO_TEST_SECRETS` lists, passwords and keys in addresses, what connectors and MCP servers authenticate with, and the
-`Authorization` headers that scripts send. A value is found as it is and as JSON, URLs, base64 and hexadecimal digits
-write it; `***NAME***` takes its place.
+`Authorization` headers that scripts send. A value is found as it is and in the forms of `forms.py`; `***NAME***`
+takes its place.
 
 Values shorter than 6 characters, short numbers and common words are left alone: hiding each "true" or "secret" would
 ruin a report and protect nothing.
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from runner.security.files import read_text
+from runner.security.forms import pattern_of, unwrapped
 from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
@@ -62,19 +63,21 @@ class Secrets:
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
         """Takes the secret ones of environment variables."""
         self._lock = threading.Lock()
-        self._forms: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        """Value → name."""
+        self._patterns: list[tuple[str, str]] = []
+        """Pattern and name, the longest values first; empty until they are needed."""
         self._pattern: re.Pattern[str] | None = None
         self.add_variables(variables or {})
 
     def __bool__(self) -> bool:
-        return bool(self._forms)
+        return bool(self._names)
 
     def add_variables(self, variables: Mapping[str, str]) -> None:
         """Takes the variables that are secret by their names or values."""
-        listed = {name.strip() for name in variables.get(LIST, "").split(",")}
         for name, value in list(variables.items()):
-            if name in listed or (re.search(_NAMES, name) and name not in ("PWD", "OLDPWD")):
-                if not (value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))):
+            if _is_named_secret(name, variables):
+                if not _is_path(value):
                     self.add(name, value)
             elif "://" in value:
                 for part in _of_address(value):
@@ -85,10 +88,10 @@ class Secrets:
         object."""
         for part in dict.fromkeys(_parts(value)):
             if _worth_hiding(part):
-                forms = dict.fromkeys(_forms(part), name)
                 with self._lock:
-                    self._forms = {**forms, **self._forms}
-                    self._pattern = None
+                    if part not in self._names:
+                        self._names = {**self._names, part: name}
+                        self._pattern = None
 
     def add_application(self, root: Path, variables: Mapping[str, str]) -> None:
         """Takes what connectors and MCP servers of an application authenticate with, and its `.env`.
@@ -121,19 +124,14 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """A text without secrets."""
-        if not self._forms:
+        if not self._names:
             return text
-        pattern = self._pattern
-        if pattern is None:
-            with self._lock:
-                longest_first = sorted(self._forms, key=len, reverse=True)
-                pattern = self._pattern = re.compile("|".join(map(re.escape, longest_first)))
-        return pattern.sub(self._hidden, text)
+        return self._in_line(unwrapped(text, self._in_line))
 
     def value(self, value: T) -> T:
         """A JSON value or an event without secrets, also in the names of fields, and without those that a test has
         spread over several lines of its log; the value itself when there are none in it."""
-        if not self._forms:
+        if not self._names:
             return value
         try:
             clean: T = self._clean(value)
@@ -141,8 +139,22 @@ class Secrets:
             clean = json.loads(self.text(json.dumps(value)))
         return clean
 
+    def _in_line(self, text: str) -> str:
+        return self._compiled().sub(self._hidden, text)
+
+    def _compiled(self) -> re.Pattern[str]:
+        """What finds all secrets in all their forms."""
+        pattern = self._pattern
+        if pattern is None:
+            with self._lock:
+                longest_first = sorted(self._names, key=len, reverse=True)
+                self._patterns = [(pattern_of(value), self._names[value]) for value in longest_first]
+                pattern = self._pattern = re.compile("|".join(text for text, _ in self._patterns))
+        return pattern
+
     def _hidden(self, match: re.Match[str]) -> str:
-        return f"***{self._forms[match[0]]}***"
+        name = next((name for pattern, name in self._patterns if re.fullmatch(pattern, match[0])), "SECRET")
+        return f"***{name}***"
 
     def _clean(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -195,8 +207,7 @@ class Secrets:
         whole = "".join(pieces)
         if self.text(whole) == whole:
             return None
-        assert self._pattern is not None
-        hidden = [match.span() for match in self._pattern.finditer(whole)]
+        hidden = [match.span() for match in self._compiled().finditer(whole)]
         clean, start = [], 0
         for piece in pieces:
             end = start + len(piece)
@@ -207,10 +218,6 @@ class Secrets:
             clean.append(text)
             start = end
         return clean
-
-
-PROCESS = Secrets()
-"""Those of this process; for what is read while a report is written, all else is clean already."""
 
 
 class RedactedStream:
@@ -233,6 +240,25 @@ class RedactedStream:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
+
+
+def is_secret(name: str, variables: Mapping[str, str]) -> bool:
+    """Whether one of these variables is secret: by its name, because `YAO_TEST_SECRETS` lists it, or because its value
+    is an address with a password or a key in it."""
+    value = variables[name]
+    if _is_named_secret(name, variables):
+        return _worth_hiding(value) and not _is_path(value)
+    return "://" in value and any(map(_worth_hiding, _of_address(value)))
+
+
+def _is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
+    listed = {item.strip() for item in variables.get(LIST, "").split(",")}
+    return name in listed or (bool(re.search(_NAMES, name)) and name not in ("PWD", "OLDPWD"))
+
+
+def _is_path(value: str) -> bool:
+    """Whether a value names a file or folder that is there, such as the socket of an SSH agent."""
+    return value.startswith(("/", "~")) and os.path.exists(os.path.expanduser(value))
 
 
 def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
@@ -310,35 +336,6 @@ def _unescaped(raw: str) -> str:
         return str(json.loads(f'"{raw}"'))
     except ValueError:
         return raw
-
-
-def _forms(value: str) -> Iterator[str]:
-    """A value and the ways in which it is commonly written."""
-    from urllib.parse import quote, quote_plus
-
-    yield value
-    for ascii_only in (False, True):
-        once = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
-        yield from (once, json.dumps(once)[1:-1])
-    try:
-        data = value.encode()
-    except UnicodeEncodeError:
-        return
-    for quoted in (quote(value, safe=""), quote(value), quote_plus(value)):
-        yield from (quoted, re.sub("%..", lambda match: match[0].lower(), quoted))
-    yield from (data.hex(), data.hex().upper())
-    yield from (form for form in _base64_forms(data) if len(form) > 7)
-
-
-def _base64_forms(data: bytes) -> Iterator[str]:
-    """What stands for the data inside base64 of more than the data: the letters that depend on nothing else."""
-    from base64 import b64encode, urlsafe_b64encode
-
-    for encode in (b64encode, urlsafe_b64encode):
-        for before in range(3):
-            size = before + len(data)
-            text = encode(bytes(before) + data).decode()
-            yield text[(0, 2, 3)[before] : size // 3 * 4 + (0, 1, 2)[size % 3]]
 
 
 def _definitions(root: Path) -> Iterator[Path]:

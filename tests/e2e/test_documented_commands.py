@@ -44,6 +44,7 @@ PLACEHOLDERS = {
 
 NETWORK = {
     "OPENAI_API_KEY=sk-... yao-test -i assistants/travel/tests/first.jsonl -c openai.gpt4": "asks a real model",
+    "yao-test -i assistants --trust-from origin/main": "reads a branch that was fetched",
 }
 """Lines of the command that need a network: they are read by the real reader of the command line."""
 

@@ -205,7 +205,7 @@ def test_runs_of_a_case_are_replayed_one_by_one(recorded: Recorded) -> None:
 
 
 def test_no_secret_is_in_a_recording(recorded: Recorded) -> None:
-    recorded.app.write({"/assistants/demo/prompts.yml": "- { role: system, content: 'key $ENV.MODEL_KEY' }"})
+    recorded.app.write({"/assistants/demo/prompts.yml": f"- {{ role: system, content: 'key {KEY}' }}"})
     recorded.run(*EVERYTHING, "--record", "rec")
 
     assert [name for name, text in recorded.files.items() if KEY in text] == []

@@ -16,6 +16,7 @@ from runner.agents.assistant import Assistants
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
+from runner.agents.prompts import PromptVariables
 from runner.agents.runtime import Runtime
 from runner.application.application import Application
 from runner.application.context import build_context
@@ -69,7 +70,7 @@ def run_here(
             Connectors(files.root, {}),
             FunctionPool(files.root, [], processes, SCRIPT_GLOBALS, 1),
             Servers(files.root, {}, processes.call_tool),
-            {},
+            PromptVariables(),
             datetime.now,
         )
         agents.helpers = Helpers(runtime, "")

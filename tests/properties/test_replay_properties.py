@@ -36,6 +36,7 @@ from runner.results.model import (
 from runner.results.replay import events_of
 from runner.results.report import load
 from runner.results.result_json import result_line, result_of
+from runner.security.secrets import Secrets
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame
 from scripttest.values import fields_of
 
@@ -238,7 +239,7 @@ def runs(draw: Callable[[st.SearchStrategy[Any]], Any]) -> tuple[tuple[Suite, ..
 
 
 def console_of(options: RunOptions, out: io.StringIO) -> ConsoleReporter:
-    environment = Environment(directory=Path("/app"), variables={}, stdout=out, stderr=out, cpus=1)
+    environment = Environment(directory=Path("/app"), variables={}, stdout=out, stderr=out, cpus=1, secrets=Secrets())
     return ConsoleReporter(options, environment, lambda text: print(text, end="", file=out))
 
 

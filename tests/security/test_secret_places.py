@@ -69,7 +69,11 @@ class Leaking(Application):
 @pytest.fixture(scope="module")
 def told(shared_app: MakeApplication) -> Iterator[dict[str, str]]:
     """What every way out showed."""
-    cases = [{"id": "a", "input": f"say {KEY}"}, {"id": "b", "input": "x", "assert": {"type": "equals", "value": 1}}]
+    cases: list[dict[str, Any]] = [
+        {"id": "a", "input": f"say {KEY}"},
+        {"id": "b", "input": "x", "assert": {"type": "equals", "value": 1}},
+        {"id": f"with {VARIABLE}", "input": "x"},
+    ]
     server_file = {
         "transport": "stdio",
         "command": sys.executable,
@@ -113,7 +117,7 @@ def _all_told(app: Application) -> dict[str, str]:
     saved = str(home / "saved.json")
     take("a recorded run", app.run("-i", cases, "--record", "tapes", "-o", saved, "-v", "-v"))
     found["a saved report"] = Path(saved).read_text()
-    found["recordings"] = "".join(f"{path.name}\n{path.read_text()}" for path in (app.root / "tapes").rglob("*.json"))
+    found["recordings"] = "".join(f"{path}\n{path.read_text()}" for path in (app.root / "tapes").rglob("*.json"))
     take("a replayed run", app.run("-i", cases, "--replay", "tapes", "-o", str(home / "again.jsonl"), "-v"))
     app.write({"/assistants/demo/prompts.yml": "- { role: system, content: Something else. }"})
     take("a missed recording", app.run("-i", cases, "--replay", "tapes", "-v"))

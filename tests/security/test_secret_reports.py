@@ -109,7 +109,7 @@ def told(shared_app: MakeApplication, server: ModelServer) -> dict[str, str]:
                 {"type": "openai", "options": {"host": f"{address}/refuse", "model": "m", "key": IN_FILE, "retries": 0}}
             ),
             "/assistants/demo/package.yao": json.dumps({"connector": "variable"}),
-            "/assistants/demo/prompts.yml": "- { role: system, content: 'Be brief. $ENV.MODEL_API_KEY' }",
+            "/assistants/demo/prompts.yml": f"- {{ role: system, content: 'Be brief. {IN_VARIABLE}' }}",
             "/assistants/demo/src/index.ts": hooks,
             "/assistants/demo/tests/cases.jsonl": lines(*cases),
             "leaks_test.ts": SCRIPTS.replace("SERVER", address),

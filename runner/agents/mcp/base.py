@@ -109,7 +109,7 @@ def validate(arguments: Item, schema: Item, what: str, lenient: bool = False) ->
     Args:
         lenient: let everything pass when the schema itself cannot be used
     """
-    from bindings.processes.formats import validation_problem
+    from bindings.processes.schemas import validation_problem
 
     problem = validation_problem(arguments, schema)
     if problem is not None and not (lenient and problem.startswith("invalid JSON Schema")):

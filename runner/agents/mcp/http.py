@@ -16,6 +16,7 @@ import httpx
 from bindings.processes.http import trusted_authorities
 from runner.connectors.http import AnswerTooLarge, HttpError, Response, Routes, errors_of
 from runner.connectors.proxies import Proxies
+from runner.security.keys import Credential
 
 FAILED = -32050
 """Code of the JSON-RPC errors that are made here."""
@@ -27,34 +28,38 @@ Failed = Callable[[int | str | None, str, bool], None]
 """Hears of a request that failed: its id, why, and whether that is because the server does not know the session."""
 
 
-def client(headers: Mapping[str, str], variables: Mapping[str, str], longest: int, failed: Failed) -> httpx.AsyncClient:
+def client(
+    credential: Credential | None, variables: Mapping[str, str], longest: int, failed: Failed
+) -> httpx.AsyncClient:
     """The client to give to the SDK.
 
     Args:
-        headers: sent with each request
+        credential: sent with each request to its origin
         variables: the environment, with the proxies
         longest: bytes of the largest answer, and of the longest line in a stream of events
         failed: hears of failures
     """
     routes = Routes(Proxies.from_variables(variables), trusted_authorities)
     return httpx.AsyncClient(
-        headers={"accept-encoding": "identity", **headers},
+        headers={"accept-encoding": "identity"},
         timeout=httpx.Timeout(SECONDS, read=None),
-        transport=_Answering(routes, longest, failed),
+        transport=_Answering(routes, credential, longest, failed),
     )
 
 
 class _Answering(httpx.AsyncBaseTransport):
     """Answers every POST."""
 
-    def __init__(self, routes: Routes, longest: int, failed: Failed) -> None:
+    def __init__(self, routes: Routes, credential: Credential | None, longest: int, failed: Failed) -> None:
         self._routes = routes
+        self._credential = credential
         self._longest = longest
         self._failed = failed
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         host = request.url.netloc.decode("ascii")
         id = _request_id(request)
+        request.extensions["credential"] = self._credential
         try:
             with errors_of(host):
                 response = await self._routes.handle_async_request(request)

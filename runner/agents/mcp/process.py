@@ -199,7 +199,7 @@ def _plain(schema: Item) -> Item:
 
 
 def _check_schema(path: Path, schema: Item) -> None:
-    from bindings.processes.formats import schema_problem
+    from bindings.processes.schemas import schema_problem
 
     problem = schema_problem(_plain(schema))
     if problem is not None:

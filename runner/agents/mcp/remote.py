@@ -46,6 +46,7 @@ from pydantic import AnyUrl, ValidationError
 from runner.agents.mcp.http import client, reason
 from runner.connectors.http import HttpError
 from runner.errors import ConfigurationError
+from runner.security.keys import Credential
 
 CLOSE_SECONDS = 6.0
 """Time for a connection to end by itself; longer than the guard of a process takes."""
@@ -348,9 +349,11 @@ def opener(transport: str, definition: dict[str, Any], file: Path, root: Path, v
     if definition.get("endpoint"):
         url = f"{url.rstrip('/')}/{str(definition['endpoint']).lstrip('/')}"
     token = definition.get("authorization_token")
-    headers = {"authorization": token if " " in token else f"Bearer {token}"} if isinstance(token, str) else {}
+    credential = None
+    if isinstance(token, str):
+        credential = Credential(url=url, headers={"authorization": token if " " in token else f"Bearer {token}"})
     connect = _sse if transport == "sse" else _http
-    return lambda ending: connect(ending, url, headers, variables)
+    return lambda ending: connect(ending, url, credential, variables)
 
 
 @asynccontextmanager
@@ -378,10 +381,10 @@ async def _stdio(
 
 @asynccontextmanager
 async def _http(
-    ending: _Ending, url: str, headers: Mapping[str, str], variables: Mapping[str, str]
+    ending: _Ending, url: str, credential: Credential | None, variables: Mapping[str, str]
 ) -> AsyncIterator[Streams]:
     async with (
-        client(headers, variables, LONGEST_LINE, ending.request_failed) as http,
+        client(credential, variables, LONGEST_LINE, ending.request_failed) as http,
         streamable_http_client(url, http_client=http) as (received, sent, _),
     ):
         yield received, sent
@@ -389,14 +392,14 @@ async def _http(
 
 @asynccontextmanager
 async def _sse(
-    ending: _Ending, url: str, headers: Mapping[str, str], variables: Mapping[str, str]
+    ending: _Ending, url: str, credential: Credential | None, variables: Mapping[str, str]
 ) -> AsyncIterator[Streams]:
     def failed(id: int | str | None, why: str, session_ended: bool) -> None:
         ending.reason = ending.reason or why  # answers come another way, which brings none to this request
         ending.came.set()
 
     def make_client(*_: Any, **__: Any) -> Any:
-        return client(headers, variables, LONGEST_LINE, failed)
+        return client(credential, variables, LONGEST_LINE, failed)
 
     async with sse_client(url, httpx_client_factory=make_client) as streams:
         yield streams

@@ -95,6 +95,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         warnings=warnings,
         summary=summary,
         root=reports[0].root,
+        clean=reports[0].clean,
         hints={error: hint for report in reports for error, hint in report.hints.items()},
         damage=[warning for report in reports for warning in report.damage],
     ), said

@@ -18,7 +18,9 @@ from runner.results.report import Report, load
 def read_report(environment: Environment, path: str, quiet: bool = False) -> Report:
     """A saved report; its warnings go to standard error, with `quiet` only what is wrong with the file. Raises
     ConfigurationError."""
-    report = load(absolute(path, environment.directory)).replace(root=_root(environment.directory))
+    report = load(absolute(path, environment.directory)).replace(
+        root=_root(environment.directory), clean=environment.secrets.text
+    )
     for warning in report.damage if quiet else report.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     return report

@@ -16,7 +16,6 @@ from runner.reporters.files.json_report import custom_report, json_document, jso
 from runner.results.report import Record, Report
 from runner.results.value_texts import cut
 from runner.results.verdict import verdict_in
-from runner.security.secrets import PROCESS
 from scripttest import Status
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class AgentReporter(DocumentReporter):
         if answer in (None, "", {}, []):
             raise ReportError("it answered nothing")
         text = answer if isinstance(answer, str) else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
-        return PROCESS.text(text)
+        return report.clean(text)
 
     def _save(self, report: Report) -> Path | None:
         """Saves the results beside the document."""

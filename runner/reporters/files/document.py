@@ -62,6 +62,7 @@ class Collector:
             summary=end_record(run),
             root=run.root,
             hints=hints,
+            clean=run.clean,
         )
 
     def _take(self) -> None:

@@ -45,7 +45,7 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
     """Name and text of each block; the names begin with `prefix`."""
     places = {suite["id"]: place for place, suite in enumerate(report.suites)}
     commands = [command_of(suite_of(suite), _flags(suite, report.start)) for suite in report.suites]
-    frames = Frames(report.root)
+    frames = Frames(report.root, report.clean)
     rows: list[Record] = []
     starts: list[int] = []
     taken: dict[str, int] = {}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from runner.security.files import read_bytes, read_named
-from runner.security.secrets import PROCESS
 
 Record = dict[str, Any]
 
@@ -24,9 +23,11 @@ WIDEST = 300
 class Frames:
     """Reads each file once."""
 
-    def __init__(self, root: str) -> None:
-        """`root` is the folder from which places are named, and below which they are; empty when it is not known."""
+    def __init__(self, root: str, clean: Callable[[str], str]) -> None:
+        """`root` is the folder from which places are named, and below which they are; empty when it is not known.
+        `clean` takes secrets out of a text."""
         self._root = Path(root) if root else None
+        self._clean = clean
         self._files: dict[str, list[str]] = {}
 
     def of(self, record: Record) -> dict[str, Record]:
@@ -48,7 +49,7 @@ class Frames:
 
     def _lines(self, file: str) -> list[str]:
         if file not in self._files:
-            self._files[file] = _read((self._root or Path()) / file, self._root)
+            self._files[file] = self._clean(_read((self._root or Path()) / file, self._root)).splitlines()
         return self._files[file]
 
 
@@ -61,11 +62,11 @@ def _locations(record: Record) -> Iterator[str]:
         yield from _locations(step)
 
 
-def _read(path: Path, root: Path | None) -> list[str]:
+def _read(path: Path, root: Path | None) -> str:
     try:
         if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > LARGEST:
-            return []
+            return ""
         content = read_bytes(path) if root is None else read_named(path, root)
-        return PROCESS.text(content.decode(errors="replace")).splitlines()
+        return content.decode(errors="replace")
     except OSError:
-        return []
+        return ""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging import outcome
 
-from bindings.processes.formats import schema_problem
+from bindings.processes.schemas import schema_problem
 from runner.assertions.plain_schema import DIALECT, is_plain
 
 SCHEMA = {

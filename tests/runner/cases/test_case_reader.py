@@ -305,7 +305,7 @@ BAD_YAML = {
     ),
     "a cycle": (
         "- id: A\n  metadata: &m\n    m: *m\n",
-        "a.yaml:1:3: it holds what JSON cannot: Circular reference detected",
+        "a.yaml:3:8: broken YAML: an alias stands for what it is a part of",
     ),
     "unknown tag": ("- id: !x A\n", "a.yaml:1:7: broken YAML: could not determine a constructor for the tag '!x'"),
 }

@@ -18,6 +18,7 @@ from runner.assertions.model import Assertion
 from runner.cases.json_schema import case_schema, file_schema
 from runner.cli.commands.schema import schema
 from runner.environment import Environment
+from runner.security.secrets import Secrets
 
 HI = {"id": "A", "input": "Hi"}
 ACCEPTED: dict[str, dict[str, Any]] = {
@@ -207,7 +208,9 @@ def test_editors_are_told_of_the_fields_that_decide_the_mode(field: str) -> None
 
 def test_the_command_prints_the_schema_or_writes_it(tmp_path: Path) -> None:
     output = io.StringIO()
-    environment = Environment(directory=tmp_path, variables={}, stdout=output, stderr=io.StringIO(), cpus=1)
+    environment = Environment(
+        directory=tmp_path, variables={}, stdout=output, stderr=io.StringIO(), cpus=1, secrets=Secrets()
+    )
     CliRunner().invoke(schema, [], obj=environment, standalone_mode=False, catch_exceptions=False)
     assert json.loads(output.getvalue()) == file_schema()
     arguments = ["case", "-o", "out/case.json"]

@@ -15,6 +15,7 @@ from runner.execution.stopping import Stop
 from runner.reporters.multiplexer import Multiplexer
 from runner.results.events import Event, RunEnd, RunError, RunStart
 from runner.results.fold import Execution
+from runner.security.secrets import Secrets
 from scripttest import HostError
 
 START = RunStart(started_at="2026-01-01T00:00:00Z", version="1", suites=(), environment={})
@@ -42,7 +43,9 @@ def test_an_error_is_named_for_what_it_was(error: BaseException, message: str) -
 
 def guarded(stop: Stop, sent: list[RunError], with_traceback: bool = False) -> tuple[Guarded, io.StringIO]:
     stderr = io.StringIO()
-    environment = Environment(directory=Path("/"), variables={}, stdout=io.StringIO(), stderr=stderr, cpus=1)
+    environment = Environment(
+        directory=Path("/"), variables={}, stdout=io.StringIO(), stderr=stderr, cpus=1, secrets=Secrets()
+    )
     return Guarded(sent.append, stop, environment, with_traceback), stderr
 
 

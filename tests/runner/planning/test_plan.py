@@ -20,6 +20,7 @@ from runner.execution.services import RunServices
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunPlan, make_plan
 from runner.planning.selection import Selection
+from runner.security.secrets import Secrets
 
 CASES = "assistants/demo/tests/cases.jsonl"
 FILES = {
@@ -36,7 +37,7 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
     assert values is not None
     options = options_from(values)
     stream = io.StringIO()
-    environment = Environment(directory=root, variables={}, stdout=stream, stderr=stream, cpus=2)
+    environment = Environment(directory=root, variables={}, stdout=stream, stderr=stream, cpus=2, secrets=Secrets())
     application = resolve_application(options, root)
     context = build_context(options, root)
     selection = Selection(options.run) if options.run else None

@@ -25,6 +25,7 @@ from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart
 from runner.results.model import CaseResult, Suite, SuiteKind
 from runner.results.replay import events_of
 from runner.results.saved import read
+from runner.security.secrets import Secrets
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
 
 SCRIPTS = Suite(
@@ -71,7 +72,9 @@ class Written:
         self, folder: Path, *results: model.TestResult, runs: int = 1, strict: bool = False, **flags: Any
     ) -> None:
         stdout, github = io.StringIO(), io.StringIO()
-        environment = Environment(directory=Path("/app"), variables={}, stdout=stdout, stderr=stdout, cpus=1)
+        environment = Environment(
+            directory=Path("/app"), variables={}, stdout=stdout, stderr=stdout, cpus=1, secrets=Secrets()
+        )
         self._folder = folder
         files = [folder / f"r.{end}" for end in ("jsonl", "json", "md", "html", "xml", "ctrf.json", "txt")]
         stream = Multiplexer(

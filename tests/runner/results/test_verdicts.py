@@ -17,6 +17,7 @@ from runner.results.report import Report
 from runner.results.stability_json import attempt_of
 from runner.results.summary import counts_of, usage_of
 from runner.results.verdict import Verdict, verdict_in, verdict_of
+from runner.security.secrets import Secrets
 
 Record = dict[str, Any]
 SUITE = {"id": "a.jsonl", "kind": "agent_test", "label": "a.jsonl", "file": "a.jsonl", "agent": "a", "connector": ""}
@@ -96,7 +97,7 @@ def test_merge_says_what_broke(tmp_path: Path) -> None:
     written.write(report(result("a", "passed"), BROKEN))
     written.close()
     out = io.StringIO()
-    environment = Environment(directory=tmp_path, variables={}, stdout=out, stderr=out, cpus=1)
+    environment = Environment(directory=tmp_path, variables={}, stdout=out, stderr=out, cpus=1, secrets=Secrets())
     merge.main(["one.jsonl", "-o", "all.json"], obj=environment, standalone_mode=False)
     assert out.getvalue().endswith("1 passed, 0 failed, 0 skipped, 1 errors in 1 part\n")
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
+import textwrap
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -80,7 +83,12 @@ def test_short_values_and_common_words_are_left_alone(value: str) -> None:
     assert not secrets
 
 
-FORMS = {
+def wrapped(text: str, width: int) -> list[str]:
+    """Base64 in lines."""
+    return textwrap.wrap(base64.b64encode(text.encode()).decode(), width)
+
+
+FORMS: dict[str, Callable[[str], str]] = {
     "as it is": lambda text: text,
     "in JSON": lambda text: json.dumps(text)[1:-1],
     "in JSON without escapes": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
@@ -96,6 +104,20 @@ FORMS = {
     "base64 of user and password": lambda text: base64.b64encode(f"me:{text}".encode()).decode(),
     "base64 of user and password, shifted": lambda text: base64.b64encode(f"m:{text}&more".encode()).decode(),
     "base64 for URLs": lambda text: base64.urlsafe_b64encode(f"x{text}".encode()).decode(),
+    "in a component of JavaScript": lambda text: quote(text, safe="!'()*~"),
+    "in an address of JavaScript": lambda text: quote(text, safe=";,/?:@&=+$#!'()*"),
+    "in a URL in a URL": lambda text: quote(quote(text, safe=""), safe=""),
+    "in HTML": lambda text: html.escape(text),
+    "in HTML, by numbers": lambda text: "".join(c if c.isalnum() and c.isascii() else f"&#{ord(c)};" for c in text),
+    "in XML, by numbers": lambda text: "".join(c if c.isalnum() and c.isascii() else f"&#x{ord(c):02X};" for c in text),
+    "in JSON of Go": lambda text: re.sub("[&<>]", lambda m: f"\\u{ord(m[0]):04x}", json.dumps(text)[1:-1]),
+    "in JSON of PHP": lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),
+    "in JSON, all by numbers": lambda text: "".join(
+        c if c.isalnum() and c.isascii() else f"\\u{ord(c):04X}" for c in text
+    ),
+    "in Markdown": lambda text: re.sub(r"([-+_*\\])", r"\\\1", text),
+    "in Python": lambda text: ascii(text)[1:-1],
+    "in JSON in HTML": lambda text: html.escape(json.dumps(text)),
 }
 
 
@@ -106,6 +128,32 @@ def test_a_secret_is_found_in_its_common_forms(form: str, value: str) -> None:
     clean = Secrets({"MY_KEY": value}).text(f"<{written}>")
     assert "***MY_KEY***" in clean
     assert written[len(written) // 2 - 4 : len(written) // 2 + 4] not in clean
+
+
+WRAPPED: dict[str, Callable[[str], str]] = {
+    "base64 in lines of MIME": lambda text: base64.encodebytes((f"head {'.' * 60} {text} " * 3).encode()).decode(),
+    "base64 in lines of PEM, indented": lambda text: "\n    ".join(wrapped(f"a{text}bc" * 9, 64)),
+    "base64 in lines with returns": lambda text: "\r\n".join(wrapped(f"ab{text}bc" * 9, 64)),
+    "base64 in lines, in JSON": lambda text: json.dumps("\n".join(wrapped(f"{text}bc" * 9, 76))),
+    "hexadecimal in lines": lambda text: "\n".join(textwrap.wrap(f"{'-' * 40}{text}".encode().hex(), 60)),
+}
+
+
+@pytest.mark.parametrize("value", [KEY, ODD], ids=["a key", "an odd value"])
+@pytest.mark.parametrize("form", WRAPPED)
+def test_a_secret_is_found_in_what_goes_on_over_several_lines(form: str, value: str) -> None:
+    written = WRAPPED[form](value)
+    clean = Secrets({"MY_KEY": value}).text(f"<{written}>")
+    assert "***MY_KEY***" in clean
+    left = re.sub(r"\\r|\\n|\s", "", clean)
+    shifted = [base64.b64encode(bytes(shift) + value.encode()).decode()[4:-4] for shift in range(3)]
+    assert [text for text in (*shifted, value.encode().hex()) if text in left] == []
+    assert any(text in re.sub(r"\\r|\\n|\s", "", written) for text in (*shifted, value.encode().hex()))
+
+
+def test_text_in_lines_that_holds_no_secret_stays_as_it_is() -> None:
+    text = "\n".join(["a" * 76, "b" * 76, "words and words", "c" * 40, json.dumps("d" * 50 + "\n" + "e" * 50)])
+    assert Secrets({"MY_KEY": KEY}).text(text) == text
 
 
 PARTS = {

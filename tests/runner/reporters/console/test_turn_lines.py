@@ -17,6 +17,7 @@ from runner.reporters.rerun_command import flags_of
 from runner.results import events, model
 from runner.results.fold import Execution
 from runner.results.model import SuiteKind
+from runner.security.secrets import Secrets
 
 THREE = """\
 ═══════════════════════════════════════════════════════════════════════════════
@@ -192,7 +193,9 @@ def console(options: RunOptions, suites: tuple[model.Suite, ...], *results: mode
     """What the console prints of a run with these results, all of the first suite."""
     stdout = io.StringIO()
     reporter = ConsoleReporter(
-        options, Environment(directory=Path("/app"), variables={}, stdout=stdout, stderr=stdout, cpus=1), stdout.write
+        options,
+        Environment(directory=Path("/app"), variables={}, stdout=stdout, stderr=stdout, cpus=1, secrets=Secrets()),
+        stdout.write,
     )
     run = Execution()
     stream: list[events.Event] = [

@@ -1,0 +1,195 @@
+"""Approval of the files that decide where keys go: their digests, in a file that is reviewed like code.
+
+`yao-test.trust` has a line for each file, sorted by path: `<sha256>  <path>`, as `sha256sum` writes them.
+
+| what is trusted | where |
+|---|---|
+| connectors, MCP servers and their mappings | `connectors/`, `mcps/`, and `mcps/` of agents |
+| what applies to all agents | `agent/`, `app.yao`, `package.json`, `tsconfig.json` |
+| agents: connector, prompts, replies | below `assistants/`, but for `tests/` |
+| all scripts but tests (`*_test.ts`) | everywhere but in `node_modules/`, `data/`, `types/` |
+| the variables of the application | `.env`: names, and values that are no secrets; a new key is no change |
+
+A link is what it leads to, as text: where it points, not what is there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from runner.application.dotenv import named_variables
+from runner.errors import ConfigurationError
+from runner.security.secrets import is_secret
+from scripttest.values import Value
+
+FILE = "yao-test.trust"
+FOLDERS = ("agent", "assistants", "connectors", "mcps", "scripts")
+"""Folders of which every file is trusted."""
+_CODE = re.compile(r"\.[cm]?[jt]sx?\Z")
+_TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
+_SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|package\.json|tsconfig.*\.json")
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+_REVISION = re.compile(r"[A-Za-z0-9_][\w./@^~-]*", re.ASCII)
+_HEAD = "# Files that decide where keys go, as they were approved. Written by yao-test trust; review each change.\n"
+
+Digests = Mapping[str, str]
+"""Path below the application → SHA-256, hexadecimal."""
+
+
+class Difference(Value):
+    """What is not as it was approved."""
+
+    path: str
+    kind: str
+    """`changed`, `new` or `missing`."""
+
+    def __str__(self) -> str:
+        return f"{self.path} ({self.kind})"
+
+
+def digests_of(root: Path) -> Digests:
+    """Those of the files that are there now. Raises ConfigurationError for one that cannot be read."""
+    found: dict[str, str] = {}
+    for path in _files(root):
+        name = path.relative_to(root).as_posix()
+        if not name.isprintable():
+            raise ConfigurationError(f"Cannot approve {name!r}: its name holds a control character", "Rename it")
+        try:
+            content = b"link to " + os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+        except OSError as error:
+            raise ConfigurationError(f"Cannot read {path}: {error.strerror}") from error
+        found[name] = sha256(content).hexdigest()
+    if (root / ".env").exists():
+        found[".env"] = sha256(_settings(root).encode()).hexdigest()
+    return found
+
+
+def _files(root: Path) -> Iterator[Path]:
+    of_cases: list[Path] = []
+    for parent, folders, files in os.walk(root):
+        folder = Path(parent)
+        below = folder.relative_to(root).parts
+        folders[:] = [name for name in folders if not _is_left_out(below, name)]
+        if "tests" in folders and (folder / "package.yao").is_file() and not _holds_agents(folder / "tests"):
+            of_cases.append(folder / "tests")
+        yield from (folder / name for name in folders if (folder / name).is_symlink())
+        is_plain = not any(folder.is_relative_to(one) for one in of_cases)
+        yield from (folder / name for name in files if _is_trusted(below, name, is_plain))
+
+
+def _is_left_out(below: tuple[str, ...], name: str) -> bool:
+    """Whether nothing in a folder is trusted. What the command would find in spite of its name is."""
+    if not below:
+        return name in ("data", "node_modules", "types") or name.startswith(".")
+    if below[0] in ("agent", "connectors", "mcps") or "mcps" in below:
+        return False
+    return name in (".git", "node_modules", "__snapshots__")
+
+
+def _holds_agents(folder: Path) -> bool:
+    return any(folder.rglob("package.yao"))
+
+
+def _is_trusted(below: tuple[str, ...], name: str, is_plain: bool) -> bool:
+    """Whether a file decides where keys go; `is_plain`: it is not in a folder of cases."""
+    if _TESTS.search(name):
+        return False
+    if _CODE.search(name) or ".mcp." in name or ".conn." in name:
+        return True
+    return is_plain and below[0] in FOLDERS if below else bool(_SETTINGS.fullmatch(name))
+
+
+def _settings(root: Path) -> str:
+    """The variables of `.env`, without the values of secrets."""
+    named = named_variables(root, {})
+    shown = {name: "***" if is_secret(name, named) else value for name, value in named.items()}
+    return "".join(f"{name}={shown[name]}\n" for name in sorted(shown))
+
+
+def written(digests: Digests) -> str:
+    """The text of a trust file."""
+    return _HEAD + "".join(f"{digests[path]}  {path}\n" for path in sorted(digests))
+
+
+def read(text: str, where: str) -> Digests:
+    """The digests in a trust file. Raises ConfigurationError with the place of a line that cannot be read."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = _LINE.fullmatch(line)
+        if match is None or match[2] in found:
+            raise ConfigurationError(
+                f"Cannot read {where}:{number}: a line must be a SHA-256, two blanks and a path, each path once",
+                "Write it anew with yao-test trust, and review what changes",
+            )
+        found[match[2]] = match[1]
+    return found
+
+
+def differences(approved: Digests, now: Digests) -> list[Difference]:
+    """What is not as it was approved, by path."""
+    found = []
+    for path in sorted({*approved, *now}):
+        if approved.get(path) != now.get(path):
+            kind = "new" if path not in approved else "missing" if path not in now else "changed"
+            found.append(Difference(path=path, kind=kind))
+    return found
+
+
+def require(root: Path, revision: str | None, variables: Mapping[str, str]) -> None:
+    """Raises ConfigurationError when a file is not as it was approved.
+
+    Args:
+        root: the application.
+        revision: where the trust file is taken from, such as `origin/main`; None for the one that is there.
+        variables: the environment, in which Git is looked for.
+    """
+    where = FILE if revision is None else f"{FILE} of {revision}"
+    text = _here(root) if revision is None else _of_revision(root, revision, variables)
+    found = differences(read(text, where), digests_of(root))
+    if found:
+        raise ConfigurationError(
+            f"Cannot run: not as approved in {where}: {', '.join(map(str, found))}",
+            f"Review what has changed; then approve it with yao-test trust, and commit {FILE}",
+        )
+
+
+def _here(root: Path) -> str:
+    try:
+        return (root / FILE).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ConfigurationError(
+            f"Cannot read {root / FILE}: {why}", "Review connectors and prompts, then write it with yao-test trust"
+        ) from error
+
+
+def _of_revision(root: Path, revision: str, variables: Mapping[str, str]) -> str:
+    """The trust file in another revision of the repository. Runs Git; blocks."""
+    import subprocess
+
+    if not _REVISION.fullmatch(revision) or ".." in revision:
+        raise ConfigurationError(
+            f'Cannot read --trust-from "{revision}": it must be a branch, a tag or a commit', "Such as origin/main"
+        )
+    command = ["git", "--no-replace-objects", "cat-file", "blob", f"{revision}:./{FILE}"]
+    environment = {name: variables[name] for name in ("PATH", "HOME") if name in variables} | {"LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command, cwd=root, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        text = done.stdout.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"Cannot read {FILE} of {revision}: {error}", "It is read with Git") from error
+    if done.returncode:
+        said = (done.stderr.decode(errors="replace").strip().splitlines() or ["Git has failed"])[-1]
+        raise ConfigurationError(
+            f"Cannot read {FILE} of {revision}: {said}",
+            "The revision must be there (in CI, fetch it first) and hold the file, which yao-test trust writes",
+        )
+    return text

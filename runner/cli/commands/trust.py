@@ -1,0 +1,34 @@
+"""`yao-test trust [FOLDER]`: approves the files of an application that decide where keys go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from runner.application.application import find_root
+from runner.application.trust import FILE, differences, digests_of, read, written
+from runner.cli.commands.flags import Command
+from runner.cli.commands.reports import writing
+from runner.environment import Environment
+
+
+@click.command(
+    "trust",
+    cls=Command,
+    help=f"Writes the digests of connectors, MCP servers, prompts, hooks and .env into {FILE} of an application "
+    "(default: the one here), and says what has changed. With --require-trust a run refuses all other files.",
+)
+@click.argument("folder", required=False, metavar="[FOLDER]")
+@click.pass_obj
+def trust(environment: Environment, folder: str | None) -> int:
+    """Writes the file; the exit code."""
+    root = find_root(Path(environment.directory, folder) if folder else environment.directory)
+    path, now = root / FILE, digests_of(root)
+    before = read(path.read_text("utf-8", "replace"), FILE) if path.is_file() else {}
+    for difference in differences(before, now):
+        environment.stdout.write(f"  {difference.kind:<8}{difference.path}\n")
+    with writing(path):
+        path.write_text(written(now), "utf-8")
+    environment.stdout.write(f"Approved {len(now)} files in {path}\n")
+    return 0

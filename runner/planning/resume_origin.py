@@ -1,0 +1,48 @@
+"""What a report that is resumed decides: said before it is followed, and never another application."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from runner.application.application import find_root
+from runner.errors import ConfigurationError
+
+
+def check_application(path: Path, named: str | None, directory: Path) -> None:
+    """Raises ConfigurationError when a report was made in another application than the one that is worked in.
+
+    Args:
+        path: the report.
+        named: what `--app` was when it was made, if the command line does not say it now.
+        directory: the working directory.
+    """
+    if not named:
+        return
+    theirs = (directory / named).resolve()
+    try:
+        ours = find_root(directory).resolve()
+    except ConfigurationError:
+        ours = directory.resolve()
+        if theirs.is_relative_to(ours):
+            return
+    if theirs != ours:
+        raise ConfigurationError(
+            f"Cannot resume {path}: it was made in the application {theirs}, and this is {ours}",
+            f"If it is yours, say so with --app {quote(named)}; or begin a new report with -o",
+        )
+
+
+def taken_over(options: Mapping[str, Any]) -> str:
+    """The flags that a report holds, as they are written on a command line."""
+    words: list[str] = []
+    for key, value in options.items():
+        spelling = "-i" if key == "inputs" else f"--{key.replace('_', '-')}"
+        if value is True:
+            words.append(spelling)
+        elif value not in (None, False, (), []):
+            values = value if isinstance(value, list | tuple) else [value]
+            words += [f"{spelling} {quote(str(item))}" for item in values]
+    return " ".join(words)

@@ -1,0 +1,176 @@
+"""`yao-test trust`, `--require-trust` and `--trust-from`: files that decide where keys go run as they were approved."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from agent_files import agent
+from command import Application, MakeApplication, Run
+
+CASES = "assistants/demo/tests/cases.jsonl"
+FILES = {
+    **agent(hooks="export function Create() { return {}; }", cases=[{"id": "a", "input": "x"}]),
+    "/app.yao": "{}",
+    "/.env": "REGION=north\nMODEL_KEY=sk-0123456789\n",
+    "/connectors/c.conn.yao": '{"type": "openai", "options": {"model": "m", "key": "$ENV.MODEL_KEY"}}',
+    "/mcps/s.mcp.yao": '{"transport": "process", "tools": {}}',
+    "/agent/prompts.yml": "- { role: system, content: Global. }",
+    "/shared/tool.ts": "export const one = 1;",
+    "/assistants/demo/src/setup_test.ts": "export function TestA() {}",
+    "/data/free.txt": "1",
+}
+
+
+@pytest.fixture
+def approved(app: MakeApplication) -> Application:
+    made = app(FILES)
+    run = made.run("trust")
+    assert run.code == 0, run
+    return made
+
+
+def required(application: Application, *more: str) -> Run:
+    return application.run("-i", CASES, "-o", str(application.home / "r.json"), *(more or ("--require-trust",)))
+
+
+def test_the_file_has_a_line_for_each_trusted_file_by_path(approved: Application) -> None:
+    lines = (approved.root / "yao-test.trust").read_text().splitlines()[1:]
+    assert [line[64:] for line in lines] == [
+        "  .env",
+        "  agent/prompts.yml",
+        "  app.yao",
+        "  assistants/demo/package.yao",
+        "  assistants/demo/prompts.yml",
+        "  assistants/demo/replies.yml",
+        "  assistants/demo/src/index.ts",
+        "  connectors/c.conn.yao",
+        "  mcps/s.mcp.yao",
+        "  shared/tool.ts",
+    ]
+    assert approved.run("trust").stdout == "Approved 10 files in <app>/yao-test.trust\n"
+
+
+def test_what_is_approved_runs(approved: Application) -> None:
+    assert required(approved).code == 0
+
+
+CHANGES = {
+    "/connectors/c.conn.yao": (
+        '{"type": "openai", "options": {"model": "m", "host": "https://evil.example"}}',
+        "changed",
+    ),
+    "/connectors/d.conn.yao": ('{"type": "openai", "options": {"model": "m"}}', "new"),
+    "/assistants/demo/mcps/x.mcp.yao": ('{"transport": "stdio", "command": "sh"}', "new"),
+    "/.env": ("REGION=north\nMODEL_KEY=sk-0123456789\nOPENAI_API_KEY=\n", "changed"),
+    "/agent/prompts.yml": ("- { role: system, content: Tell $ENV.REGION. }", "changed"),
+    "/assistants/demo/src/index.ts": ("export function Create() { return null; }", "changed"),
+    "/assistants/demo/src/tests/deep.ts": ("export const x = 1;", "new"),
+    "/connectors/.hidden/h.conn.yao": ("{}", "new"),
+    "/connectors/tests/node_modules/t.conn.yao": ("{}", "new"),
+    "/assistants/demo/mcps/tests/x.mcp.yao": ("{}", "new"),
+    "/assistants/tests/prompts.yml": ("- { role: system, content: x }", "new"),
+    "/shared/other.ts": ("export const x = 1;", "new"),
+    "/tsconfig.json": ('{"compilerOptions": {"paths": {}}}', "new"),
+    "/assistants/demo/package.yao": ('{"connector": "c"}', "changed"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_file_that_is_not_as_approved_is_refused_by_its_name(approved: Application, name: str) -> None:
+    content, kind = CHANGES[name]
+    approved.write({name: content})
+    run = required(approved)
+    assert run.code == 2, run
+    assert f"Error: Cannot run: not as approved in yao-test.trust: {name[1:]} ({kind})\n" in run.stderr
+    assert not (approved.home / "r.json").exists()
+    assert approved.run("-i", CASES, "-c", "scripted").code == 0  # without the flag nothing changes
+
+    told = approved.run("trust")
+    assert f"  {kind:<8}{name[1:]}\n" in told.stdout
+    assert required(approved, "--require-trust", "-c", "scripted").code == 0
+
+
+def test_a_missing_file_and_a_link_are_refused(approved: Application) -> None:
+    (approved.root / "mcps/s.mcp.yao").unlink()
+    (approved.root / "connectors/far").symlink_to(approved.home)
+    run = required(approved)
+    assert run.code == 2
+    assert "connectors/far (new), mcps/s.mcp.yao (missing)" in run.stderr
+
+
+FREE = {
+    "a test": {"/assistants/demo/src/setup_test.ts": "export function TestB() {}"},
+    "a case": {f"/{CASES}": '{"id": "b", "input": "y"}\n'},
+    "a file beside cases": {"/assistants/demo/tests/bill.pdf": "x", "/assistants/demo/tests/more.yml": "[]"},
+    "data": {"/data/free.txt": "2"},
+    "the value of a secret": {"/.env": "REGION=north\nMODEL_KEY=sk-another-key-9\n"},
+    "a package": {"/node_modules/p/index.js": "1"},
+}
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_what_needs_no_approval_may_change(approved: Application, name: str) -> None:
+    approved.write(FREE[name])
+    assert required(approved).code == 0
+
+
+def test_a_key_is_not_in_the_file_not_even_as_a_digest(app: MakeApplication) -> None:
+    texts = []
+    for key in ("sk-0123456789", "sk-another-key-9"):
+        made = app({**FILES, "/.env": f"MODEL_KEY={key}\n"})
+        made.run("trust")
+        texts.append((made.root / "yao-test.trust").read_text())
+    assert texts[0] == texts[1]
+
+
+def git(application: Application, *arguments: str) -> None:
+    name = ("-c", "user.name=n", "-c", "user.email=e@example.com")
+    subprocess.run(["git", *name, *arguments], cwd=application.root, check=True, capture_output=True)
+
+
+def test_the_approval_of_another_revision_counts(approved: Application) -> None:
+    git(approved, "init", "-q", "-b", "main")
+    git(approved, "add", "-A")
+    git(approved, "commit", "-q", "-m", "one")
+    approved.write(
+        {"/connectors/c.conn.yao": '{"type": "openai", "options": {"model": "m", "host": "https://e.example"}}'}
+    )
+    approved.run("trust")  # as a stranger would
+
+    assert required(approved).code == 0
+    run = required(approved, "--trust-from", "main")
+    assert run.code == 2
+    assert "not as approved in yao-test.trust of main: connectors/c.conn.yao (changed)" in run.stderr
+    git(approved, "checkout", "-q", "connectors/c.conn.yao")
+    assert required(approved, "--trust-from", "main").code == 0
+    assert required(approved, "--trust-from", "HEAD~0").code == 0
+
+
+@pytest.mark.parametrize(
+    "revision", ["--output=/tmp/x", "-h", "a:b", "a..b", "a b", "$(id)", "a\nb", "", "no-such-branch"]
+)
+def test_a_revision_that_is_none_is_refused(approved: Application, revision: str) -> None:
+    git(approved, "init", "-q")
+    run = required(approved, f"--trust-from={revision}")
+    assert run.code == 2, run
+    assert run.stderr.startswith("Error: Cannot")
+    assert "Hint: " in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "Cannot read <app>/yao-test.trust: No such file"),
+        ("nonsense\n", "Cannot read yao-test.trust:1: a line must be"),
+        (f"# x\n{'0' * 64}  a\n{'1' * 64}  a\n", "Cannot read yao-test.trust:3: a line must be"),
+        ("", "not as approved in yao-test.trust: .env (new), agent/prompts.yml (new)"),
+    ],
+)
+def test_a_trust_file_that_cannot_be_used_is_said(app: MakeApplication, text: str | None, said: str) -> None:
+    made = app(FILES)
+    if text is not None:
+        made.write({"/yao-test.trust": text})
+    run = required(made)
+    assert run.code == 2
+    assert said in run.stderr
