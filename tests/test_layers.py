@@ -63,11 +63,12 @@ FLOORS = {
 ROOMS = {
     # What a module, a test and a result are; compiling, running and explaining them.
     "scripttest": "",
-    "scripttest/compile": "scripttest",
+    "scripttest/walls": "scripttest",
+    "scripttest/compile": "scripttest scripttest/walls",
     "scripttest/shortcuts": "scripttest scripttest/compile",
     "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts",
     "scripttest/workers": "scripttest scripttest/compile scripttest/shortcuts scripttest/diagnostics",
-    "scripttest/realm": "scripttest/shortcuts scripttest/workers",
+    "scripttest/realm": "scripttest/shortcuts scripttest/walls scripttest/workers",
     "scripttest/host": "scripttest scripttest/compile scripttest/diagnostics scripttest/shortcuts scripttest/workers",
     # What a script may call.
     "bindings": "",
@@ -108,7 +109,8 @@ ROOMS = {
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors lazy results values",
-    "scripttest/compile": "boundary compiler esbuild",
+    "scripttest/walls": "confinement",
+    "scripttest/compile": "boundary compiler esbuild reach",
     "scripttest/shortcuts": "bytecode scan slicing",
     "scripttest/diagnostics": "stack",
     "scripttest/workers": "answers functions libraries module_run pool process protocol session worker",
@@ -167,8 +169,15 @@ WORKER_MODULES = [
     "realm/limits",
     "realm/parts",
     "realm/realm",
-    "realm/seccomp",
     "realm/worker",
+    "shortcuts/bytecode",
+    "walls/__init__",
+    "walls/calls",
+    "walls/confinement",
+    "walls/landlock",
+    "walls/seccomp",
+    "walls/system",
+    "realm/interrupt",
     "workers/__init__",
     "workers/protocol",
 ]
@@ -176,6 +185,7 @@ WORKER_MODULES = [
 WORKER_IMPORTS = {
     "__future__",
     "_ctypes",
+    "ctypes",
     "_thread",
     "os",
     "sys",

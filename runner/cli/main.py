@@ -63,10 +63,13 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.planning.resume import with_saved_options
 
             options = with_saved_options(options, environment.directory)
-        processes = None if _only_cases(options.inputs) else start_processes(SCRIPT_PARTS)
+        from runner.planning.inputs import resolve_application
+
+        application = resolve_application(options, environment.directory)
+        processes = None if _only_cases(options.inputs) else start_processes(SCRIPT_PARTS, application.root)
         from runner.execution.session import run
 
-        return run(options, environment, SCRIPT_PARTS, processes)
+        return run(options, environment, application, SCRIPT_PARTS, processes)
     except RunnerError as error:
         return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
     except KeyboardInterrupt as error:

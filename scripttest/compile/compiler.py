@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.esbuild import Packet, Service, ServiceEndedError
+from scripttest.compile.reach import readable
 from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.values import Value
 from scripttest.workers.process import Ending
@@ -255,7 +256,7 @@ class Compiler:
     def _feed(self) -> None:
         while (self._alone or self._queue) and len(self._building) < (1 if self._alone else IN_FLIGHT):
             if self._service is None:
-                self._service = Service()
+                self._service = Service(readable(self._root))
                 self._watcher.watch(self._service.child.stdout, self._answered)
             self._build(_Build([self._alone.pop(0)] if self._alone else self._queue.pop(0), {}, None))
 

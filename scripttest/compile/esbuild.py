@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from scripttest.errors import HostError
+from scripttest.walls.confinement import confine_compiler
 from scripttest.workers.process import Child, spawn
 
 VERSION = "0.28.2"
-ENVIRONMENT = {"PATH": os.defpath, "GOGC": "800"}
+ENVIRONMENT = {"GOGC": "800"}
 """It collects garbage half as often as it would: an eighth less time for some MB more."""
+ADDRESS_SPACE = 4 << 30
+"""Bytes that it may map: it maps 1.3 GB when it has nothing to do."""
 BINARY = Path(__file__).parent / "bin" / "esbuild"
 
 Value = Any
@@ -44,10 +47,20 @@ class Packet:
 class Service:
     """A running esbuild. Reading is left to the caller, who waits for `child.stdout` to have data."""
 
-    def __init__(self) -> None:
-        """Starts it. Raises HostError when the binary is missing or cannot run."""
+    def __init__(self, folders: Sequence[str]) -> None:
+        """Starts it. Raises HostError when the binary is missing or cannot run.
+
+        Args:
+            folders: absolute paths of all that it may read, where the system can close the rest.
+        """
+        program = str(BINARY)
         try:
-            self.child: Child = spawn([str(BINARY), f"--service={VERSION}"], ENVIRONMENT)
+            self.child: Child = spawn(
+                [program, f"--service={VERSION}"],
+                ENVIRONMENT,
+                confine=lambda: confine_compiler(program, folders),
+                address_space=ADDRESS_SPACE,
+            )
         except OSError as error:
             raise HostError(
                 f"Cannot start the TypeScript compiler {BINARY}: {error.strerror}",

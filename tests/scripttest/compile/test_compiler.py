@@ -15,6 +15,7 @@ import pytest
 import scripttest.compile.esbuild as esbuild
 from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.compile.esbuild import Service
+from scripttest.compile.reach import readable
 from scripttest.errors import CompileError, HostError
 
 PATIENCE = 60.0
@@ -78,6 +79,12 @@ def hanging(folder: Path) -> Source:
     return Source(key="hangs", test=file, script=None)
 
 
+@pytest.fixture
+def without_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a shell script take the place of esbuild, which could not start its shell otherwise."""
+    monkeypatch.setattr(esbuild, "confine_compiler", lambda program, folders: None)
+
+
 def program(folder: Path, text: str) -> Path:
     """A program that takes the place of esbuild."""
     path = folder / "esbuild"
@@ -97,7 +104,7 @@ def opened(loop: Loop) -> Iterator[list[Compiler]]:
 def test_an_esbuild_that_is_killed_while_it_builds_is_started_again(
     tmp_path: Path, loop: Loop, opened: list[Compiler]
 ) -> None:
-    service = Service()
+    service = Service(readable(tmp_path))
     compiler = Compiler(tmp_path, loop, service)
     opened.append(compiler)
     sources = sources_in(tmp_path, 40)
@@ -109,7 +116,7 @@ def test_an_esbuild_that_is_killed_while_it_builds_is_started_again(
 def test_an_esbuild_that_ends_between_two_builds_is_started_again(
     tmp_path: Path, loop: Loop, opened: list[Compiler]
 ) -> None:
-    service = Service()
+    service = Service(readable(tmp_path))
     compiler = Compiler(tmp_path, loop, service)
     opened.append(compiler)
     first, second = sources_in(tmp_path, 2)
@@ -145,6 +152,7 @@ def test_a_source_that_is_a_pipe_itself_fails(tmp_path: Path, loop: Loop, opened
     assert loop.run(compiler, [source]) == {"pipe": "The TypeScript compiler did not finish within 0.5s"}
 
 
+@pytest.mark.usefixtures("without_walls")
 @pytest.mark.parametrize(
     ("text", "said", "cause"),
     [
@@ -171,6 +179,7 @@ def test_an_esbuild_that_always_ends_fails_every_source(
     assert {loop.cause(source.key) for source in sources} == {cause}
 
 
+@pytest.mark.usefixtures("without_walls")
 def test_an_esbuild_of_another_version_fails_every_source(
     tmp_path: Path, loop: Loop, opened: list[Compiler], monkeypatch: pytest.MonkeyPatch
 ) -> None:
