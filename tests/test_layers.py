@@ -69,7 +69,8 @@ ROOMS = {
     "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts",
     "scripttest/workers": "scripttest scripttest/compile scripttest/shortcuts scripttest/diagnostics",
     "scripttest/realm": "scripttest/shortcuts scripttest/walls scripttest/workers",
-    "scripttest/host": "scripttest scripttest/compile scripttest/diagnostics scripttest/shortcuts scripttest/workers",
+    "scripttest/host": "scripttest scripttest/walls scripttest/compile scripttest/diagnostics scripttest/shortcuts"
+    " scripttest/workers",
     # What a script may call.
     "bindings": "",
     "bindings/processes": "bindings",
@@ -100,7 +101,8 @@ ROOMS = {
     "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
     " runner/connectors runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
-    "runner/cli/commands": "runner runner/cli runner/application runner/cases runner/reporters runner/results"
+    "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
+    "runner/cli/commands": "runner runner/cli runner/application runner/doctor runner/cases runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
     "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
     "runner/__main__": "runner/cli/main runner/execution",
@@ -109,7 +111,7 @@ ROOMS = {
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors lazy results values",
-    "scripttest/walls": "confinement",
+    "scripttest/walls": "confinement environment machine",
     "scripttest/compile": "boundary compiler esbuild reach",
     "scripttest/shortcuts": "bytecode scan slicing",
     "scripttest/diagnostics": "stack",
@@ -141,6 +143,7 @@ DOORS = {
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",
     "runner/execution": "session stopping",
+    "runner/doctor": "examine findings",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 NOT_YET = {

@@ -64,6 +64,7 @@ class RunOptions(FlagTable):
     """Whether the warnings of a result fail it."""
     lenient: bool = flag("Unknown fields in case files are warnings.", kind="switch")
     allow_net: tuple[str, ...] = flag("Hosts scripts may reach: host or host:port; * is every public one.", kind="optional", metavar="HOST", read=hosts)
+    sandbox: str | None = flag("require: refuse to run unless this machine has every wall that doctor lists.", metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Store snapshots anew, and remove obsolete ones.", kind="switch")
     dry_run: bool = flag("List the tests and cases and run nothing.", kind="switch")
     fail_fast: bool = flag("Stop at the first failure.", kind="switch")

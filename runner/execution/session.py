@@ -22,7 +22,7 @@ from runner.reporters.opening import Console, open_reporters
 from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, Warned
 from runner.version import VERSION
-from scripttest import ScriptHost
+from scripttest import ScriptHost, sandbox_of, system_walls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -225,6 +225,7 @@ class _Session:
                     "user_id": who["user_id"],
                     "team_id": who["team_id"],
                     "locale": plan.context["locale"],
+                    "sandbox": sandbox_of(system_walls()),
                 },
                 total_cases=plan.total_cases,
                 runs=options.runs,
