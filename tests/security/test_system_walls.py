@@ -66,7 +66,9 @@ def test_the_compiler_reads_nothing_outside_of_its_folders(tmp_path: Path, path:
     assert "ermission denied" in walled
 
 
-@pytest.mark.parametrize("arguments", [["--outfile=OUT"], ["--serve=127.0.0.1:0", "--outdir=OUT"]], ids=["write", "listen"])
+@pytest.mark.parametrize(
+    "arguments", [["--outfile=OUT"], ["--serve=127.0.0.1:0", "--outdir=OUT"]], ids=["write", "listen"]
+)
 def test_the_compiler_neither_writes_nor_listens(tmp_path: Path, arguments: list[str]) -> None:
     source, out = tmp_path / "a.ts", tmp_path / "out.js"
     source.write_text("console.log(1)\n")
