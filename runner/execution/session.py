@@ -225,7 +225,7 @@ class _Session:
                     "user_id": who["user_id"],
                     "team_id": who["team_id"],
                     "locale": plan.context["locale"],
-                    "sandbox": sandbox_of(system_walls()),
+                    **sandbox_of(system_walls()),
                 },
                 total_cases=plan.total_cases,
                 runs=options.runs,

@@ -58,7 +58,7 @@ def system_walls() -> tuple[Wall, ...]:
     )
 
 
-def sandbox_of(found: tuple[Wall, ...]) -> str:
-    """In a few words, for the environment of a report: `all walls`, or `without files, limits`."""
+def sandbox_of(found: tuple[Wall, ...]) -> dict[str, str]:
+    """What the environment of a report says, such as `{sandbox: "without files, limits"}`; nothing with all walls."""
     absent = [wall.name for wall in found if wall.missing]
-    return f"without {', '.join(absent)}" if absent else "all walls"
+    return {"sandbox": f"without {', '.join(absent)}"} if absent else {}
