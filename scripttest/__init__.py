@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         Started,
         Status,
     )
+    from scripttest.walls.environment import hide_environment
+    from scripttest.walls.machine import Wall, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.workers.module_run import Module
     from scripttest.workers.worker import Processes, start_processes, worker_command
@@ -67,14 +69,18 @@ __all__ = [
     "StackFrame",
     "Started",
     "Status",
+    "Wall",
     "anywhere",
     "code_frame",
+    "hide_environment",
     "holds_secrets",
     "lazy_names",
     "open_file",
     "parts_below",
     "read_file",
+    "sandbox_of",
     "start_processes",
+    "system_walls",
     "worker_command",
 ]
 
@@ -108,6 +114,8 @@ __getattr__ = lazy_names(
             "Status",
         ),
         "diagnostics.stack": ("code_frame",),
+        "walls.environment": ("hide_environment",),
+        "walls.machine": ("Wall", "sandbox_of", "system_walls"),
         "workers.worker": ("Processes", "start_processes", "worker_command"),
     },
 )

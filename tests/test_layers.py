@@ -63,12 +63,14 @@ FLOORS = {
 ROOMS = {
     # What a module, a test and a result are; compiling, running and explaining them.
     "scripttest": "",
-    "scripttest/compile": "scripttest",
+    "scripttest/walls": "scripttest",
+    "scripttest/compile": "scripttest scripttest/walls",
     "scripttest/shortcuts": "scripttest scripttest/compile",
     "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts",
     "scripttest/workers": "scripttest scripttest/compile scripttest/shortcuts scripttest/diagnostics",
-    "scripttest/realm": "scripttest/shortcuts scripttest/workers",
-    "scripttest/host": "scripttest scripttest/compile scripttest/diagnostics scripttest/shortcuts scripttest/workers",
+    "scripttest/realm": "scripttest/shortcuts scripttest/walls scripttest/workers",
+    "scripttest/host": "scripttest scripttest/walls scripttest/compile scripttest/diagnostics scripttest/shortcuts"
+    " scripttest/workers",
     # What a script may call.
     "bindings": "",
     "bindings/processes": "bindings",
@@ -99,7 +101,8 @@ ROOMS = {
     "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
     " runner/connectors runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
-    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/cases runner/reporters runner/results"
+    "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
+    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/doctor runner/cases runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
     "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
     "runner/__main__": "runner/cli/main runner/execution",
@@ -108,7 +111,8 @@ ROOMS = {
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors files lazy results values",
-    "scripttest/compile": "boundary compiler esbuild",
+    "scripttest/walls": "confinement environment machine",
+    "scripttest/compile": "boundary compiler esbuild reach",
     "scripttest/shortcuts": "__init__ bytecode scan slicing",
     "scripttest/diagnostics": "stack",
     "scripttest/workers": "answers boots functions libraries module_run pool process protocol session worker",
@@ -139,6 +143,7 @@ DOORS = {
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",
     "runner/execution": "session stopping",
+    "runner/doctor": "examine findings",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 NOT_YET = {
@@ -168,8 +173,15 @@ WORKER_MODULES = [
     "realm/limits",
     "realm/parts",
     "realm/realm",
-    "realm/seccomp",
     "realm/worker",
+    "shortcuts/bytecode",
+    "walls/__init__",
+    "walls/calls",
+    "walls/confinement",
+    "walls/landlock",
+    "walls/seccomp",
+    "walls/system",
+    "realm/interrupt",
     "workers/__init__",
     "workers/protocol",
 ]
@@ -177,6 +189,7 @@ WORKER_MODULES = [
 WORKER_IMPORTS = {
     "__future__",
     "_ctypes",
+    "ctypes",
     "_thread",
     "os",
     "sys",

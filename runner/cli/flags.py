@@ -178,7 +178,8 @@ def one_of(*choices: str) -> Callable[[str, str], str]:
     def read(text: str, where: str) -> str:
         if text not in choices:
             *others, last = choices
-            hint = did_you_mean(text, choices) or f"Write {', '.join(others)} or {last}"
+            listed = f"{', '.join(others)} or {last}" if others else last
+            hint = did_you_mean(text, choices) or f"Write {listed}"
             raise ConfigurationError(f'Cannot use {where} "{text}": there is no such choice', hint)
         return text
 

@@ -16,14 +16,18 @@ from runner import exit_codes
 from runner.cli.options import FLAGS, options_from
 from runner.cli.quick import read
 from runner.environment import Environment, from_process
-from runner.errors import RunnerError
+from runner.errors import ConfigurationError, RunnerError
+from scripttest import hide_environment
 
 if TYPE_CHECKING:
     import click
 
+    from runner.cli.options import RunOptions
+
 SCRIPT_PARTS = Path(__file__).resolve().parents[2] / "bindings" / "js"
 COMMANDS = {
     "diff": "runner.cli.commands.diff:diff",
+    "doctor": "runner.cli.commands.doctor:doctor",
     "extract": "runner.cli.commands.extract:extract",
     "merge": "runner.cli.commands.merge:merge",
     "schema": "runner.cli.commands.schema:schema",
@@ -37,6 +41,7 @@ COMMANDS = {
 def main() -> None:
     """Entry point of `yao-test`; ends the process."""
     environment = from_process()
+    hide_environment()
     code = run_command(sys.argv[1:], environment)
     try:
         environment.stdout.flush()
@@ -64,10 +69,14 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.planning.resume import with_saved_options
 
             options = with_saved_options(options, environment.directory)
-        processes = None if _only_cases(options.inputs) else start_processes(SCRIPT_PARTS)
+        _look_at_walls(options, environment)
+        from runner.planning.inputs import resolve_application
+
+        application = resolve_application(options, environment.directory)
+        processes = None if _only_cases(options.inputs) else start_processes(SCRIPT_PARTS, application.root)
         from runner.execution.session import run
 
-        return run(options, environment, SCRIPT_PARTS, processes)
+        return run(options, environment, application, SCRIPT_PARTS, processes)
     except RunnerError as error:
         return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
     except KeyboardInterrupt as error:
@@ -78,6 +87,23 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
         message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
         return _say(environment, message, hint, exit_codes.RUNTIME, verbose)
+
+
+def _look_at_walls(options: RunOptions, environment: Environment) -> None:
+    """Says with --verbose which walls the system lacks; with --sandbox=require, raises ConfigurationError then."""
+    if options.sandbox is None and not options.verbose:
+        return
+    from scripttest import system_walls
+
+    missing = [f"{wall.name}: {wall.missing}" for wall in system_walls() if wall.missing]
+    if missing and options.sandbox is not None:
+        raise ConfigurationError(
+            f"Cannot run with --sandbox=require: this machine lacks {len(missing)} of the walls around scripts\n  "
+            + "\n  ".join(missing),
+            "yao-test doctor lists them all; docs/security.md says what holds without them",
+        )
+    if missing:
+        environment.stderr.write("Note: this machine lacks walls around scripts\n  " + "\n  ".join(missing) + "\n")
 
 
 def _only_cases(inputs: Sequence[str]) -> bool:
@@ -108,7 +134,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         program = f"yao-test {arguments[0]}"
         arguments = arguments[1:]
     elif arguments and not arguments[0].startswith("-"):
-        from runner.errors import ConfigurationError, did_you_mean
+        from runner.errors import did_you_mean
 
         first = arguments[0]
         hint = (
@@ -151,8 +177,8 @@ def click_command() -> click.Command:
         callback=lambda **values: values,
         help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
         epilog="Other commands, each with a --help of its own: types installs the TypeScript declarations into an "
-        "application, schema prints the JSON Schema of case files, trust approves the files that decide where keys go; "
-        "show, extract, diff and merge use saved reports. "
+        "application, schema prints the JSON Schema of case files, trust approves the files that decide where keys go, "
+        "doctor says what is installed and what agents lack; show, extract, diff and merge use saved reports. "
         "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

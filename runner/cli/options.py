@@ -80,6 +80,7 @@ class RunOptions(FlagTable):
     require_trust: bool = flag("Refuse connectors, prompts and hooks that are not as yao-test.trust approves them.", kind="switch")
     trust_from: str | None = flag("The same with the yao-test.trust of another revision, such as origin/main.", metavar="REF", read=revision)
     """A revision of the repository."""
+    sandbox: str | None = flag("require: refuse to run unless this machine has every wall that doctor lists.", metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Store snapshots anew, and remove obsolete ones.", kind="switch")
     dry_run: bool = flag("List the tests and cases and run nothing.", kind="switch")
     fail_fast: bool = flag("Stop at the first failure.", kind="switch")

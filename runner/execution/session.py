@@ -16,19 +16,19 @@ from runner.execution.repetition import Repetition
 from runner.execution.scripts import host_module, run_scripts
 from runner.execution.services import RunServices, TestServices
 from runner.execution.stopping import Signals, Stop, Woken
-from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunPlan, make_plan
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
 from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, Warned
 from runner.version import VERSION
-from scripttest import ScriptHost
+from scripttest import ScriptHost, sandbox_of, system_walls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
+    from runner.application.application import Application
     from runner.cli.options import RunOptions
     from runner.environment import Environment
     from runner.execution.snapshots import SnapshotWatch
@@ -38,7 +38,13 @@ if TYPE_CHECKING:
     from scripttest import HostRecord, Processes
 
 
-def run(options: RunOptions, environment: Environment, parts: Path, processes: Processes | None) -> int:
+def run(
+    options: RunOptions,
+    environment: Environment,
+    application: Application,
+    parts: Path,
+    processes: Processes | None,
+) -> int:
     """Runs what the options name and reports it; the exit code. A signal before anything runs raises KeyboardInterrupt
     with its `code`. Raises ConfigurationError before anything is reported.
 
@@ -50,7 +56,6 @@ def run(options: RunOptions, environment: Environment, parts: Path, processes: P
     try:
         with Signals(stop):
             started = environment.monotonic()
-            application = resolve_application(options, environment.directory)
             if options.require_trust or options.trust_from:
                 from runner.application.trust import require
 
@@ -224,6 +229,7 @@ class _Session:
                     "user_id": who["user_id"],
                     "team_id": who["team_id"],
                     "locale": plan.context["locale"],
+                    **sandbox_of(system_walls()),
                 },
                 total_cases=plan.total_cases,
                 runs=options.runs,

@@ -15,6 +15,7 @@ class Boundary:
 
     def __init__(self, root: Path) -> None:
         """`root` is the application's absolute path."""
+        self.root = root
         self._roots = tuple(dict.fromkeys((str(root), os.path.realpath(root))))
         self._own: set[str] = set()
         self._packages: tuple[str, ...] | None = None
@@ -40,7 +41,7 @@ class Boundary:
             if (parts := parts_below(path, folder)) is not None:
                 return _closed(parts)
         if self._packages is None:
-            self._packages = tuple(_packages_outside(self._roots))
+            self._packages = tuple(packages_outside(self._roots))
         for folder in self._packages:
             if (parts := parts_below(path, folder)) is not None:
                 return _closed(("node_modules", folder.rpartition("/")[2], *parts))
@@ -55,7 +56,7 @@ def _closed(parts: tuple[str, ...]) -> str | None:
     return "it is not open to scripts, since it may hold secrets" if holds_secrets(parts) else None
 
 
-def _packages_outside(roots: tuple[str, ...]) -> Iterator[str]:
+def packages_outside(roots: tuple[str, ...]) -> Iterator[str]:
     """The `node_modules` above an application in its workspace or repository, and the packages to which links in them
     and in its own lead, as `npm link` and package managers make them. Real paths."""
     for root in roots:

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.configuration import FOLDERS, Configuration
 from scripttest.compile.esbuild import Packet, Service, ServiceEndedError
+from scripttest.compile.reach import readable
 from scripttest.compile.sources import read as read_source
 from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
@@ -63,6 +64,8 @@ RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
 _LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
 """Type of an import → esbuild's loader; for all others the extension says it."""
 _CANNOT_IMPORT = "Cannot import: "
+_NOT_LISTED = "Cannot read directory"
+"""What esbuild says of a folder that it may not look into; what it looked for there says more."""
 _REPLACE = "Put a file of the application in its place"
 _MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b"
 _MISSING = (
@@ -270,7 +273,7 @@ class Compiler:
     def _feed(self) -> None:
         while (self._alone or self._queue) and len(self._building) < (1 if self._alone else IN_FLIGHT):
             if self._service is None:
-                self._service = Service()
+                self._service = Service(readable(self._root))
                 self._watcher.watch(self._service.child.stdout, self._answered)
             self._build(_Build([self._alone.pop(0)] if self._alone else self._queue.pop(0), self._boundary, {}, None))
 
@@ -369,6 +372,7 @@ class Compiler:
         return missing
 
     def _error(self, source: Source, messages: list[dict[str, Any]]) -> CompileError:
+        messages = sorted(messages, key=lambda message: message["text"].startswith(_NOT_LISTED))
         found = [self._message(message) for message in messages]
         text, location = found[0]
         hint = None

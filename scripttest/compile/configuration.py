@@ -12,8 +12,10 @@ import stat
 from scripttest.compile.boundary import Boundary
 from scripttest.files import SOURCE_LIMIT, anywhere, check_kind, read_file
 
-_NAMES = ("package.json", "tsconfig.json", "jsconfig.json", ".pnp.cjs", ".pnp.js", ".pnp.data.json")
+CONFIGURATION_FILES = ("package.json", "tsconfig.json", "jsconfig.json", ".pnp.cjs", ".pnp.js", ".pnp.data.json")
 _TEXT = r'"(?:[^"\\\n]|\\.)*"'
+_ENDINGS = (".ts", ".js", ".json", "/index.ts", "/index.js")
+"""What an import may leave out."""
 FOLDERS = r"^[^.]|^\.\.|^\./.*/|^\./[^.]*$"
 """Import paths that may lead to another folder than that of the file in which they are."""
 
@@ -33,10 +35,12 @@ class Configuration:
             folder: absolute path of the folder of the file that imports it.
         """
         if path.startswith((".", "/")):
-            return self._problem_of_target(os.path.normpath(os.path.join(folder, path)))
+            target = os.path.normpath(os.path.join(folder, path))
+            return self._refused_target(target) or self._problem_of_target(target)
         while (parent := os.path.dirname(folder)) != folder:
             packages = f"{folder}/node_modules"
-            if os.path.isdir(packages) and (problem := self._problem_of_target(os.path.join(packages, path))):
+            target = os.path.join(packages, path)
+            if os.path.isdir(packages) and (problem := self._closed(target) or self._problem_of_target(target)):
                 return problem
             folder = parent
         return None
@@ -50,12 +54,26 @@ class Configuration:
             self._known[folder] = above or self._problem_in(folder)
         return self._known[folder]
 
+    def _refused_target(self, target: str) -> str | None:
+        """Why a file outside of the application cannot be imported. The compiler, which may not look there, would say
+        no more than that."""
+        if self._boundary.holds(target):
+            return None
+        plain = re.split("[?#]", target, maxsplit=1)[0]
+        files = (target, plain, *(plain + ending for ending in _ENDINGS))
+        return next((problem for file in files if not os.path.isdir(file) and (problem := self._closed(file))), None)
+
+    def _closed(self, path: str) -> str | None:
+        """Why a file or folder that exists is not open to scripts, for people."""
+        reason = self._boundary.refused(os.path.realpath(path)) if os.path.lexists(path) else None
+        return f"{os.path.relpath(path, self._boundary.root)}: {reason}" if reason else None
+
     def _problem_of_target(self, path: str) -> str | None:
         real = os.path.realpath(path)
         return self.problem(real if os.path.isdir(real) else os.path.dirname(real))
 
     def _problem_in(self, folder: str) -> str | None:
-        for name in _NAMES:
+        for name in CONFIGURATION_FILES:
             if problem := self._problem_of_file(f"{folder}/{name}", set()):
                 return problem
         return None

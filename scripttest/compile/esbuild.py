@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from scripttest.errors import HostError
+from scripttest.walls.confinement import confine_compiler
 from scripttest.workers.process import Child, spawn
 
 VERSION = "0.28.2"
-ENVIRONMENT = {"PATH": os.defpath, "GOGC": "800"}
+ENVIRONMENT = {"GOGC": "800"}
 """It collects garbage half as often as it would: an eighth less time for some MB more."""
-MEMORY = 4 << 30
-"""Bytes of address space. It maps 1.3 GB when it starts, and more than it uses at all times."""
+ADDRESS_SPACE = 4 << 30
+"""Bytes that it may map: it maps 1.3 GB when it has nothing to do."""
 BINARY = Path(__file__).parent / "bin" / "esbuild"
 
 Value = Any
@@ -46,16 +47,25 @@ class Packet:
 class Service:
     """A running esbuild. Reading is left to the caller, who waits for `child.stdout` to have data."""
 
-    def __init__(self) -> None:
-        """Starts it. Raises HostError when the binary is missing or cannot run."""
+    def __init__(self, paths: Sequence[str]) -> None:
+        """Starts it. Raises HostError when the binary is missing or cannot run.
+
+        Args:
+            paths: absolute, of the folders and files that it may read, where the system can close the rest.
+        """
+        program = str(BINARY)
         try:
-            self.child: Child = spawn([str(BINARY), f"--service={VERSION}"], ENVIRONMENT)
+            self.child: Child = spawn(
+                [program, f"--service={VERSION}"],
+                ENVIRONMENT,
+                confine=lambda: confine_compiler(program, paths),
+                address_space=ADDRESS_SPACE,
+            )
         except OSError as error:
             raise HostError(
                 f"Cannot start the TypeScript compiler {BINARY}: {error.strerror}",
                 hint="Install yao-test again: its wheel carries the compiler for this platform",
             ) from error
-        _bound(self.child)
         self._buffer = bytearray()
         self._greeted = False
         self.next_id = 0
@@ -106,17 +116,6 @@ class Service:
                 data = data[os.write(self.child.stdin, data) :]
         except BrokenPipeError:
             return  # noticed when its output ends
-
-
-def _bound(child: Child) -> None:
-    """Bounds its memory, where the system can do that to a process that runs: on Linux."""
-    import resource
-
-    if hasattr(resource, "prlimit"):
-        try:
-            resource.prlimit(child.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
-        except (OSError, ValueError):
-            return  # it has ended, or is bounded more tightly already
 
 
 def _encode(value: Value, out: list[bytes]) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import _thread
 
+from scripttest.realm.interrupt import Interrupts
+from scripttest.shortcuts.bytecode import UnsupportedError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from scripttest.realm.interrupt import Interrupts
     from scripttest.realm.realm import Realm
 
 
@@ -52,9 +54,6 @@ class Alarm:
     def ring(self, expired: str) -> None:
         """Stops work, unless it is over or this was heard before; from any thread. `expired` is the work, a slash, and
         which time it is. Does nothing where the engine is one that cannot be stopped."""
-        from scripttest.realm.interrupt import Interrupts
-        from scripttest.shortcuts.bytecode import UnsupportedError
-
         with self._lock:
             work, _, time = expired.partition("/")
             if work != self._work or int(time) <= self._times:

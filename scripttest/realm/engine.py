@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import _quickjs
 
+from scripttest.shortcuts.bytecode import BytecodeError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,8 +58,6 @@ class Engine:
     def part(self, name: str) -> str:
         """The source of a part; empty when it has been put on `dispatch` as its property `part`."""
         if self._bytecode is not None and self._dispatched is not None:
-            from scripttest.shortcuts.bytecode import BytecodeError
-
             try:
                 code = self._parts.compiled(name, self._bytecode)
                 self._bytecode.define(self._context, self._dispatched, b"part", code)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import resource
 
-from scripttest.realm.seccomp import confine
+from scripttest.walls.confinement import close_files, close_system
 
 MAX_INHERITED = 1024
 """Descriptors up to this one that the process got from its parent, and does not know, are closed."""
@@ -35,11 +35,17 @@ def give_way() -> None:
         return
 
 
+def limit_files() -> None:
+    """No files, TCP, signals to others and abstract sockets, for this thread and those that it starts from now on. What
+    is needed must be loaded. Raises OSError."""
+    close_files()
+
+
 def limit_processes() -> None:
-    """No further processes and threads, no connections, no files but to read. To be called once all threads run. The
-    limit does not hold for root, the filter does."""
+    """No further processes and threads, and no call of the system that scripts do not need. To be called once all
+    threads run. The limit does not hold for root, the filter does. Raises OSError."""
     _lower("RLIMIT_NPROC", 0)
-    confine()
+    close_system()
 
 
 def _lower(name: str, value: int) -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from scripttest.shortcuts import is_off
+import os
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from scripttest.shortcuts.bytecode import Bytecode
+from scripttest.shortcuts import is_off
+from scripttest.shortcuts.bytecode import Bytecode, UnsupportedError
 
 FEW_REALMS = 12
 """A worker that makes no more than these is done before bytecode has paid for itself."""
 
 
 class Parts:
-    """Reads each once."""
+    """Has read them all when it is made: later, a worker can open no file any more."""
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self._read = {name[:-3]: _content(f"{folder}/{name}") for name in os.listdir(folder) if name.endswith(".js")}
         self._texts: dict[str, str] = {}
         self._compiled: dict[str, bytes] = {}
         self._realms = 0
@@ -26,10 +25,9 @@ class Parts:
         """Source of an expression. Raises ValueError for what is no name."""
         text = self._texts.get(name)
         if text is None:
-            if "/" in name:
+            if name not in self._read:
                 raise ValueError(f"{name} is not a part")
-            with open(f"{self._folder}/{name}.js", encoding="utf-8") as file:
-                text = self._texts[name] = file.read()
+            text = self._texts[name] = self._read[name].decode()
         return text
 
     def compiled(self, name: str, bytecode: Bytecode, prefix: str = "") -> bytes:
@@ -43,10 +41,17 @@ class Parts:
         """What runs bytecode in the next realm; None when it is to be made from text."""
         self._realms += 1
         if self._realms == FEW_REALMS and not is_off("bytecode"):
-            from scripttest.shortcuts.bytecode import Bytecode, UnsupportedError
-
             try:
                 self._bytecode = Bytecode()
             except UnsupportedError:
                 self._bytecode = None
         return self._bytecode
+
+
+def _content(path: str) -> bytes:
+    """Of a small file, read in a third of the time that a file object takes."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, os.fstat(descriptor).st_size)
+    finally:
+        os.close(descriptor)

@@ -11,10 +11,11 @@ from __future__ import annotations
 import _thread
 import os
 import sys
+from time import localtime
 
 from scripttest.realm.alarm import Alarm
 from scripttest.realm.engine import EngineError
-from scripttest.realm.limits import MAX_INHERITED, give_way, limit_processes, limit_resources
+from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.parts import Parts
 from scripttest.realm.realm import Realm
 from scripttest.workers.protocol import FrameReader, encode
@@ -42,6 +43,8 @@ def main() -> None:
     limit_resources()
     _thread.stack_size(THREAD_STACK)
     worker = Worker(folder, incoming, outgoing)
+    localtime()  # reads the time zone of this machine, once
+    limit_files()
     _thread.start_new_thread(run, (worker,))
     while heard := os.read(lifeline, CHUNK):
         for expired in heard.decode().split():
@@ -351,5 +354,8 @@ def broken_outcome(reason: str, kind: str, stack: str, noted: list[str]) -> str:
 def _escaped(letter: str) -> str:
     if " " <= letter <= "~" and letter not in '"\\':
         return letter
-    units = letter.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    code = ord(letter)
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import _thread
 import os
+from typing import TYPE_CHECKING
 
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Ending(Value):
@@ -71,8 +76,17 @@ LIFELINE = 3
 """The descriptor on which a child finds its lifeline."""
 
 
-def spawn(argv: list[str], environment: dict[str, str]) -> Child:
-    """Starts a program in a process group of its own, so that Ctrl-C reaches only the parent. Raises OSError."""
+def spawn(
+    argv: list[str], environment: dict[str, str], confine: Callable[[], None] | None = None, address_space: int = 0
+) -> Child:
+    """Starts a program in a session of its own: Ctrl-C reaches only the parent, and it has no terminal. It gets its
+    pipes and no other descriptor. Raises OSError.
+
+    Args:
+        confine: called in the thread that starts the program and then ends; what it takes from that thread, the program
+            does not have either.
+        address_space: bytes that the program may map, where the system can bound that of another process; 0: all.
+    """
     theirs_in, stdin = os.pipe()
     stdout, theirs_out = os.pipe()
     stderr, theirs_err = os.pipe()
@@ -81,8 +95,18 @@ def spawn(argv: list[str], environment: dict[str, str]) -> Child:
     # Moved out of the way first, so that no dup2 below overwrites a descriptor that is still to be copied.
     high = [_above(descriptor, 16) for descriptor in theirs]
     actions = [(os.POSIX_SPAWN_DUP2, descriptor, target) for target, descriptor in enumerate(high)]
+    closed = [(os.POSIX_SPAWN_CLOSE, descriptor) for descriptor in _inherited() if descriptor > LIFELINE]
+
+    def start() -> int:
+        if confine is not None:
+            confine()
+        try:
+            return os.posix_spawn(argv[0], argv, environment, file_actions=[*actions, *closed], setsid=True)
+        except NotImplementedError:  # a system that cannot make a session on the way
+            return os.posix_spawn(argv[0], argv, environment, file_actions=[*actions, *closed], setpgroup=0)
+
     try:
-        pid = os.posix_spawn(argv[0], argv, environment, file_actions=actions, setpgroup=0)
+        pid = start() if confine is None else _in_a_thread(start)
     except OSError:
         for descriptor in (stdin, stdout, stderr, lifeline):
             os.close(descriptor)
@@ -90,7 +114,51 @@ def spawn(argv: list[str], environment: dict[str, str]) -> Child:
     finally:
         for descriptor in {*theirs, *high}:
             os.close(descriptor)
+    if address_space:
+        _bound(pid, address_space)
     return Child(pid=pid, stdin=stdin, stdout=stdout, stderr=stderr, lifeline=lifeline)
+
+
+def _in_a_thread(start: Callable[[], int]) -> int:
+    """Waits for what a thread that ends with it makes of it. Raises OSError."""
+    outcome: list[int | BaseException] = []
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def run() -> None:
+        try:
+            outcome.append(start())
+        except BaseException as error:
+            outcome.append(error)
+        done.release()
+
+    _thread.start_new_thread(run, ())
+    done.acquire()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
+def _inherited() -> list[int]:
+    """The descriptors that this process would hand on to programs that it starts."""
+    found = []
+    for name in os.listdir("/dev/fd"):
+        try:
+            if os.get_inheritable(int(name)):
+                found.append(int(name))
+        except OSError:  # the one of the folder itself, and what another thread has closed
+            continue
+    return found
+
+
+def _bound(pid: int, address_space: int) -> None:
+    import resource
+
+    limit = getattr(resource, "prlimit", None)
+    if limit is not None:
+        _, most = limit(pid, resource.RLIMIT_AS)
+        bound = address_space if most == resource.RLIM_INFINITY else min(address_space, most)
+        limit(pid, resource.RLIMIT_AS, (bound, bound))
 
 
 def _above(descriptor: int, least: int) -> int:

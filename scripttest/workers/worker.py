@@ -15,6 +15,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from scripttest.compile.esbuild import Service
+from scripttest.compile.reach import readable
 from scripttest.errors import HostError
 from scripttest.shortcuts import PLAIN
 from scripttest.values import Value
@@ -65,11 +66,11 @@ class Processes(Value):
         self.worker.child.end()
 
 
-def start_processes(parts: Path) -> Processes:
-    """Starts the compiler and one worker, which takes the script half of the bindings from `parts`. Raises
-    HostError."""
+def start_processes(parts: Path, root: Path) -> Processes:
+    """Starts one worker, which takes the script half of the bindings from `parts`, and the compiler of the application
+    at `root`. Raises HostError."""
     command = worker_command(parts)
-    return Processes(compiler=Service(), worker=Worker(command), command=command)
+    return Processes(worker=Worker(command), compiler=Service(readable(root)), command=command)
 
 
 class Worker:
@@ -78,7 +79,7 @@ class Worker:
     def __init__(self, command: list[str]) -> None:
         """Starts the process. Raises HostError."""
         try:
-            self.child: Child = spawn(command, {"PATH": os.defpath, PLAIN: os.environ.get(PLAIN, "")})
+            self.child: Child = spawn(command, {PLAIN: plain} if (plain := os.environ.get(PLAIN)) else {})
         except OSError as error:
             raise HostError(f"Cannot start a worker process: {error.strerror}") from error
         os.set_blocking(self.child.stdin, False)

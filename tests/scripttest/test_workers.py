@@ -26,6 +26,7 @@ from scripttest import (
     worker_command,
 )
 from scripttest.compile.esbuild import Service
+from scripttest.compile.reach import readable
 from scripttest.workers.worker import Processes, Worker
 
 PARTS = Path(__file__).parent.parent.parent / "bindings/js"
@@ -72,7 +73,7 @@ def run(folder: Path, does: str, timeout: float = 20) -> list[HostRecord]:
     """What the host tells of a module with two tests when its workers are such programs."""
     (folder / "a_test.ts").write_text(TEST)
     command = worker_that(does, folder)
-    processes = Processes(compiler=Service(), worker=Worker(command), command=command)
+    processes = Processes(compiler=Service(readable(folder)), worker=Worker(command), command=command)
     module = Module(source=Source(key="a", test=folder / "a_test.ts", script=None), context="{}")
     with ScriptHost(folder, processes, NoServices(), SCRIPT_GLOBALS, 1, timeout) as host:
         return list(host.run([module]))
@@ -286,7 +287,7 @@ def test_functions_that_wait_for_the_host_leave_their_place_to_others(tmp_path: 
 def test_a_host_with_real_workers_runs_a_module(tmp_path: Path) -> None:
     (tmp_path / "a_test.ts").write_text(TEST)
     module = Module(source=Source(key="a", test=tmp_path / "a_test.ts", script=None), context="{}")
-    with ScriptHost(tmp_path, start_processes(PARTS), NoServices(), SCRIPT_GLOBALS, 1, 20) as host:
+    with ScriptHost(tmp_path, start_processes(PARTS, tmp_path), NoServices(), SCRIPT_GLOBALS, 1, 20) as host:
         records = list(host.run([module]))
     assert [record.tests for record in records if isinstance(record, Listed)] == [("TestA", "TestB")]
     assert told(records) == [("TestA", None, "passed"), ("TestB", None, "passed")]

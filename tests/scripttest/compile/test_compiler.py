@@ -17,6 +17,7 @@ import pytest
 import scripttest.compile.esbuild as esbuild
 from scripttest.compile.compiler import Compiled, Compiler, Source
 from scripttest.compile.esbuild import Service
+from scripttest.compile.reach import readable
 from scripttest.errors import CompileError, HostError
 
 PATIENCE = 60.0
@@ -90,6 +91,12 @@ def hanging(folder: Path) -> Source:
     return source
 
 
+@pytest.fixture
+def without_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a shell script take the place of esbuild, which could not start its shell otherwise."""
+    monkeypatch.setattr(esbuild, "confine_compiler", lambda program, folders: None)
+
+
 def program(folder: Path, text: str) -> Path:
     """A program that takes the place of esbuild."""
     path = folder / "esbuild"
@@ -109,7 +116,7 @@ def opened(loop: Loop) -> Iterator[list[Compiler]]:
 def test_an_esbuild_that_is_killed_while_it_builds_is_started_again(
     tmp_path: Path, loop: Loop, opened: list[Compiler]
 ) -> None:
-    service = Service()
+    service = Service(readable(tmp_path))
     compiler = Compiler(tmp_path, loop, service)
     opened.append(compiler)
     sources = sources_in(tmp_path, 40)
@@ -121,7 +128,7 @@ def test_an_esbuild_that_is_killed_while_it_builds_is_started_again(
 def test_an_esbuild_that_ends_between_two_builds_is_started_again(
     tmp_path: Path, loop: Loop, opened: list[Compiler]
 ) -> None:
-    service = Service()
+    service = Service(readable(tmp_path))
     compiler = Compiler(tmp_path, loop, service)
     opened.append(compiler)
     first, second = sources_in(tmp_path, 2)
@@ -152,11 +159,12 @@ def hanging_key() -> Source:
 def test_a_build_that_takes_all_memory_fails_alone(
     tmp_path: Path, loop: Loop, opened: list[Compiler], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(esbuild, "MEMORY", 3 << 29)
+    monkeypatch.setattr(esbuild, "ADDRESS_SPACE", 3 << 29)
     compiler = Compiler(tmp_path, loop)
     opened.append(compiler)
     source, configuration = package(tmp_path)
-    configuration.symlink_to("/dev/zero")
+    configuration.touch()
+    os.truncate(configuration, 4 << 30)
     good = sources_in(tmp_path, 8)
     compiler.add([*good[:3], source, *good[3:]], loop.done)
     told = loop.run(compiler, [*good, source])
@@ -254,6 +262,7 @@ def test_code_that_is_about_source_maps_stays_as_it_is(tmp_path: Path, loop: Loo
     assert all(text in compiled.scripts[-1].code for text in texts)
 
 
+@pytest.mark.usefixtures("without_walls")
 @pytest.mark.parametrize(
     ("text", "said", "cause"),
     [
@@ -280,6 +289,7 @@ def test_an_esbuild_that_always_ends_fails_every_source(
     assert {loop.cause(source.key) for source in sources} == {cause}
 
 
+@pytest.mark.usefixtures("without_walls")
 def test_an_esbuild_of_another_version_fails_every_source(
     tmp_path: Path, loop: Loop, opened: list[Compiler], monkeypatch: pytest.MonkeyPatch
 ) -> None:

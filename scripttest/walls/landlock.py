@@ -1,0 +1,54 @@
+"""Landlock: which files a thread and all that it starts may still open. No privileges are needed for it.
+
+Only what a rule names can be opened. Rules add up, so nothing below a folder that is open can be closed again. Names
+and sizes of files stay visible. From version 4 on it refuses TCP, from version 6 on signals to processes outside and
+abstract sockets. Format: `linux/landlock.h`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from scripttest.walls.system import NO_NEW_PRIVILEGES, prctl, syscall
+
+EXECUTE, READ_FILE, READ_DIR = 1, 4, 8
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION = 1
+_PATH_BENEATH = 1
+_FILES = ((1, (1 << 13) - 1), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15))
+"""From which version on which rights to files can be refused."""
+_TCP = ((4, 0b11),)
+"""Binding and connecting."""
+_SCOPES = ((6, 0b11),)
+"""Abstract sockets and signals."""
+
+
+def version() -> int:
+    """Of the Landlock of this kernel. Raises OSError when it has none, or does not use it."""
+    return syscall(_CREATE_RULESET, 0, 0, _VERSION)
+
+
+def restrict(rules: list[tuple[str, int]]) -> None:
+    """Leaves this thread, and what it starts, no files but these. Raises OSError.
+
+    Args:
+        rules: path, which must be there, and what is allowed to it and below it.
+    """
+    known = version()
+    handled = [
+        sum(rights for since, rights in table if since <= known).to_bytes(8, "little")
+        for table in (_FILES, _TCP, _SCOPES)
+    ]
+    ruleset = syscall(_CREATE_RULESET, b"".join(handled), 24, 0)
+    try:
+        for path, rights in rules:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                rule = rights.to_bytes(8, "little") + descriptor.to_bytes(4, "little")
+                syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+            finally:
+                os.close(descriptor)
+        prctl(NO_NEW_PRIVILEGES, 1)
+        syscall(_RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)
