@@ -48,6 +48,7 @@ DATA = {
     "env_test.ts": "export function Before(ctx, cases) { return 1; }",
     "alone_test.ts": SCRIPT,
     "calling_test.ts": CALLING,
+    "/.env": "TONE=\nKEY=\nHOST=\n",
     "/agent/prompts.yml": "- { role: system, content: Be kind. }",
     **server("tools", {"look": "scripts.tools.Look"}),
 }
