@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ class RunSnapshots:
         self._ci = ci
         self._redact = redact
         self._stored: Snapshots | None = None
+        self._lock = _thread.allocate_lock()
 
     @property
     def used(self) -> Snapshots | None:
@@ -36,10 +38,11 @@ class RunSnapshots:
 
     def stored(self) -> Snapshots:
         """The snapshots of this run."""
-        if self._stored is None:
-            from bindings.snapshots import Snapshots
+        with self._lock:  # two tests may ask at the same time
+            if self._stored is None:
+                from bindings.snapshots import Snapshots
 
-            self._stored = Snapshots(self.files, self._update, self._ci)
+                self._stored = Snapshots(self.files, self._update, self._ci)
         return self._stored
 
     def match(self, module: str, test: str, name: str, args: list[Any]) -> dict[str, Any]:

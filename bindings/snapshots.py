@@ -1,6 +1,6 @@
 """Snapshots of one run: `__snapshots__/<test file>.snap` beside a test or case file, name → printed value.
 
-A value that has no snapshot yet is stored, except in CI, where that is a failure. Files are written when the run ends.
+A value that has no snapshot yet is stored, except in CI, where that is a failure. Files are written by `save`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ class Snapshots:
         self._stored: dict[str, dict[str, str]] = {}
         self._new: dict[str, dict[str, str]] = {}
         """What this run stores."""
+        self._unsaved: dict[str, dict[str, str]] = {}
+        """What of that no file has yet."""
         self._asked: dict[str, dict[str, str]] = {}
         """What tests of this run asked for, and the first value of each."""
         self._lock = threading.Lock()
@@ -68,6 +70,7 @@ class Snapshots:
             self.written += expected is None
             self.updated += expected is not None
             new[key] = text
+            self._unsaved.setdefault(module, {})[key] = text
             return {"passed": True}
 
     def find_obsolete(self, module: str, is_obsolete: Callable[[str], bool]) -> None:
@@ -88,12 +91,13 @@ class Snapshots:
                     self._drop(path, list(read(path)))
 
     def save(self) -> None:
-        """Writes what is new or replaced. Raises OSError and SnapshotFileError."""
-        for module, new in sorted(self._new.items()):
-            if new:
+        """Writes what is new or replaced since it was last called. Raises OSError and SnapshotFileError."""
+        with self._lock:
+            for module, new in sorted(self._unsaved.items()):
                 test = self._files[module]
                 change(path_of(test), test.name, lambda snapshots, new=new: snapshots.update(new))  # type: ignore[misc]
                 _old_path(test).unlink(missing_ok=True)
+                del self._unsaved[module]
 
     def _drop(self, path: Path, keys: list[str]) -> None:
         """Removes snapshots when they are to be updated, and names them when not."""

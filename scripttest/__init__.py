@@ -9,7 +9,8 @@ from scripttest.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from scripttest.compile.compiler import Source
+    from scripttest.compile.comments import without_comments
+    from scripttest.compile.compiler import Compiled, Compiler, Source
     from scripttest.diagnostics.stack import code_frame
     from scripttest.errors import Cause, CompileError, HostError, Location, ScriptError, StackFrame
     from scripttest.files import (
@@ -44,6 +45,8 @@ __all__ = [
     "Broken",
     "Cause",
     "CompileError",
+    "Compiled",
+    "Compiler",
     "DATA_LIMIT",
     "Ended",
     "Failure",
@@ -81,13 +84,15 @@ __all__ = [
     "sandbox_of",
     "start_processes",
     "system_walls",
+    "without_comments",
     "worker_command",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "compile.compiler": ("Source",),
+        "compile.comments": ("without_comments",),
+        "compile.compiler": ("Compiled", "Compiler", "Source"),
         "errors": ("Cause", "CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
         "files": (
             "DATA_LIMIT",

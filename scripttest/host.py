@@ -136,6 +136,7 @@ class ScriptHost:
         """Whether no further test begins."""
         self._listed_by: float | None = None
         """When `run` ends, though there are modules that are not listed."""
+        self._told: Callable[[Compiled], None] | None = None
         self.watch(self._wake_read, self._rung)
         self._workers.start(processes.worker)
 
@@ -181,6 +182,14 @@ class ScriptHost:
                     self._wait(rest)
                 else:
                     return
+
+    def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
+        """Has every script that is compiled from here on told."""
+        self._told = self._libraries.told = told
+
+    def called_by(self, module: str) -> list[Source]:
+        """The scripts that the tests of a module have called so far."""
+        return self._libraries.called_by(module)
 
     def only_list(self, seconds: float) -> None:
         """From here on `run` lists the modules that are not listed yet, for so many seconds at the most, and no test
@@ -251,6 +260,8 @@ class ScriptHost:
             self._out.append(broken_by(source.key, result))
             self._open.discard(source.key)
         else:
+            if self._told is not None:
+                self._told(result)
             run = self._module_runs[source.key] = ModuleRun(
                 self._modules[source.key], result, self._root, self._libraries.called, self._timeout
             )

@@ -88,21 +88,24 @@ ROOMS = {
     "runner/cases": "runner runner/security runner/application runner/shapes runner/assertions",
     "runner/agents/mcp": "runner runner/security runner/application runner/assertions runner/connectors",
     "runner/agents": "runner runner/security runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp",
+    "runner/fingerprints": "runner runner/security runner/cli runner/application runner/cases runner/connectors"
+    " runner/agents/mcp runner/agents",
     "runner/results": "runner runner/security runner/assertions",
     "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
-    " runner/connectors runner/results",
+    " runner/connectors runner/fingerprints runner/results",
     "runner/reporters": "runner runner/cli runner/security runner/results",
     "runner/reporters/console": "runner runner/cli runner/assertions runner/reporters runner/results",
     "runner/reporters/files": "runner runner/security runner/reporters runner/reporters/console runner/results",
     "runner/reporters/html": "runner runner/security runner/reporters runner/reporters/console runner/reporters/files"
     " runner/results",
     "runner/reporters/opening": "runner runner/security runner/cli runner/reporters runner/reporters/console runner/reporters/files",
-    "runner/planning": "runner runner/security runner/cli runner/application runner/connectors runner/agents runner/cases runner/modes runner/results",
+    "runner/planning": "runner runner/security runner/cli runner/application runner/connectors runner/agents runner/cases"
+    " runner/fingerprints runner/modes runner/results",
     "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
-    " runner/connectors runner/modes runner/planning runner/reporters runner/reporters/console"
+    " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
     "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
-    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/doctor runner/cases runner/reporters runner/results"
+    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/doctor runner/cases runner/execution runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
     "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
     "runner/__main__": "runner/cli/main runner/execution",
@@ -112,7 +115,7 @@ that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors files lazy results values",
     "scripttest/walls": "confinement environment machine",
-    "scripttest/compile": "boundary compiler esbuild reach",
+    "scripttest/compile": "boundary comments compiler esbuild reach",
     "scripttest/shortcuts": "__init__ bytecode scan slicing",
     "scripttest/diagnostics": "stack",
     "scripttest/workers": "answers boots functions libraries module_run pool process protocol session worker",
@@ -132,17 +135,18 @@ DOORS = {
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service",
     "runner/agents/mcp": "answers base servers toolbox",
-    "runner/results": "attachments case_json changes combining comparison events failure_texts fold json_text model places replay report result_json"
+    "runner/fingerprints": "fingerprints parts scripts",
+    "runner/results": "attachments case_json changes combining comparison events failure_texts fold json_text made_of model places replay report result_json"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict",
     "runner/modes": "base interactive",
-    "runner/planning": "case_source generators inputs plan resume selection",
-    "runner/reporters": "__init__ base multiplexer ordered rerun_command",
+    "runner/planning": "case_source gaps generators inputs plan resume saved_run selection",
+    "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
     "runner/reporters/console": "change_lines console progress style",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",
-    "runner/execution": "session stopping",
+    "runner/execution": "session state stopping",
     "runner/doctor": "examine findings",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

@@ -90,6 +90,8 @@ class Chat:
         """What hooks and tools sent with `ctx.Send`."""
         self.logs: list[tuple[str, str]] = []
         """Captured lines: level and text."""
+        self.parts: dict[str, str] = {}
+        """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
 
     def variables(self) -> dict[str, Any]:
         """What hooks and tools keep in `ctx.memory.chat`, by key, without what has expired."""

@@ -48,6 +48,7 @@ class Helpers:
         if connector:
             call["connector"] = connector
         own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.mocks, chat.origin)
+        own.parts = chat.parts
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
         answer = await self._runtime.call_other(agent, messages, call, own)
         chat.model_calls += own.model_calls

@@ -117,6 +117,8 @@ class AgentProcesses:
         return (await self._agents.runtime.function(call, scope)).value
 
     async def _call_server(self, call: _ProcessCall) -> Any:
+        if call.args and isinstance(call.args[0], str):
+            self._agents.runtime.note(call.scope.chat, f"server {call.args[0]}")
         return await mcp_processes(self._agents.runtime.servers)(call.name, call.args, call.scope)
 
     async def _load_store(self, call: _ProcessCall) -> Any:

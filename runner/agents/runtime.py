@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.agents.prompts import PromptVariables
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
-    from scripttest import FunctionPool, Returned
+    from scripttest import Compiled, FunctionPool, Returned
 
 DEPTH_LIMIT = 10
 """How deep agents may call each other."""
@@ -41,6 +41,19 @@ class Scope(Value):
     depth: int
 
 
+class Parts(Protocol):
+    """Gives digests of what is used; see `runner.fingerprints.parts`."""
+
+    def of(self, part: str) -> str:
+        """The digest of a part."""
+
+    def variables_of(self, part: str) -> Iterable[str]:
+        """The environment variables that a part names."""
+
+    def take(self, compiled: Compiled) -> None:
+        """Takes note of a script that was compiled."""
+
+
 class Runtime:
     """The agents of one run. Belongs to one event loop."""
 
@@ -53,8 +66,10 @@ class Runtime:
         variables: PromptVariables,
         now: Callable[[], datetime],
         recording: Recording | None = None,
+        parts: Parts | None = None,
     ) -> None:
-        """`now` is the time that `$SYS` variables say; with a `recording` it is that of the recorded case."""
+        """`now` is the time that `$SYS` variables say; with a `recording` it is that of the recorded case. With
+        `parts`, each chat notes what it used."""
         self.assistants = assistants
         self.connectors = connectors
         self.functions = functions
@@ -63,6 +78,7 @@ class Runtime:
         """What prompts may use of the environment."""
         self._now = now
         self._recording = recording
+        self._parts = parts
         self._boxes: dict[str, ToolBox] = {}
         self.on_usage: Callable[[str, Usage, bool], None] | None = None
         """Hears what each model call took: the connector's id, its usage, and whether it was free."""
@@ -98,8 +114,27 @@ class Runtime:
             context["referer"] = referer
         context["metadata"] = {**(context.get("metadata") or {}), **(options.get("metadata") or {})}
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth)
+        self.note(chat, f"agent {assistant.id}", f"prompts {assistant.id}")
         answer = await Call(self, scope, messages, options, on_chunk).run()
         return answer.replace(chat_id=chat.id)
+
+    def note(self, chat: Chat, *parts: str) -> None:
+        """Notes that a chat uses parts, and the environment variables that they name."""
+        for part in parts if self._parts is not None else ():
+            if part in chat.parts:
+                continue
+            assert self._parts is not None
+            chat.parts[part] = self._parts.of(part)
+            for name in self._parts.variables_of(part):
+                chat.parts[f"env {name}"] = self._parts.of(f"env {name}")
+
+    async def _note_scripts(self, call: FunctionCall, chat: Chat) -> None:
+        """Notes the script of a function, and those that it has called."""
+        root = self.connectors.root
+        for source in await self.functions.used(call.script, call.module):
+            kind = "script" if source.script is None else "module"
+            path = source.test.relative_to(root).as_posix() if source.test.is_relative_to(root) else str(source.test)
+            self.note(chat, f"{kind} {path}")
 
     async def call_other(
         self,
@@ -131,7 +166,11 @@ class Runtime:
     async def function(self, call: FunctionCall, scope: Scope, what: str = "") -> Returned:
         """Calls a function of a script on behalf of a chat. Raises AgentError, which starts with `what`."""
         try:
-            returned = await self.functions.call(call, scope)
+            try:
+                returned = await self.functions.call(call, scope)
+            finally:
+                if self._parts is not None:
+                    await self._note_scripts(call, scope.chat)
         except MissingFunctionError as error:
             raise _script_error(what, error) from error
         except FunctionError as error:
@@ -141,11 +180,14 @@ class Runtime:
         scope.chat.sent += returned.sent
         return returned
 
-    async def toolbox(self, items: tuple[Any, ...], where: str) -> ToolBox:
-        """The tools of the servers that `mcp.servers` names; `where` is for messages. Raises AgentError and
-        ConfigurationError."""
+    async def toolbox(self, items: tuple[Any, ...], where: str, chat: Chat | None = None) -> ToolBox:
+        """The tools of the servers that `mcp.servers` names; `where` is for messages, and `chat` notes that it uses
+        them. Raises AgentError and ConfigurationError."""
         from runner.agents.mcp.base import ToolError
-        from runner.agents.mcp.toolbox import open_toolbox
+        from runner.agents.mcp.toolbox import open_toolbox, read_choices
+
+        if chat is not None:
+            self.note(chat, *(f"server {choice.server}" for choice in read_choices(list(items), where)))
 
         key = f"{where} {items}"
         if key not in self._boxes:
@@ -158,6 +200,10 @@ class Runtime:
     async def ask(self, connector: str, request: ModelRequest, chat: Chat) -> Completion:
         """Asks a model. Raises AgentError and ConfigurationError."""
         started = case_now()
+        scripted = [f"replies {request.agent}"] if self.connectors.is_scripted(connector) else []
+        self.note(chat, f"model {connector}", f"connector {connector}", *scripted)
+        if self._recording is not None and self._recording.mode == "replay":
+            self.note(chat, f"recording {self._recording.file(chat.origin)}")
         try:
             if self._recording is None:
                 completion = await self.connectors.get(connector).complete(request)

@@ -14,7 +14,7 @@ from runner.agents.chat import Chat
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
-from runner.agents.runtime import Runtime, Scope
+from runner.agents.runtime import Parts, Runtime, Scope
 from runner.application.application import Application
 from runner.connectors.base import Origin
 from runner.connectors.load import Connectors
@@ -47,6 +47,7 @@ class AgentService:
         connector: str,
         timeout: float,
         recording: Recording | None = None,
+        parts: Parts | None = None,
     ) -> None:
         """Starts the thread.
 
@@ -60,6 +61,7 @@ class AgentService:
             connector: for helper agents that have none.
             timeout: seconds that a call from a script test may take.
             recording: what records or answers model calls.
+            parts: makes the digests of what chats use.
         """
         self._application = application
         self._context = context
@@ -76,10 +78,19 @@ class AgentService:
             prompt_variables,
             lambda: datetime.now().astimezone(),
             recording,
+            parts,
         )
+        if parts is not None:
+            self.runtime.functions.tell_compiled(parts.take)
         self.helpers = Helpers(self.runtime, connector)
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
+
+    def parts(self, module: str, test: str) -> Mapping[str, str]:
+        """What a script test has used so far, by way of the agents; `test` is its name, with `#2` behind it in its
+        second run."""
+        chat = self._chats.get((module, test))
+        return chat.parts if chat is not None else {}
 
     def run(self, work: Coroutine[Any, Any, T], is_over: Callable[[], bool] | None = None) -> T:
         """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended. When

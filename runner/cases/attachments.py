@@ -58,6 +58,17 @@ def parts_of_turn(turn: Turn | ConversationTurn, place: JsonPath) -> Iterator[Re
         yield Reference(place=(*place, "attachments", index), part=part)
 
 
+def files_of_case(case: Case, folder: Path) -> Iterator[Path]:
+    """The files that a case sends, in any of its turns; relative ones count from the folder."""
+    references = list(parts_of_case(case))
+    for index, turn in enumerate(getattr(case, "turns", ())):
+        references += parts_of_turn(turn, ("turns", index))
+    for reference in references:
+        source = source_of(reference.part)
+        if source is not None and source.startswith(_SCHEME):
+            yield file_of(source, folder)
+
+
 def parts_of_last(case: Case) -> Iterator[Reference]:
     """The parts of the last message of a case, and what is attached to it."""
     said = case.input if case.messages is None else case.messages

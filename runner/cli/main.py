@@ -32,6 +32,7 @@ COMMANDS = {
     "merge": "runner.cli.commands.merge:merge",
     "schema": "runner.cli.commands.schema:schema",
     "show": "runner.cli.commands.show:show",
+    "status": "runner.cli.commands.status:status",
     "trust": "runner.cli.commands.trust:trust",
     "types": "runner.cli.commands.types:types",
 }
@@ -178,7 +179,8 @@ def click_command() -> click.Command:
         help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
         epilog="Other commands, each with a --help of its own: types installs the TypeScript declarations into an "
         "application, schema prints the JSON Schema of case files, trust approves the files that decide where keys go, "
-        "doctor says what is installed and what agents lack; show, extract, diff and merge use saved reports. "
+        "doctor says what is installed and what agents lack; show, extract, diff, "
+        "merge and status use saved reports. "
         "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

@@ -49,7 +49,8 @@ class Connectors:
             variables: Environment variables, those of the application's `.env` among them.
             timing: Clocks, for tests.
         """
-        self._root = root
+        self.root = self._root = root
+        """The application's root."""
         self._variables = variables
         self._timing = timing
         self._made: dict[str, Connector] = {}

@@ -187,6 +187,15 @@ class Recording:
         for suite, case in list(self._tapes):
             self._save(suite, case, self._tapes.pop((suite, case)))
 
+    def file(self, origin: Origin) -> str:
+        """The file of a case, below the folder of the recordings."""
+        return self._name(origin.suite, origin.case, origin.run)
+
+    @property
+    def folder(self) -> Path:
+        """Where the recordings are."""
+        return self._place.folder
+
     def _clean(self, text: str) -> str:
         return self._redact(text).replace(self._root, "<app>")
 

@@ -101,11 +101,8 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
         not_judged=attempt.not_judged,
         warnings=attempt.warnings,
     )
-    digest = ""
-    if attempt.environment.digests:
-        from runner.planning.resume import digest_of
-
-        digest = digest_of(attempt.case)
+    fingerprints = attempt.environment.fingerprints
+    fingerprint = fingerprints.of_case(attempt.case, attempt.folder, attempt.chat.parts) if fingerprints else None
     logs = tuple(attempt.chat.logs)
     return TestResult(
         suite=attempt.suite,
@@ -114,5 +111,5 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
         outcome=outcome,
         logs=logs,
         case=attempt.result(),
-        digest=digest,
+        fingerprint=fingerprint,
     )

@@ -81,7 +81,7 @@ class _SuiteRun:
 
     def __init__(self, source: CaseSource, schedule: CaseSchedule, runs: int) -> None:
         self.source = source
-        self.done = {id for id, statuses in source.done.items() if len(statuses) == runs}
+        self.done = {id for id, statuses in source.done.items() if len(statuses) == runs or 0 in statuses}
         """Cases that an earlier run has ended."""
         self.left = source.selected - len(self.done)
         self.dependencies = DependencyState(source.waited)
@@ -244,6 +244,7 @@ class _Run:
             item.line,
             needs_checks=not source.suite.is_message,
         )
+        attempt.chat.parts |= item.suite.chat.parts  # of the hooks around all cases
         attempt.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
             context = attempt.chat.context

@@ -50,6 +50,7 @@ def run_scripts(
     fail_fast: bool,
     retained: Mapping[str, Collection[int]],
     selection: Selection | None,
+    fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
 ) -> int:
     """Sends what the host reports of modules as events; blocks. When the run is to stop, and with `fail_fast` after the
     first failure, what was running then has no result. Raises HostError.
@@ -57,11 +58,15 @@ def run_scripts(
     Args:
         retained: module → positions of the tests that have results of an earlier run.
         selection: what `--run` selects.
+        fingerprint: what a test was made of, by its module and its name, with `#2` behind it in its second run; None
+            when no report needs it.
 
     Returns:
         With `fail_fast`, how many tests the modules have of which nothing was sent.
     """
-    events = _ScriptEvents(send=send, repetition=repetition, retained=retained, selection=selection)
+    events = _ScriptEvents(
+        send=send, repetition=repetition, retained=retained, selection=selection, fingerprint=fingerprint
+    )
     try:
         for record in records:
             events.take(record)
@@ -96,11 +101,13 @@ class _ScriptEvents:
         repetition: Repetition,
         retained: Mapping[str, Collection[int]],
         selection: Selection | None,
+        fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
     ) -> None:
         self._send = send
         self._repetition = repetition
         self._retained = retained
         self._selection = selection
+        self._fingerprint = fingerprint
         self._places: dict[str, list[int]] = {}
         """Module → position in the suite of each test that runs."""
         self._logs: dict[tuple[str, int, int], list[tuple[str, str]]] = {}
@@ -130,8 +137,17 @@ class _ScriptEvents:
             if self._selection is not None:
                 outcome = self._selection.checked(module, outcome)
             place = self._places[module][record.position]
+            made_of = None
+            if self._fingerprint is not None:
+                made_of = self._fingerprint(module, outcome.name + (f"#{run}" if run > 1 else ""))
             result = TestResult(
-                suite=module, name=outcome.name, position=place, outcome=outcome, logs=captured, run=run
+                suite=module,
+                name=outcome.name,
+                position=place,
+                outcome=outcome,
+                logs=captured,
+                run=run,
+                fingerprint=made_of,
             )
             if self._repetition.end(result) is not None:
                 self._left[module] -= 1

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runner.connectors.recording import Recording
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
+    from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.base import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
@@ -55,6 +56,7 @@ class RunServices:
         self._application = application
         self._parts = parts
         self._service: AgentService | None = None
+        self._fingerprints: Fingerprints | None = None
         self._permitted: Policy | None = None
         self._context = context
         self.processes = HostProcesses(application.root, self._policy, application.script)
@@ -96,10 +98,31 @@ class RunServices:
                 options.connector or "",
                 options.case_timeout,
                 self.recording,
+                self.fingerprints().parts,
             )
             if self.budgets is not None:
                 self._service.runtime.on_usage = self.budgets.spend
         return self._service
+
+    def fingerprints(self) -> Fingerprints:
+        """Makes the fingerprints of the results of this run, and compares those of an earlier one."""
+        if self._fingerprints is None:
+            from runner.application.dotenv import named_variables
+            from runner.fingerprints.fingerprints import Fingerprints
+            from runner.fingerprints.parts import PartDigests
+            from runner.planning.saved_run import key_of
+
+            options, environment, root = self._options, self._environment, self._application.root
+            variables = {**named_variables(root, environment.variables), **environment.variables}
+            replays = self.recording is not None and self.recording.mode == "replay"
+            folder = self.recording.folder if self.recording is not None and replays else None
+            parts = PartDigests(self._application, variables, key_of(options, environment.directory), folder)
+            self._fingerprints = Fingerprints(parts, options, self._context)
+        return self._fingerprints
+
+    def parts_of(self, module: str, test: str) -> Mapping[str, str]:
+        """What a script test has used of the agents so far; see `AgentService.parts`."""
+        return self._service.parts(module, test) if self._service is not None else {}
 
     def reporter(self, context: Mapping[str, Any], id: str, target: Path | TextIO) -> Maker:
         """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
@@ -195,7 +218,7 @@ class TestServices:
             on_missing_input=options.on_missing_input or "skip",
             interactive=options.interactive,
             person=self._person(),
-            digests=plan.resumable,
+            fingerprints=self._services.fingerprints() if plan.resumable else None,
             require_judge=options.require_judge,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bindings import SCRIPT_GLOBALS
 from runner import exit_codes
@@ -25,7 +25,7 @@ from runner.version import VERSION
 from scripttest import ScriptHost, sandbox_of, system_walls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from runner.application.application import Application
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.planning.selection import Selection
     from runner.reporters.base import Reporter
     from runner.results.events import SnapshotCounts
-    from scripttest import HostRecord, Processes
+    from scripttest import HostRecord, Processes, Source
 
 
 def run(
@@ -66,7 +66,15 @@ def run(
                 options=options, environment=environment, application=application, context=context, parts=parts
             ) as services:
                 try:
-                    plan = make_plan(options, environment, application, context, selection, services.agents)
+                    plan = make_plan(
+                        options,
+                        environment,
+                        application,
+                        context,
+                        selection,
+                        services.agents,
+                        services.fingerprints,
+                    )
                 except BaseException:
                     if processes is not None:
                         processes.close()
@@ -155,6 +163,8 @@ class _Session:
         self._stop = stop
         self._host = host
         self._started = started
+        self._sources: Mapping[str, Source] = {}
+        """The test modules, when their results have fingerprints."""
 
     def run(self) -> int:
         """From the first event to the exit code. Whatever breaks the tests, the run ends as every run does."""
@@ -194,7 +204,11 @@ class _Session:
         if host is None:
             return iter(())
         stop.listen(host.wake)
-        records = host.run([host_module(module, plan.context) for module in plan.modules], stop.left)
+        modules = [host_module(module, plan.context) for module in plan.modules]
+        if plan.resumable:
+            host.tell_compiled(self._services.fingerprints().parts.take)
+            self._sources = {module.source.key: module.source for module in modules}
+        records = host.run(modules, stop.left)
         if self._selection is None or plan.matched:
             return records
         ids = (id for source in plan.sources for id in source.ids())
@@ -211,6 +225,10 @@ class _Session:
         reporters: list[Reporter] = open_reporters(console, plan.case_folders, plan.options.outputs, resumed, chosen)
         if watch is not None:
             reporters.append(watch)
+        if plan.resumable:
+            from runner.execution.snapshots import SnapshotWriter
+
+            reporters.insert(0, SnapshotWriter(self._tests.snapshots))
         if services.recording is None:
             return Multiplexer(reporters, secrets)
         from runner.execution.recorded import RecordedStream
@@ -234,7 +252,7 @@ class _Session:
                 total_cases=plan.total_cases,
                 runs=options.runs,
                 min_pass_rate=options.min_pass_rate,
-                resume=plan.resume.fingerprint if plan.resume else None,
+                resume=plan.resume.origin if plan.resume else None,
                 flags=flags_of(options),
             )
         )
@@ -272,7 +290,19 @@ class _Session:
             fail_fast=self._options.fail_fast,
             retained=self._plan.retained_places,
             selection=self._selection,
+            fingerprint=self._fingerprint if self._plan.resumable else None,
         )
+
+    def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:
+        """What a script test was made of; see `run_scripts`."""
+        from runner.fingerprints.parts import part_of
+
+        assert self._host is not None
+        fingerprints, root = self._services.fingerprints(), self._plan.application.root
+        own = self._sources[module]
+        parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
+        digests = {part: fingerprints.parts.of(part) for part in parts}
+        return fingerprints.of_test({**digests, **self._services.parts_of(module, test)})
 
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
         """Runs the cases, unless the run is over already."""

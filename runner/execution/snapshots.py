@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bindings import RunSnapshots, SnapshotFileError
-from runner.results.events import Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
+from runner.results.events import AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
 from runner.results.fold import Execution
 from scripttest import Status
 
@@ -22,6 +22,28 @@ if TYPE_CHECKING:
     from runner.cli.options import RunOptions
     from runner.execution.stopping import Stop
     from scripttest import Outcome
+
+
+class SnapshotWriter:
+    """A reporter that stores snapshots as tests end. It comes before those that write results, so that no result is
+    kept without its snapshots when the command is killed."""
+
+    def __init__(self, snapshots: RunSnapshots) -> None:
+        self._snapshots = snapshots
+        self._works = True
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Stores what is new. What cannot be stored is tried again at the end of the run, which says why."""
+        used = self._snapshots.used
+        if used is None or not self._works or not isinstance(event, (TestEnd, AttemptEnd)):
+            return
+        try:
+            used.save()
+        except (OSError, SnapshotFileError):
+            self._works = False
+
+    def close(self) -> None:
+        """Nothing is left to do."""
 
 
 class SnapshotWatch:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
     from runner.cases.model import Case
+    from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.interactive import Person
 
 VALUE_LIMIT = 4000
@@ -60,8 +61,8 @@ class CaseEnvironment(Value):
     """Whether a person is asked in all cases, not only in those that say so."""
     person: Person | None = None
     """Who is asked; None with `--skip-interactive`."""
-    digests: bool = False
-    """Whether results say of what case they are, for a run that resumes this one."""
+    fingerprints: Fingerprints | None = None
+    """Makes the fingerprints of results, for a run that resumes this one; None: there is no report that it could."""
     require_judge: bool = False
     """Whether what its judge could not judge fails."""
 

@@ -71,6 +71,11 @@ def resolve_inputs(options: RunOptions, application: Application, directory: Pat
     return list(found.values())
 
 
+def is_generator(input: str) -> bool:
+    """Whether an input has cases made by an agent or a script."""
+    return _GENERATOR.fullmatch(input) is not None
+
+
 def _path(input: str, directory: Path) -> Path | None:
     """The path that an input may be; None for what names scripts, and for texts that cannot be paths."""
     if input.startswith("scripts.") or "\n" in input or "\0" in input or len(input) > 1000:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.cases.model import Case
     from runner.environment import Environment
+    from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection
@@ -117,12 +118,14 @@ def make_plan(
     context: dict[str, Any],
     selection: Selection | None,
     agents: Callable[[], AgentService],
+    fingerprints: Callable[[], Fingerprints],
 ) -> RunPlan:
     """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
 
     Args:
         selection: what `--run` names.
         agents: gives the agents of the run, since generators are agents and scripts, and references lead to them.
+        fingerprints: gives what makes and compares the fingerprints of results.
     """
     planning = _Planning(options, environment, application, context, agents)
     inputs = resolve_inputs(options, application, environment.directory)
@@ -157,9 +160,11 @@ def make_plan(
     if resumable:
         from runner.planning.resume import take_up
 
-        resume = take_up(options, application, modules, sources, suites, environment.directory)
+        resume = take_up(options, sources, suites, environment.directory, fingerprints())
         sources, warnings = resume.sources, [*warnings, *resume.warnings]
         left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
+    elif options.dry_run and options.outputs and not writes_cases:
+        warnings = [*warnings, f"--dry-run writes no report: {', '.join(options.outputs)} stays as it is"]
     planning.check_references(sources, [])
     return RunPlan(
         options=options,

@@ -1,64 +1,50 @@
 """`--resume OUTPUT.jsonl`: what an earlier run has reported is kept, the rest runs, and the same file goes on.
 
-The start line of a report holds under `resume` what it was made of: `{options, inputs: {suite: hash}, agents: {agent:
-hash}}`; the line of a case has a hash of the case, `digest`.
+The start line of a report says under `resume` what it was made with: `{key, options, planned}`. Each result has a
+`fingerprint`, which says what it was made of (`runner.fingerprints`).
 
 | what is found | what happens |
 | --- | --- |
 | another run that still writes it | a configuration error |
 | a torn line, and all behind it | cut off |
 | lines of errors, warnings, stability and the summary | left out; the resumed run writes its own |
-| a result that was cut short, or of which the cause is `infrastructure` | runs again |
-| a case or a test module that has changed | runs again, which is said |
-| a case that is gone | left out, which is said |
+| a result that still holds | is kept |
+| any other | runs again, for a reason of `runner.planning.gaps`, which is said |
 | other flags | a configuration error; another --timeout is only said |
-| changed files of an agent | said |
+| another version of the tool | is said |
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.options import RunOptions, absolute
 from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
+from runner.planning.gaps import Gap, holding
 from runner.planning.resume_origin import check_application, taken_over
-from runner.results.verdict import Verdict, verdict_in
-from runner.security.files import read_bytes
-from scripttest import Status
+from runner.planning.saved_run import Record, Saved, read_saved
+from runner.version import VERSION
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.application.application import Application, TestModule
-    from runner.cases.model import Case
+    from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
     from runner.reporters.files.line_file import LineFile
     from runner.results.model import Suite, TestResult
-
-Record = dict[str, Any]
+    from scripttest import Status
 
 COMPARED = (
     "name connector app user team ctx run runs min_pass_rate threshold require_judge simulator interactive "
-    "skip_interactive on_missing_input before after strict lenient replay shard"
+    "skip_interactive on_missing_input before after strict lenient record replay record_missing allow_net "
+    "update_snapshots shard"
 ).split()
-"""Options with which a result may be another one."""
-_READ_AT_ONCE = 1 << 20
-
-
-class Saved(Value):
-    """What there is of a report."""
-
-    path: Path
-    start: Record
-    """Its first line; empty when there is none."""
-    results: list[Record]
-    """Results that count, one for each test and run."""
-    is_whole: bool
-    """Whether the file has nothing but them."""
+"""Options that a run takes over from the one that it resumes, and that may not be others."""
+LISTED = 1000
+"""Cases of one input whose ids the start of a report lists; of more only the number."""
 
 
 class ResumeState(Value):
@@ -68,7 +54,7 @@ class ResumeState(Value):
     """With what is done of them."""
     retained: Retained | None = None
     """None: the run begins from nothing."""
-    fingerprint: Record | None = None
+    origin: Record | None = None
     """What the start line says of it; None when no report needs it."""
     warnings: tuple[str, ...] = ()
     resumed_report: LineFile | None = None
@@ -86,15 +72,11 @@ class Retained(Value):
     """What a run takes over."""
 
     saved: Saved
-    results: dict[str, list[Record]]
+    results: Mapping[str, list[Record]]
     """Suite id → its results, with the positions that they have in this run."""
-    warnings: list[str]
-
-    @property
-    def options(self) -> Record:
-        """The flags that the report was made with."""
-        found: Record = self.saved.start.get("resume", {}).get("options", {})
-        return found
+    gaps: tuple[Gap, ...]
+    """What runs again, as far as that is known."""
+    warnings: tuple[str, ...]
 
     def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
         """Test → how its runs ended that have results; 0 stands for the only one."""
@@ -107,33 +89,10 @@ class Retained(Value):
         """The positions of the tests that have results."""
         return frozenset(record["position"] for record in self.results.get(suite, ()))
 
-
-def read_saved(path: Path) -> Saved:
-    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none."""
-    try:
-        content = read_bytes(path, None)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
-    start: Record = {}
-    results: dict[tuple[str, str, int], Record] = {}
-    is_whole = True
-    *lines, rest = content.split(b"\n")
-    for line in lines:
-        record = _record(line)
-        if record is None or not (start or record["type"] == "start"):
-            is_whole = False
-            break
-        if record["type"] == "start":
-            start = record
-        elif record["type"] == "result" and _counts(record):
-            results[record.get("suite", ""), record["id"], record.get("run", 0)] = record
-        else:
-            is_whole = False
-    if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
-        raise ConfigurationError(f"Cannot resume {path}: it is no .jsonl report of yao-test")
-    if start and not _says_origin(start):
-        raise ConfigurationError(f"Cannot resume {path}: it does not say what it was made of", "Run without --resume")
-    return Saved(path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest)
+    @property
+    def count(self) -> int:
+        """How many results there are."""
+        return sum(map(len, self.results.values()))
 
 
 def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
@@ -145,7 +104,7 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
         if not options.inputs:
             raise ConfigurationError(f"Cannot resume {saved.path}: it has no whole line", "Say with -i what to run")
         return options
-    before = saved.start["resume"]["options"]
+    before = saved.options
     if options.app is None:
         check_application(saved.path, before.get("app"), directory)
     defaults = RunOptions(inputs=())
@@ -161,97 +120,76 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
                 f"Cannot resume {saved.path}: it was made with {_flag(key, then)}, not with {_flag(key, now)}",
                 "Give the same flags or none, or begin a new report with -o",
             )
+    if options.timeout is None:
+        values["timeout"] = before.get("timeout")
     return options.replace(**values)
 
 
 def take_up(
     options: RunOptions,
-    application: Application,
-    modules: list[TestModule],
     sources: list[CaseSource],
     suites: tuple[Suite, ...],
     directory: Path,
+    fingerprints: Fingerprints,
 ) -> ResumeState:
     """Reads what `--resume` names, and leaves in that file what is kept. Raises ConfigurationError, also when another
     run still writes it."""
-    now = fingerprint_of(options, application, modules, sources)
+    origin = origin_of(options, sources, fingerprints.parts.key)
     if options.resume is None:
-        return ResumeState(sources=sources, fingerprint=now)
+        return ResumeState(sources=sources, origin=origin)
     path = absolute(options.resume, directory)
     file = _open(path)
-    retained = keep(read_saved(path), now, sources, suites, options.runs)
-    cut(retained, file)
+    retained = retain(read_saved(path), options, sources, suites, fingerprints)
+    cut(retained, file, origin)
     done = [source.replace(done=retained.statuses(source.suite.id)) for source in sources]
-    count = sum(map(len, retained.results.values()))
-    said = f"{count} results of {options.resume} are kept"
-    taken = [f"{options.resume} says what to run: {taken_over(before)}"] if (before := retained.options) else []
+    said = f"{retained.count} results of {options.resume} are kept"
+    before = retained.saved.options if retained.saved.start else {}
+    taken = [f"{options.resume} says what to run: {taken_over(before)}"] if before else []
     return ResumeState(
         sources=done,
         retained=retained,
-        fingerprint=now,
+        origin=origin,
         warnings=(said, *taken, *retained.warnings),
         resumed_report=file,
     )
 
 
-def fingerprint_of(
-    options: RunOptions,
-    application: Application,
-    modules: list[TestModule],
-    sources: list[CaseSource],
-) -> Record:
-    """`{options, inputs, agents}` of the start line. Reads the files of all inputs."""
+def origin_of(options: RunOptions, sources: Iterable[CaseSource], key: str) -> Record:
+    """`{key, options, planned}` of the start line; `planned` is `{suite: {cases, ids?}}`."""
     defaults = RunOptions(inputs=())
     kept = ("inputs", "timeout", *COMPARED)
-    given = {key: getattr(options, key) for key in kept if getattr(options, key) != getattr(defaults, key)}
+    given = {name: getattr(options, name) for name in kept if getattr(options, name) != getattr(defaults, name)}
     if options.shard is not None:
         given["shard"] = str(options.shard)
-    inputs = {module.id: _hash([module.test, *([module.script] if module.script else [])]) for module in modules}
-    inputs |= {source.suite.name: _hash([Path(source.suite.file)]) for source in sources if source.suite.file}
-    agents = {source.assistant.id: source.assistant.folder for source in sources}
-    folders = dict(application.agents())
-    agents |= {module.agent: folders[module.agent] for module in modules if module.agent in folders}
-    return {
-        "options": given,
-        "inputs": inputs,
-        "agents": {id: _hash(_files_of(folder)) for id, folder in sorted(agents.items())},
-    }
+    planned: dict[str, Record] = {}
+    for source in sources:
+        planned[source.suite.name] = {"cases": source.selected}
+        if source.selected <= LISTED:
+            planned[source.suite.name]["ids"] = [case.id for _, case in source.cases()]
+    return {"key": key, "options": given, "planned": planned}
 
 
-def keep(saved: Saved, now: Record, sources: Iterable[CaseSource], suites: Iterable[Suite], runs: int) -> Retained:
+def retain(
+    saved: Saved,
+    options: RunOptions,
+    sources: Iterable[CaseSource],
+    suites: Iterable[Suite],
+    fingerprints: Fingerprints,
+) -> Retained:
     """What of a report still holds. Raises ConfigurationError when it has results of inputs that this run has not."""
-    known = {suite.name: suite for suite in suites}
-    of_cases = {source.suite.name: source for source in sources}
-    found: dict[str, list[Record]] = {}
-    for record in saved.results:
-        if record["suite"] not in known:
-            raise ConfigurationError(
-                f"Cannot resume {saved.path}: it has results of {record['suite']}, which this run does not test",
-                "Run it from the same folder, with the same -i",
-            )
-        found.setdefault(record["suite"], []).append(record)
-    before = saved.start.get("resume", {})
-    warnings = list(_said(before, now))
-    kept: dict[str, list[Record]] = {}
-    for id, records in found.items():
-        suite = known[id]
-        changed = before["inputs"].get(id) != now["inputs"].get(id) or suite.is_generated
-        if id in of_cases:
-            records, said = _current(of_cases[id], records) if changed else (records, [])
-        else:
-            records, said = _of_module(records, runs, changed)
-        warnings += [f"{suite.label}: {text}" for text in said]
-        kept[suite.id] = records
-    return Retained(saved=saved, results=kept, warnings=warnings)
+    found = holding(saved, fingerprints, sources, suites, options.runs)
+    said = [*_differences(saved, options, found.incomparable), *(gap.text for gap in found.gaps)]
+    return Retained(saved=saved, results=found.results, gaps=found.gaps, warnings=tuple(said))
 
 
-def cut(retained: Retained, file: LineFile) -> None:
-    """Leaves in the file what is kept of it. Raises ConfigurationError."""
+def cut(retained: Retained, file: LineFile, origin: Record) -> None:
+    """Leaves in the file what is kept of it, with the tests that are planned now. Raises ConfigurationError."""
     saved = retained.saved
     results = [record for records in retained.results.values() for record in records]
-    if saved.is_whole and len(results) == len(saved.results):
+    start = {**saved.start, "resume": {**saved.start["resume"], "planned": origin["planned"]}} if saved.start else {}
+    if saved.is_whole and len(results) == len(saved.results) and start == saved.start:
         return
-    records = [*([saved.start] if saved.start else []), *results]
+    records = [*([start] if start else []), *results]
     try:
         file.replace(json.dumps(record, ensure_ascii=False) for record in records)
     except OSError as error:
@@ -268,11 +206,6 @@ def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResu
             yield result.replace(name=record["id"], run=record.get("run", 0), record=record)
 
 
-def digest_of(case: Case) -> str:
-    """A hash of what a case says."""
-    return blake2b(case.model_dump_json(exclude_unset=True).encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
 def _open(path: Path) -> LineFile:
     from runner.reporters.files.line_file import LineFile
 
@@ -282,78 +215,22 @@ def _open(path: Path) -> LineFile:
         raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
 
 
-def _record(line: bytes) -> Record | None:
-    """A line that is whole."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
-        return None
-    if record["type"] != "result":
-        return record
-    from runner.results.saved import result_problem
-
-    return None if result_problem(record) else record
-
-
-def _says_origin(start: Record) -> bool:
-    fingerprint = start.get("resume")
-    return isinstance(fingerprint, dict) and all(
-        isinstance(fingerprint.get(key), dict) for key in ("options", "inputs", "agents")
-    )
-
-
-def _counts(record: Record) -> bool:
-    from runner.results.case_json import is_cut_short
-
-    return not (verdict_in(record) is Verdict.BROKEN or is_cut_short(record))
-
-
-def _current(source: CaseSource, records: list[Record]) -> tuple[list[Record], list[str]]:
-    """Results of cases that are as they were, at their places, and what is to be said of the others."""
-    ids = {record["id"] for record in records}
-    now = {case.id: (position, digest_of(case)) for position, (_, case) in enumerate(source.cases()) if case.id in ids}
-    kept, changed = [], set()
-    for record in records:
-        position, digest = now.get(record["id"], (0, None))
-        if digest is not None and digest == record.get("digest"):
-            kept.append({**record, "position": position})
-        elif digest is not None:
-            changed.add(record["id"])
-    gone = ids - now.keys()
-    said = [f"changed since, so they run again: {_listed(changed)}"] if changed else []
-    return kept, said + ([f"gone since, so their results are left out: {_listed(gone)}"] if gone else [])
-
-
-def _of_module(records: list[Record], runs: int, changed: bool) -> tuple[list[Record], list[str]]:
-    """Results of tests that have all their runs; what stands for a module that did not load is none."""
-    if changed:
-        return [], ["changed since, so its tests run again"]
-    counts: dict[str, int] = {}
-    for record in records:
-        counts[record["id"]] = counts.get(record["id"], 0) + 1
-    return [record for record in records if counts[record["id"]] == runs and record["id"].startswith("Test")], []
-
-
-def _said(before: Record, now: Record) -> Iterator[str]:
-    if not before:
+def _differences(saved: Saved, options: RunOptions, incomparable: int) -> Iterator[str]:
+    """What is to be said of kept results that were made otherwise."""
+    if not saved.start:
         return
-    then, this = before["options"].get("timeout"), now["options"].get("timeout")
-    if then != this:
-        yield f"--timeout is not what it was when the kept results were made: {_seconds(this)}, not {_seconds(then)}"
-    for id, digest in now["agents"].items():
-        if before["agents"].get(id, digest) != digest:
-            yield f"The files of {id} have changed since the kept results were made; without --resume all would run"
+    then, now = saved.options.get("timeout"), options.timeout
+    if then != now:
+        yield f"--timeout is not what it was when the kept results were made: {_seconds(now)}, not {_seconds(then)}"
+    version = saved.start.get("version")
+    if version != VERSION:
+        yield f"{saved.path.name} was begun by yao-test {version}, and this is {VERSION}"
+    if incomparable:
+        yield f"{incomparable} kept results are of another version, which cannot tell whether they still hold"
 
 
 def _seconds(value: float | None) -> str:
     return "the default" if value is None else f"{value:g}s"
-
-
-def _listed(ids: Iterable[str]) -> str:
-    names = sorted(ids)
-    return ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
 
 
 def _flag(key: str, value: Any) -> str:
@@ -363,23 +240,3 @@ def _flag(key: str, value: Any) -> str:
     if value is True:
         return flag
     return " ".join(f"{flag} {item}" for item in (value if isinstance(value, tuple) else (value,)))
-
-
-def _files_of(folder: Path) -> list[Path]:
-    """What an agent is made of, without its cases and the agents in it."""
-    own = [path for path in folder.iterdir() if path.is_file() and path.suffix in (".yao", ".yml", ".yaml", ".json")]
-    source = folder / "src"
-    return sorted(own) + sorted(path for path in source.rglob("*") if path.is_file() and path.suffix in (".ts", ".js"))
-
-
-def _hash(paths: Iterable[Path]) -> str:
-    digest = blake2b(digest_size=12)
-    for path in paths:
-        digest.update(f"{path.name}\0".encode("utf-8", "surrogateescape"))
-        try:
-            with path.open("rb") as file:
-                while part := file.read(_READ_AT_ONCE):
-                    digest.update(part)
-        except OSError:
-            continue
-    return digest.hexdigest()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from runner.results.verdict import Verdict
 from scripttest.values import Value
 
@@ -98,6 +100,8 @@ class Change(Value):
     """Why it does not pass now."""
     diff: tuple[str, ...] = ()
     """How its output changed, as a unified diff."""
+    parts: tuple[str, ...] = ()
+    """What it was made of that is not the same in both, as fingerprints name it."""
 
     @property
     def is_repeated(self) -> bool:
@@ -132,6 +136,11 @@ class Comparison(Value):
     def regressions(self) -> list[Change]:
         """The changes that are worse than before."""
         return [change for change in self.changes if change.regression]
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """What results were made of that is not the same in both, and for how many results."""
+        return dict(Counter(part for change in self.changes for part in change.parts).most_common())
 
     @property
     def all_broke(self) -> bool:

@@ -76,12 +76,21 @@ def of_trials(results: list[TestResult]) -> TestResult:
             warnings=_warnings(results),
         ),
         logs=tuple(line for result in results for line in result.logs),
+        fingerprint=_parts_of_all(results),
         case=worst.case.replace(
             score=score,
             **_usage(results),
             trials=listed_trials(results),
         ),
     )
+
+
+def _parts_of_all(results: list[TestResult]) -> dict[str, Any] | None:
+    """The fingerprint of several trials: the parts that any of them used."""
+    found: dict[str, Any] = {}
+    for result in results:
+        found |= result.fingerprint or {}
+    return found or None
 
 
 def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from runner.assertions.values import equal
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
+from runner.results.made_of import changed
 from runner.results.report import Record, Report
 from runner.results.result_texts import errors_of, tokens_of
 from runner.results.value_texts import as_value
@@ -68,7 +69,14 @@ def _change(key: tuple[str, str], before: _Result | None, after: _Result | None,
         regression=_is_regression(was, now, thresholds),
         error=error,
         diff=diff,
+        parts=_parts(before, after),
     )
+
+
+def _parts(before: _Result | None, after: _Result | None) -> tuple[str, ...]:
+    if before is None or after is None:
+        return ()
+    return changed(before.record.get("fingerprint"), after.record.get("fingerprint"))
 
 
 def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -> bool:

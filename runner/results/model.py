@@ -6,6 +6,7 @@ Events carry these values (`runner.results.events`), one fold counts them (`runn
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -315,7 +316,7 @@ class TestResult(Value):
     """What the runs have in common; None when there were none, or all were skipped."""
     record: dict[str, Any] | None = None
     """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
-    digest: str = ""
-    """A hash of its case, for a run that resumes this one."""
+    fingerprint: Mapping[str, Any] | None = None
+    """What it was made of, for a run that resumes this one; see `runner.fingerprints`."""
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""

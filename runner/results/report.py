@@ -42,6 +42,8 @@ class Report(Value):
     """Error → what to do about it, where something is known."""
     damage: Sequence[str] = ()
     """Those of the warnings that are about the file which the report was read from."""
+    origin: Mapping[str, Any] = {}
+    """`resume` of the start line of the JSONL file that it was read from; no document has it."""
     clean: Callable[[str], str] = str
     """Takes secrets out of what is read, or asked for, while the report is written; all else is clean."""
     text: str = ""

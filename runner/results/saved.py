@@ -86,6 +86,7 @@ class _Reader:
         self._hints: dict[str, str] = {}
         self._text = ""
         self._summary: Record = {}
+        self._origin: Record = {}
 
     def read(self, text: str, cut: bool) -> Report:
         first = text.lstrip().partition("\n")[0]
@@ -157,6 +158,7 @@ class _Reader:
             self._start = self._started(line.get("timestamp"), line.get("version"), line.get("environment"))
             self._start |= {key: line[key] for key in OF_RUNS if isinstance(line.get(key), int | float)}
             self._start |= _flags(line)
+            self._origin = line["resume"] if isinstance(line.get("resume"), dict) else {}
 
     @staticmethod
     def _started(timestamp: Any, version: Any, environment: Any) -> Record:
@@ -178,7 +180,6 @@ class _Reader:
         of_script = {} if has_cases(known) else {"script": suite}
         head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
         found = {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
-        found.pop("digest", None)  # of the case, for a run that resumes this one
         return found
 
     def _document(self, text: str) -> None:
@@ -260,6 +261,7 @@ class _Reader:
             summary=summary,
             hints=self._hints,
             damage=self._damage,
+            origin=self._origin,
             text=self._text,
         )
 

@@ -132,6 +132,7 @@ class Worker:
 
     def _module(self, parts: list[str]) -> None:
         self._listed = None
+        self._libraries = {}  # each module asks for those that it calls, so that the host knows them
         self._boot, self._nested_boot, self._context, *rest = parts
         self._scripts = ["\n" * (int(line) - 1) + code for line, code in zip(rest[0::2], rest[1::2], strict=True)]
         self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]

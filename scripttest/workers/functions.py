@@ -126,6 +126,7 @@ class FunctionPool:
         self._checking: asyncio.TimerHandle | None = None
         """Looks whether the compiler takes too long."""
         self._compiled: dict[str, asyncio.Future[_Loaded]] = {}
+        self._told: Callable[[Compiled], None] | None = None
 
     async def call(self, call: FunctionCall, owner: Owner) -> Returned:
         """Calls a function and waits for it. Cancelling ends the worker that runs it.
@@ -223,6 +224,15 @@ class FunctionPool:
         """The names that a script exports or declares at its top level. Raises FunctionError."""
         return (await self.load(script, module)).declared
 
+    def tell_compiled(self, told: Callable[[Compiled], None]) -> None:
+        """Has every script that is compiled from here on told."""
+        self._told = self._libraries.told = told
+
+    async def used(self, script: Path, module: Path | None = None) -> list[Source]:
+        """A script, and those that its functions have called so far. Raises FunctionError."""
+        loaded = await self.load(script, module)
+        return [loaded.compiled.source, *self._libraries.called_by(str(script))]
+
     async def close(self) -> None:
         """Ends all workers and the compiler."""
         self._pool.close()
@@ -250,6 +260,8 @@ class FunctionPool:
     def _loaded(self, source: Source, result: Compiled | CompileError) -> None:
         future = self._compiled[source.key]
         if isinstance(result, Compiled):
+            if self._told is not None:
+                self._told(result)
             future.set_result(_Loaded(result, self._root, self._boots, self._libraries.called))
         else:
             future.set_exception(_compile_failure(result))

@@ -23,6 +23,14 @@ class Libraries:
         """Name of a script → key of its file."""
         self._known: dict[str, Compiled | CompileError] = {}
         self._waiting: dict[str, list[Answer]] = {}
+        self._asked: dict[str, dict[str, Source]] = {}
+        """Module → the scripts that it asked for."""
+        self.told: Callable[[Compiled], None] | None = None
+        """Hears of each script that was compiled."""
+
+    def called_by(self, module: str) -> list[Source]:
+        """The scripts that a module has called so far, and those that they have called."""
+        return list(self._asked.get(module, {}).values())
 
     def called(self, script: str) -> Compiled | None:
         """A script that was called, by its name."""
@@ -37,16 +45,20 @@ class Libraries:
             answer(_reply(error))
             return
         key = self._keys[script] = f"library {file}"
+        source = Source(key=key, test=file, script=None)
+        self._asked.setdefault(module, {})[key] = source
         if key in self._known:
             answer(_reply(self._known[key]))
         elif key in self._waiting:
             self._waiting[key].append(answer)
         else:
             self._waiting[key] = [answer]
-            self._compiler.add([Source(key=key, test=file, script=None)], self._compiled)
+            self._compiler.add([source], self._compiled)
 
     def _compiled(self, source: Source, result: Compiled | CompileError) -> None:
         self._known[source.key] = result
+        if self.told is not None and isinstance(result, Compiled):
+            self.told(result)
         for answer in self._waiting.pop(source.key):
             answer(_reply(result))
 

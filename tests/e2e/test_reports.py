@@ -178,6 +178,8 @@ def test_the_jsonl_report_of_one_module(written: tuple[str, str, str]) -> None:
     lines = [plain(json.loads(line)) for line in written[1].splitlines()]
     resume = lines[0].pop("resume")
     assert resume["options"] == {"inputs": ["scripts.demo.setup"], "user": "ann", "team": "ops"}
+    made_of = [line.pop("fingerprint") for line in lines if line["type"] == "result"]
+    assert [list(parts) for parts in made_of] == 5 * [["format", "flags", "context", f"module {AT}setup_test.ts"]]
     assert lines == [
         {
             "type": "start",

@@ -154,21 +154,27 @@ def test_changed_and_new_cases_run_and_are_said(here: Application) -> None:
     run = here.run("--resume", str(path))
 
     assert run.code == 0, run
-    assert f"Warning: {case_file()}: changed since, so they run again: c2\n" in run.stdout
+    assert f"Warning: {case_file()}: run again, since the case changed: c2\n" in run.stdout
     assert f"Warning: {case_file()}: gone since, so their results are left out: c0\n" in run.stdout
-    assert "Warning: demo/src/some_test.ts: changed since, so its tests run again\n" in run.stdout
+    assert f"Warning: {case_file()}: without a result: new, c5\n" in run.stdout
+    changed_module = "run again, since assistants/demo/src/some_test.ts changed: TestA, TestB, TestC"
+    assert f"Warning: demo/src/some_test.ts: {changed_module}\n" in run.stdout
     assert_complete(path, (IDS - {"c0"}) | {"new", "TestA", "TestB", "TestC", "TestD"})
     outputs = {record["id"]: record.get("output") for record in lines_of(path) if record["type"] == "result"}
     assert outputs["c2"] == "heard say other"
 
 
-def test_changed_prompts_are_said(here: Application) -> None:
-    path = cut_to(here, report_of(here), 3000)
+def test_cases_of_changed_prompts_run_again(here: Application) -> None:
+    path = report_of(here)
     here.write({"/assistants/demo/prompts.yml": "- { role: system, content: Be long. }"})
 
     run = here.run("--resume", str(path))
 
-    assert "Warning: The files of demo have changed since the kept results were made" in run.stdout
+    assert run.code == 0, run
+    said = "run again, since the prompts of demo changed: c0, c1, c2, c3, c4, c5"
+    assert f"Warning: {case_file()}: {said}\n" in run.stdout
+    assert [record["id"] for record in lines_of(path) if record["type"] == "result"][:3] == ["TestA", "TestB", "TestC"]
+    assert_complete(path, EVERYTHING)
 
 
 def test_missing_runs_of_a_case_are_made(here: Application) -> None:

@@ -102,10 +102,16 @@ class Servers:
 
     def _found(self) -> dict[str, ServerFile]:
         if self._files is None:
-            self._files = dict(_files(self._root / "mcps", ""))
-            for agent, folder in Application(self._root).agents():
-                self._files.update(_files(folder / "mcps", f"agents.{agent}."))
+            self._files = server_files(Application(self._root))
         return self._files
+
+
+def server_files(application: Application) -> dict[str, ServerFile]:
+    """Where the servers of an application are defined, by id."""
+    files = dict(_files(application.root / "mcps", ""))
+    for agent, folder in application.agents():
+        files.update(_files(folder / "mcps", f"agents.{agent}."))
+    return files
 
 
 def _files(folder: Path, prefix: str) -> Iterator[tuple[str, ServerFile]]:

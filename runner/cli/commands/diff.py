@@ -13,11 +13,12 @@ from runner.cli.commands.reports import check_outputs, read_report, understandin
 from runner.durations import seconds_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters.console.change_lines import error_of, fact_of, measures_of, verdict_line
+from runner.reporters.console.change_lines import error_of, fact_of, measures_of, parts_of, verdict_line
 from runner.reporters.console.style import Style, count
 from runner.reporters.files.markdown_parts import block, details, inline, table
 from runner.results.changes import KINDS, STANDARD, Change, Comparison, Side, Thresholds
 from runner.results.comparison import compare
+from runner.results.made_of import described
 from runner.results.report import Record, Report
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
@@ -118,6 +119,8 @@ def _end(found: Comparison) -> str:
     measures = [measure for measure in measures_of(found) if is_changed and measure[1] != measure[2]]
     text = f"Of {count(found.compared, 'result')} judged in both, each run:\n" if measures else ""
     text += "".join(f"  {name + ':':10} {before} → {after}\n" for name, before, after in measures)
+    if parts := parts_of(found):
+        text += f"Since the older run, {parts}\n"
     return f"{text}\n{verdict_line(found)}\n" if measures else f"{verdict_line(found)}\n"
 
 
@@ -126,6 +129,8 @@ def _lines_of(kind: str, change: Change) -> str:
     text = f"  {change.suite} › {change.id}{': ' if fact else ''}{fact}\n"
     if kind in WITH_ERROR and (error := error_of(change)):
         text += f"    {error}\n"
+    if change.parts:
+        text += f"    {described(change.parts)} changed\n"
     if kind == "changed":
         text += "".join(f"    {line}\n" for line in change.diff)
     return text
@@ -139,6 +144,8 @@ def as_markdown(found: Comparison) -> str:
         text += f"Of {count(found.compared, 'result')} judged in both, each run:\n\n"
         measures = [(name, inline(before), inline(after)) for name, before, after in measures_of(found)]
         text += table(("Measure", "Before", "After"), measures)
+    if parts := parts_of(found):
+        text += f"Since the older run, {inline(parts)}.\n\n"
     for kind in KINDS:
         changes = found.of(kind.key)
         if not changes:
@@ -146,7 +153,8 @@ def as_markdown(found: Comparison) -> str:
         text += f"## {kind.title}\n\n"
         for change in changes:
             fact = fact_of(kind.key, change)
-            text += f"- {inline(change.suite)} › **{inline(change.id)}**{': ' if fact else ''}{inline(fact)}\n"
+            parts = f"; {inline(described(change.parts))} changed" if change.parts else ""
+            text += f"- {inline(change.suite)} › **{inline(change.id)}**{': ' if fact else ''}{inline(fact)}{parts}\n"
         text += "\n"
         for change in changes:
             if kind.key == "changed":
@@ -158,11 +166,13 @@ def as_markdown(found: Comparison) -> str:
 
 def as_json(found: Comparison) -> str:
     """The changes as a JSON document: a list for each kind, the number of `regressions`, whether the run is `worse`,
-    and `measures`: `{name: {before, after}}`, means of one run over the results that were judged in both."""
+    `changed_parts`: `{part: results}`, and `measures`: `{name: {before, after}}`, means of one run over the results
+    that were judged in both."""
     document: Record = {kind.key: [_record(change) for change in found.of(kind.key)] for kind in KINDS}
     document["regressions"] = len(found.regressions)
     document["worse"] = found.is_worse
     document["compared"] = found.compared
+    document["changed_parts"] = found.parts
     document["measures"] = {
         measure.key: {"before": round(measure.before, 6), "after": round(measure.after, 6)}
         for measure in found.measures
@@ -172,8 +182,8 @@ def as_json(found: Comparison) -> str:
 
 def _record(change: Change) -> Record:
     """`{suite, id, before?, after?, before_ms?, after_ms?, regression?, before_runs?, after_runs?, before_score?,
-    after_score?, before_tokens?, after_tokens?, before_cost?, after_cost?, error?, diff?}`; `before_runs` is
-    `{passed, count}`, there where a result ran several times."""
+    after_score?, before_tokens?, after_tokens?, before_cost?, after_cost?, error?, changed_parts?, diff?}`;
+    `before_runs` is `{passed, count}`, there where a result ran several times."""
     record: Record = {"suite": change.suite, "id": change.id}
     sides = [(name, side) for name, side in (("before", change.before), ("after", change.after)) if side is not None]
     record |= {name: side.status for name, side in sides}
@@ -186,6 +196,8 @@ def _record(change: Change) -> Record:
         record |= {f"{name}_{key}": round(figure, 6) for name, side in sides if (figure := of(side)) is not None}
     if change.error:
         record["error"] = change.error
+    if change.parts:
+        record["changed_parts"] = list(change.parts)
     if change.diff:
         record["diff"] = list(change.diff)
     return record

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from runner import exit_codes
+from runner.cli.commands.completeness import lacking
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import EXTENSIONS, read_report, write_reports
 from runner.environment import Environment
@@ -24,15 +26,18 @@ WORST = ("interrupted", "error")
 @click.command(
     "merge",
     cls=Command,
-    help="Joins the .jsonl or .json reports of the parts of one run; a later part wins.",
+    help="Joins the .jsonl or .json reports of the parts of one run; a later part wins. What never came is named, and "
+    "the exit code is 2 then, unless --partial is given.",
 )
 @click.argument("parts", metavar="PART...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", multiple=True, required=True, help=f"{EXTENSIONS}. Repeatable.")
+@click.option("--partial", is_flag=True, help="Exit with 0 also when shards or tests are missing.")
 @click.pass_obj
-def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, ...]) -> int:
-    """Writes the whole report, and says what the parts disagree about."""
+def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, ...], partial: bool) -> int:
+    """Writes the whole report, and says what the parts disagree about, and what they lack; the exit code."""
     reports = [read_report(environment, part) for part in parts]
     whole, said = merged(reports, parts)
+    missing = lacking(reports, parts, whole)
     for line in said[:SAID]:
         environment.stderr.write(f"Warning: {line}\n")
     if len(said) > SAID:
@@ -42,7 +47,14 @@ def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, .
     environment.stdout.write(f"{counts_text(counts)} in {count(len(parts), 'part')}\n")
     for line in remarks(counts):
         environment.stdout.write(f"{line}\n")
-    return 0
+    for line in missing[:SAID]:
+        environment.stderr.write(f"{'Warning' if partial else 'Error'}: {line}\n")
+    if len(missing) > SAID:
+        environment.stderr.write(f"... and {len(missing) - SAID} more\n")
+    if missing and not partial:
+        environment.stderr.write("Hint: Give merge the parts that are missing, or --partial to go without them\n")
+        return exit_codes.CONFIGURATION
+    return exit_codes.PASSED
 
 
 def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.changes import Change, Comparison, Measure, Side
+from runner.results.made_of import described
 from runner.results.result_texts import dollars
 
 COST_DIGITS = 6
@@ -48,6 +49,12 @@ def fact_of(kind: str, change: Change) -> str:
     if kind in ("still_failing", "changed"):
         return ""
     return f"{was.status} → {now.status}" + (f" ({runs_of(change)})" if change.is_repeated else "")
+
+
+def parts_of(found: Comparison) -> str:
+    """What the results of the two runs were made of that is not the same: `the model of local changed (12 results)`;
+    empty when there is nothing, or it is not known."""
+    return ", ".join(f"{described([part])} changed ({count(number, 'result')})" for part, number in found.parts.items())
 
 
 def runs_of(change: Change) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from io import BufferedWriter
+from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
 from runner.reporters.files.line_file import open_part
+from runner.reporters.pipes import is_pipe, open_pipe
 from runner.results.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
 from runner.results.json_text import utf8
@@ -75,8 +76,9 @@ class DocumentReporter:
     """A reporter that writes one document when the run has ended; a subclass says how it reads in `render`."""
 
     def __init__(self, target: Path | TextIO) -> None:
-        """`target` is a file, which is replaced whole, or a stream."""
-        self._target = target
+        """`target` is a file, which is replaced whole, a pipe, or a stream. Raises ConfigurationError for a pipe that
+        nobody reads."""
+        self._target = _stream_into(target) if isinstance(target, Path) and is_pipe(target) else target
         self._collector = Collector(self.take)
 
     @property
@@ -112,12 +114,21 @@ class DocumentReporter:
             write_whole(self._target, text)
         else:
             self._target.write(utf8(text).decode())
+            self._target.flush()
+
+
+def _stream_into(pipe: Path) -> TextIO:
+    return TextIOWrapper(BufferedWriter(open_pipe(pipe)), encoding="utf-8", newline="")
 
 
 def write_whole(path: Path, text: str) -> None:
     """Writes a file so that a reader never sees half of it; what is left when it is killed, the next one for the same
-    file uses again. Raises OSError."""
-    if path.exists() and not path.is_file():  # a device or a pipe
+    file uses again. Raises OSError, and ConfigurationError for a pipe that nobody reads."""
+    if is_pipe(path):
+        with BufferedWriter(open_pipe(path)) as pipe:
+            pipe.write(utf8(text))
+        return
+    if path.exists() and not path.is_file():  # a device
         path.write_bytes(utf8(text))
         return
     path = Path(os.path.realpath(path))

@@ -17,7 +17,7 @@ from runner.results.stability_json import as_in_seed, stability_summary
 from runner.results.suite_json import has_cases
 from runner.results.summary import summary_record, usage_record
 
-OF_LINES = ("type", "suite", "position", "script", "digest", "assertion_count")
+OF_LINES = ("type", "suite", "position", "script", "fingerprint", "assertion_count")
 """Keys that results have as lines of JSONL only."""
 INDENTED = 1000
 """Results up to which a document is indented throughout."""

@@ -81,8 +81,8 @@ class JsonlReporter:
     def _result(self, line: ResultLine) -> None:
         if self._goes_on and line.result.record is not None:
             return
-        text, digest = line.text, line.result.digest
-        self._file.write(f'{text[:-1]}, "digest": "{digest}"}}' if digest else text)
+        text, fingerprint = line.text, line.result.fingerprint
+        self._file.write(f'{text[:-1]}, "fingerprint": {json_line(fingerprint)}}}' if fingerprint else text)
 
     def _stability(self, result: TestResult, suite: Suite) -> None:
         if result.stability is not None:

@@ -4,6 +4,7 @@
 | --- | --- |
 | the command is killed | at most the line that was being written: each goes to the system as it ends |
 | the machine loses its power | lines of about the last second: a thread tells the disk once a second, and at the end |
+| the file, or its folder, goes away | all of it: the same thread finds that out, which is an error of the run |
 
 The lock is that of `flock`. It belongs to the open file, so it ends with the process, however that ends, and no child
 has it. Where the file system has no locks, nobody is kept away.
@@ -18,7 +19,8 @@ from collections.abc import Iterable
 from io import BufferedWriter, FileIO
 from pathlib import Path
 
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, RunnerError
+from runner.reporters.pipes import is_pipe, open_pipe
 from runner.results.json_text import utf8
 
 SYNC_SECONDS = 1.0
@@ -29,7 +31,8 @@ class LineFile:
     """An open report."""
 
     def __init__(self, path: Path, keep: bool = False) -> None:
-        """Opens it. Raises ConfigurationError when another process has it open, and OSError.
+        """Opens it; a pipe only when somebody reads it. Raises ConfigurationError when nobody does, or another process
+        has the file open, and OSError.
 
         Args:
             keep: leave in it what it has, and go on at its end.
@@ -68,7 +71,8 @@ class LineFile:
         _sync_folder(self.path.parent)
 
     def write(self, line: str) -> None:
-        """Writes a line, without its end. Raises OSError, also that of an earlier line which the disk did not keep."""
+        """Writes a line, without its end. Raises OSError, also that of an earlier line which the disk did not keep, and
+        RunnerError when the file is gone."""
         try:
             data = utf8(f"{line}\n")
             while (count := self._file.write(data)) < len(data):
@@ -76,13 +80,13 @@ class LineFile:
             if self._sync is not None:
                 self._sync.soon()
             elif self._is_regular:
-                self._sync = _Sync(self._file.fileno())
+                self._sync = _Sync(self._file.fileno(), self.path)
         except OSError as error:
             error.filename = str(self.path)
             raise
 
     def close(self) -> None:
-        """Waits until the disk has it. Raises OSError."""
+        """Waits until the disk has it. Raises OSError, and RunnerError when the file is gone."""
         try:
             if self._sync is not None:
                 self._sync.close()
@@ -94,28 +98,30 @@ class LineFile:
 
 
 class _Sync:
-    """Has the disk keep what was written to a descriptor, on a thread: it may take long."""
+    """Has the disk keep what was written to a file, on a thread: it may take long. Sees there that the file is still
+    where it was."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, path: Path) -> None:
         from threading import Event, Thread
 
         self._descriptor = descriptor
+        self._path = path
         self._changed = Event()
         self._changed.set()
         self._closing = Event()
-        self._error: OSError | None = None
+        self._error: OSError | RunnerError | None = None
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def soon(self) -> None:
-        """Says that something was written. Raises the OSError of what was written before."""
+        """Says that something was written. Raises the error of what was written before."""
         if self._error is not None:
             raise self._error
         if not self._changed.is_set():
             self._changed.set()
 
     def close(self) -> None:
-        """Has it keep the rest, and waits. Raises OSError."""
+        """Has it keep the rest, and waits. Raises OSError and RunnerError."""
         self._closing.set()
         self._changed.set()
         self._thread.join()
@@ -129,13 +135,28 @@ class _Sync:
                 self._closing.wait(SYNC_SECONDS)
                 self._changed.clear()
                 os.fsync(self._descriptor)
-        except OSError as error:
+                if not _is_at(self._descriptor, self._path):
+                    raise RunnerError(
+                        f"The report {self._path} is gone: it was removed, moved or replaced while the run wrote it",
+                        "What was in it is lost, unless it was moved: --resume goes on with it from there",
+                    )
+        except (OSError, RunnerError) as error:
             self._error = error
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file is still the one that has the path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def open_current(path: Path, wait: bool = False) -> FileIO:
     """Opens a file for appending and locks it: that which has the path, also when another process puts a new one
-    there. Waits while another process has it, or else raises ConfigurationError."""
+    there. Waits while another process has it, or else raises ConfigurationError. A pipe is opened by `open_pipe`."""
+    if is_pipe(path):
+        return open_pipe(path)
     while True:
         file = path.open("ab", buffering=0)
         try:

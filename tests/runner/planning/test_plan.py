@@ -48,7 +48,8 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
         context=context,
         parts=root,
     ) as services:
-        return make_plan(options, environment, application, context, selection, services.agents)
+        agents, fingerprints = services.agents, services.fingerprints
+        return make_plan(options, environment, application, context, selection, agents, fingerprints)
 
 
 def cases_of(plan: RunPlan) -> list[str]:

@@ -1,0 +1,109 @@
+"""What the parts of a run lack together: shards, test modules and cases that were planned and have no result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from runner.cli.shard import Shard, read_shard
+from runner.errors import ConfigurationError
+from runner.reporters.console.style import count
+from runner.results.report import Record, Report
+
+NAMED = 10
+"""Names of one kind that are said."""
+
+
+def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
+    """What never came, a sentence each; nothing when everything did.
+
+    Args:
+        names: of the parts.
+        whole: the parts together.
+    """
+    return [*_shards(parts), *_tests(parts, names, whole)]
+
+
+def _shards(parts: Sequence[Report]) -> Iterator[str]:
+    """Shards of which there is no part. A part that is no shard has everything."""
+    found = [_shard(part) for part in parts]
+    shards = [shard for shard in found if shard is not None]
+    if not shards or len(shards) < len(found):
+        return
+    for of in sorted({shard.of for shard in shards}):
+        there = {shard.number for shard in shards if shard.of == of}
+        absent = [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
+        if absent:
+            yield f"{'shard' if len(absent) == 1 else 'shards'} {_listed(absent)} never came"
+
+
+def _shard(part: Report) -> Shard | None:
+    text = (part.origin.get("options") or {}).get("shard")
+    try:
+        return read_shard(text) if isinstance(text, str) else None
+    except ConfigurationError:
+        return None
+
+
+def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iterator[str]:
+    there: dict[str, set[str]] = {suite["id"]: set() for suite in whole.suites}
+    for record in whole.results:
+        there[record["suite"]].add(record["id"])
+    for suite in whole.suites:
+        having = [(part, name) for part, name in zip(parts, names, strict=True) if _has(part, suite["id"])]
+        planned = {str(_shard(part)): _planned(part, suite["id"]) for part, _ in having}
+        plans = [plan for plan in planned.values() if plan is not None]
+        if plans and len(plans) == len(planned):
+            yield from _of_cases(suite, plans, there[suite["id"]])
+        elif not any(_is_complete(part, suite["id"]) for part, _ in having):
+            yield _of_unknown(suite, having, there[suite["id"]])
+
+
+def _has(part: Report, suite: str) -> bool:
+    return any(known["id"] == suite for known in part.suites)
+
+
+def _planned(part: Report, suite: str) -> Record | None:
+    """`{cases, ids?}` of a suite of cases, as the start of a part has it."""
+    plan = (part.origin.get("planned") or {}).get(suite)
+    return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
+
+
+def _of_cases(suite: Record, plans: list[Record], there: set[str]) -> Iterator[str]:
+    """Cases that the shards should have: which ones, or, of very many, how many."""
+    wanted = sum(plan["cases"] for plan in plans)
+    ids = [str(id) for plan in plans for id in plan.get("ids") or ()]
+    absent = [id for id in ids if id not in there]
+    number = len(absent) if len(ids) == wanted else wanted - len(there)
+    if number > 0:
+        named = f": {_listed(absent)}" if absent else ""
+        yield f"{suite['label']}: {number} of {count(wanted, 'case')} never came{named}"
+
+
+def _is_complete(part: Report, suite: str) -> bool:
+    """Whether a part ended, and has the results of all tests of a suite."""
+    if part.damage:
+        return False
+    said = next((entry for entry in part.summary.get("suites") or () if entry["id"] == suite), None)
+    if said is None:
+        return True
+    own = sum(record["suite"] == suite for record in part.results)
+    return said.get("started") is not False and said.get("ended") is not False and own >= said["selected"]
+
+
+def _of_unknown(suite: Record, having: list[tuple[Report, str]], there: set[str]) -> str:
+    """A suite of which nobody knows all tests, or some have no result."""
+    if not there:
+        return f"{suite['label']}: nothing of it came"
+    known = [
+        entry["selected"]
+        for part, _ in having
+        for entry in part.summary.get("suites") or ()
+        if entry["id"] == suite["id"] and "selected" in entry
+    ]
+    if known and max(known) > len(there):
+        return f"{suite['label']}: {max(known) - len(there)} of {count(max(known), 'test')} never came"
+    return f"{suite['label']}: it may have more tests, since {', '.join(name for _, name in having)} did not end"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")

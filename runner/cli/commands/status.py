@@ -1,0 +1,38 @@
+"""`yao-test status REPORT...`: whether reports have all results, and whether these still hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+import bindings
+from runner import exit_codes
+from runner.cli.commands.flags import Command
+from runner.environment import Environment
+from runner.execution.state import state_of
+from runner.reporters.console.style import count
+
+SCRIPT_PARTS = Path(bindings.__file__).resolve().parent / "js"
+
+
+@click.command(
+    "status",
+    cls=Command,
+    help="Says what --resume would run of .jsonl reports, and why, and runs nothing. Exit codes: 0 all is there and "
+    "current, 1 something is missing, stale or broken, 2 a report or what it was made of cannot be read.",
+)
+@click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
+@click.pass_obj
+def status(environment: Environment, reports: tuple[str, ...]) -> int:
+    """Prints where each report stands; the exit code says whether something would run."""
+    is_open = False
+    for report in reports:
+        state = state_of(report, environment, SCRIPT_PARTS)
+        current = f"{state.tests - state.open} of {count(state.tests, 'test')}" if state.open else f"all {state.tests}"
+        verb = "is" if state.tests == 1 else "are"
+        environment.stdout.write(f"{report}: {current} {verb} there and current\n")
+        for line in (*(gap.text for gap in state.gaps), *state.said):
+            environment.stdout.write(f"  {line}\n")
+        is_open = is_open or bool(state.open)
+    return exit_codes.FAILED if is_open else exit_codes.PASSED

@@ -1,0 +1,102 @@
+"""Fingerprints: what a result was made of, as the digests of its parts, `{format, flags, context, case, ...}`.
+
+Beside the parts of `parts.py`, which are shared by many results, each result has its own:
+
+| key | what its digest is of |
+| --- | --- |
+| `format` | the number of this table: parts of another one cannot be compared |
+| `flags` | the flags that change a result |
+| `context` | the context of the run: user, team, locale, metadata |
+| `case` | what a case says |
+| `attachments` | the content of the files that it attaches |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.fingerprints.parts import PartDigests, digest_of, digest_of_bytes
+from runner.security.files import read_bytes
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.cases.model import Case
+    from runner.cli.options import RunOptions
+
+FORMAT = 1
+FLAGS = (
+    "connector threshold require_judge simulator interactive skip_interactive on_missing_input before after strict "
+    "lenient replay allow_net"
+).split()
+"""Options with which a result may be another one. What `--user`, `--team` and `--ctx` say is the context."""
+Fingerprint = dict[str, Any]
+
+
+class Staleness(Value):
+    """How the parts of a result differ from what is there now."""
+
+    parts: tuple[str, ...]
+    """Names of those that do; none when the result still holds."""
+    comparable: bool = True
+    """Whether they are of the format that is written now."""
+
+
+class Fingerprints:
+    """Makes the fingerprints of a run's results, and compares those of earlier ones."""
+
+    def __init__(self, parts: PartDigests, options: RunOptions, context: Mapping[str, Any]) -> None:
+        """`context`: the fields of the run's context."""
+        self.parts = parts
+        self.root = parts.root
+        """The application's root, which the paths of scripts count from."""
+        self._common = {
+            "format": FORMAT,
+            "flags": digest_of([getattr(options, name) for name in FLAGS]),
+            "context": digest_of(context),
+        }
+        self._files: dict[Path, str] = {}
+
+    def of_test(self, parts: Mapping[str, str]) -> Fingerprint:
+        """Of a script test that used these parts."""
+        return {**self._common, **parts}
+
+    def of_case(self, case: Case, folder: Path, parts: Mapping[str, str]) -> Fingerprint:
+        """Of a case that used these parts; `folder` is where its files are looked for."""
+        return {**self._common, **self._of_case(case, folder), **parts}
+
+    def staleness(self, before: Mapping[str, Any], case: Case | None = None, folder: Path | None = None) -> Staleness:
+        """What has changed since a fingerprint was made.
+
+        Args:
+            case: the case as it is now, for the result of one.
+            folder: where its files are looked for.
+        """
+        if before.get("format") != FORMAT:
+            return Staleness(parts=(), comparable=False)
+        own = dict(self._common)
+        if case is not None and folder is not None:
+            own |= self._of_case(case, folder)
+        names = [name for name in (*own, *before) if " " not in name]
+        changed = [name for name in dict.fromkeys(names) if own.get(name) != before.get(name)]
+        changed += [name for name in before if " " in name and self.parts.of(name) != before[name]]
+        return Staleness(parts=tuple(changed))
+
+    def _of_case(self, case: Case, folder: Path) -> dict[str, str]:
+        from runner.cases.attachments import files_of_case
+
+        said = case.model_dump_json(exclude_unset=True).encode("utf-8", "replace")
+        own = {"case": digest_of_bytes(said)}
+        files = sorted(set(files_of_case(case, folder)))
+        if files:
+            own["attachments"] = digest_of([self._of_file(path) for path in files])
+        return own
+
+    def _of_file(self, path: Path) -> str:
+        if path not in self._files:
+            try:
+                self._files[path] = digest_of_bytes(read_bytes(path))
+            except OSError:
+                self._files[path] = ""
+        return self._files[path]

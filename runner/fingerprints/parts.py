@@ -1,0 +1,224 @@
+"""The digests of what tests and cases use, by name. Each is made once for a run, when it is first used.
+
+| name | what its digest is of |
+| --- | --- |
+| `agent ID` | `package.yao`, and the connector that it leads to |
+| `prompts ID` | its prompts and presets, the files that they take in, the prompts of all agents, and its translations |
+| `replies ID` | the replies of an agent that the scripted model answers |
+| `model ID` | what kind of model host a connector asks, and for which model |
+| `connector ID` | the rest of a connector's file, without its key |
+| `server ID` | the definition of an MCP server, and what describes its tools |
+| `script PATH` | a script and everything that it imports, compiled |
+| `module PATH` | a test file together with the script that it tests, and everything that they import, compiled |
+| `recording PATH` | the recorded answers of a case |
+| `env NAME` | the value of an environment variable, with a key that only the report has |
+
+Paths are those below the application. What is not there has the digest "".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.errors import ConfigurationError
+from runner.security.files import read_bytes, read_text
+
+if TYPE_CHECKING:
+    from runner.application.application import Application
+    from scripttest import Compiled, Source
+
+SIZE = 8
+"""Bytes of a digest."""
+_VARIABLE = re.compile(r"\$ENV\.(\w+)")
+_OF_SECRETS = ("key",)
+"""Options of a connector that do not count."""
+
+
+def digest_of(value: Any) -> str:
+    """A hash of a JSON value, whatever the order of its keys."""
+    return digest_of_bytes(json.dumps(value, sort_keys=True, default=str).encode())
+
+
+def digest_of_bytes(*content: bytes) -> str:
+    """A hash of several pieces, which is another one when they are cut elsewhere."""
+    digest = blake2b(digest_size=SIZE)
+    for piece in content:
+        digest.update(len(piece).to_bytes(8, "big"))
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+class PartDigests:
+    """Of one run."""
+
+    def __init__(
+        self, application: Application, variables: Mapping[str, str], key: str, recordings: Path | None
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            variables: the environment, with the application's `.env`.
+            key: what values of variables are hashed with.
+            recordings: the folder of `--replay`.
+        """
+        self._application = application
+        self.root = application.root
+        self._variables = variables
+        self.key = key
+        """What values of variables are hashed with; reports keep it."""
+        self._recordings = recordings
+        self._known: dict[str, str] = {}
+        self._assistants: Any = None
+        self._connectors: Any = None
+        self._servers: Any = None
+
+    def of(self, part: str) -> str:
+        """The digest of a part; empty when there is no such thing, or it cannot be read."""
+        if part not in self._known:
+            kind, _, name = part.partition(" ")
+            try:
+                self._known[part] = getattr(self, f"_{kind}")(name)
+            except (ConfigurationError, OSError, AttributeError):
+                self._known[part] = ""
+        return self._known[part]
+
+    def variables_of(self, part: str) -> Iterable[str]:
+        """The environment variables that a part names as `$ENV.NAME`, but for those of keys."""
+        kind, _, name = part.partition(" ")
+        try:
+            if kind == "connector":
+                _, options = self._definition(name)
+                return _variables_in(options)
+            if kind == "server":
+                return _variables_in(read_text(self._server_file(name).path))
+            if kind == "prompts":
+                return _variables_in([text.decode("utf-8", "replace") for text in self._prompt_texts(name)])
+        except (ConfigurationError, OSError, UnicodeDecodeError):
+            return ()
+        return ()
+
+    def take(self, compiled: Compiled) -> None:
+        """Takes note of a script that was compiled."""
+        from scripttest import without_comments
+
+        codes = (without_comments(script.code).encode("utf-8", "replace") for script in compiled.scripts)
+        self._known[part_of(compiled.source, self.root)] = digest_of_bytes(*codes)
+
+    # one method for each kind of part
+
+    def _agent(self, id: str) -> str:
+        assistant = self._all_assistants().get(id)
+        kept = ("name", "description", "type", "connector", "parameters", "servers", "loops", "turns", "uses")
+        fields = {field: getattr(assistant, field) for field in kept}
+        try:
+            connector = self._all_connectors().resolve(assistant.connector)
+        except ConfigurationError:
+            connector = ""
+        return digest_of([fields, connector, assistant.global_prompts])
+
+    def _prompts(self, id: str) -> str:
+        return digest_of_bytes(*self._prompt_texts(id))
+
+    def _prompt_texts(self, id: str) -> Iterator[bytes]:
+        assistants = self._all_assistants()
+        assistant = assistants.get(id)
+        own = [assistant.prompts, assistants.global_prompts() if assistant.global_prompts else ()]
+        yield json.dumps(own, ensure_ascii=False, default=str).encode("utf-8", "replace")
+        presets = assistant.folder / "prompts"
+        folders = [presets, *([assistant.folder / "assets"] if presets.is_dir() else [])]
+        if "{{" in assistant.name + assistant.description:
+            folders += [assistant.folder / "locales", self._application.root / "agent" / "locales"]
+        for folder in folders:
+            yield from _content(folder)
+
+    def _replies(self, id: str) -> str:
+        folder = self._all_assistants().get(id).folder if id else self._application.root / "agent"
+        return digest_of_bytes(read_bytes(folder / "replies.yml"))
+
+    def _model(self, id: str) -> str:
+        kind, _ = self._definition(id)
+        return digest_of([kind, self._all_connectors().model(id)])
+
+    def _connector(self, id: str) -> str:
+        _, options = self._definition(id)
+        return digest_of(options)
+
+    def _definition(self, id: str) -> tuple[str, dict[str, Any]]:
+        """The kind of a connector, and its other fields that count, as they are written."""
+        from runner.application.documents import read_json
+
+        path = self._all_connectors().find(id)
+        if path is None:
+            return id, {}
+        content = read_json(path, "connector file")
+        options = dict(content.get("options") or {}) if isinstance(content, dict) else {}
+        return str(content.get("type")), {
+            name: value for name, value in options.items() if name not in (*_OF_SECRETS, "model")
+        }
+
+    def _server(self, id: str) -> str:
+        file = self._server_file(id)
+        return digest_of_bytes(read_bytes(file.path), *_content(file.mapping))
+
+    def _server_file(self, id: str) -> Any:
+        if self._servers is None:
+            from runner.agents.mcp.servers import server_files
+
+            self._servers = server_files(self._application)
+        file = self._servers.get(id)
+        if file is None:
+            raise ConfigurationError(f"Cannot find MCP server {id}")
+        return file
+
+    def _recording(self, name: str) -> str:
+        return "" if self._recordings is None else digest_of_bytes(read_bytes(self._recordings / name, None))
+
+    def _env(self, name: str) -> str:
+        value = self._variables.get(name)
+        if value is None:
+            return ""
+        keyed = blake2b(value.encode("utf-8", "surrogateescape"), digest_size=SIZE, key=self.key.encode())
+        return keyed.hexdigest()
+
+    def _script(self, path: str) -> str:
+        return ""  # it was not compiled, so nothing of it can be used
+
+    _module = _script
+
+    def _all_assistants(self) -> Any:
+        if self._assistants is None:
+            from runner.agents.assistant import Assistants
+
+            self._assistants = Assistants(self._application)
+        return self._assistants
+
+    def _all_connectors(self) -> Any:
+        if self._connectors is None:
+            from runner.connectors.load import Connectors
+
+            self._connectors = Connectors(self._application.root, self._variables)
+        return self._connectors
+
+
+def part_of(source: Source, root: Path) -> str:
+    """The name of a script as a part of results."""
+    kind = "script" if source.script is None else "module"
+    path = source.test
+    return f"{kind} {path.relative_to(root).as_posix() if path.is_relative_to(root) else path}"
+
+
+def _variables_in(value: Any) -> Iterable[str]:
+    return sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))
+
+
+def _content(folder: Path) -> Iterator[bytes]:
+    """The names and the content of all files below a folder."""
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        if path.is_file():
+            yield path.relative_to(folder).as_posix().encode("utf-8", "surrogateescape")
+            yield read_bytes(path)

@@ -1,0 +1,240 @@
+"""What of an earlier run still holds, and what has to run again, each for a reason.
+
+| reason | a result of an earlier run |
+| --- | --- |
+| `missing` | is not there |
+| `changed` | was made of something else than there is now |
+| `unknown` | does not say what it was made of |
+| `broken` | says nothing of what was tested, since something that the test needs broke |
+| `cut` | is that of a test that was cut short |
+| `skipped` | was skipped because of a test that runs again |
+| `gone` | is of a case that is not there any more: it is left out |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from runner.errors import ConfigurationError
+from runner.results.case_json import is_cut_short
+from runner.results.made_of import described
+from runner.results.verdict import Verdict, verdict_in
+from scripttest import Status
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.cases.model import Case
+    from runner.fingerprints.fingerprints import Fingerprints
+    from runner.planning.case_source import CaseSource
+    from runner.planning.saved_run import Saved
+    from runner.results.model import Suite
+
+Record = dict[str, Any]
+NAMED = 10
+"""Tests of one group that are named."""
+
+
+class Reason(StrEnum):
+    """Why a test runs that an earlier run should have done with."""
+
+    MISSING = "missing"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"
+    BROKEN = "broken"
+    CUT = "cut"
+    SKIPPED = "skipped"
+    GONE = "gone"
+
+
+_WORDS = {
+    Reason.MISSING: "without a result",
+    Reason.UNKNOWN: "run again, since their results do not say what they were made of",
+    Reason.BROKEN: "run again, since something broke that they need",
+    Reason.CUT: "run again, since they were cut short",
+    Reason.SKIPPED: "run again, since what they depend on does",
+    Reason.GONE: "gone since, so their results are left out",
+}
+
+
+class Gap(Value):
+    """Tests of one suite that run for the same reason."""
+
+    suite: str
+    """How people name it."""
+    reason: Reason
+    parts: tuple[str, ...]
+    """What has changed, as fingerprints name it."""
+    ids: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """A line for people."""
+        shown = ", ".join(self.ids[:NAMED]) + (f" and {len(self.ids) - NAMED} more" if len(self.ids) > NAMED else "")
+        if self.reason is Reason.CHANGED:
+            return f"{self.suite}: run again, since {described(self.parts)} changed: {shown}"
+        return f"{self.suite}: {_WORDS[self.reason]}: {shown}"
+
+
+class Holding(Value):
+    """What a report has for a run."""
+
+    results: Mapping[str, list[Record]]
+    """Suite id → the results that still hold, with the positions that they have now."""
+    gaps: tuple[Gap, ...]
+    incomparable: int
+    """Kept results of which it is not known whether they still hold, since another version of the tool wrote them."""
+
+
+class _Why(Value):
+    """Why one result does not hold."""
+
+    reason: Reason
+    parts: tuple[str, ...] = ()
+
+
+class _Suite:
+    """What comes of the results of one suite."""
+
+    def __init__(self, suite: Suite) -> None:
+        self.suite = suite
+        self.kept: list[Record] = []
+        self.why: dict[str, _Why] = {}
+        """Test → why it runs again."""
+        self.incomparable = 0
+
+    def gaps(self) -> Iterator[Gap]:
+        """The tests that run again, by their reasons."""
+        groups: dict[_Why, list[str]] = {}
+        for id, why in self.why.items():
+            groups.setdefault(why, []).append(id)
+        for why, ids in groups.items():
+            yield Gap(suite=self.suite.label, reason=why.reason, parts=why.parts, ids=tuple(ids))
+
+
+def holding(
+    saved: Saved,
+    fingerprints: Fingerprints,
+    sources: Iterable[CaseSource],
+    suites: Iterable[Suite],
+    runs: int,
+) -> Holding:
+    """What of a report still holds. Which tests of a module have no result is not known before it is listed. Blocks:
+    compiles the scripts that results were made of. Raises ConfigurationError when there are results of inputs that this
+    run has not."""
+    from runner.fingerprints.scripts import take_scripts
+
+    known = {suite.name: suite for suite in suites}
+    records: dict[str, list[Record]] = {id: [] for id in known}
+    for record in saved.results:
+        if record["suite"] not in known:
+            raise ConfigurationError(
+                f"Cannot resume {saved.path}: it has results of {record['suite']}, which this run does not test",
+                "Run it from the same folder, with the same -i",
+            )
+        records[record["suite"]].append(record)
+    parts = {part for record in saved.results for part in record.get("fingerprint") or ()}
+    take_scripts(sorted(parts), fingerprints.root, fingerprints.parts)
+    of_cases = {source.suite.name: source for source in sources}
+    found = []
+    for id, suite in known.items():
+        if id in of_cases:
+            found.append(_of_cases(of_cases[id], records[id], fingerprints, runs))
+        else:
+            found.append(_of_module(suite, records[id], fingerprints, runs))
+    return Holding(
+        results={each.suite.id: each.kept for each in found},
+        gaps=tuple(gap for each in found for gap in each.gaps()),
+        incomparable=sum(each.incomparable for each in found),
+    )
+
+
+def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, runs: int) -> _Suite:
+    """A test keeps all its runs, or makes them all again."""
+    found = _Suite(suite)
+    counts: dict[str, int] = {}
+    for record in records:
+        id = record["id"]
+        counts[id] = counts.get(id, 0) + 1
+        why = _why(record) or _stale(found, fingerprints, record)
+        if why is not None:
+            found.why.setdefault(id, why)
+    for id, count in counts.items():
+        if count != runs and id not in found.why:
+            found.why[id] = _Why(reason=Reason.MISSING)
+    for record in records:  # what stands for a module that did not load is no test
+        if record["id"] not in found.why and record["id"].startswith("Test"):
+            found.kept.append(record)
+    return found
+
+
+def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerprints, runs: int) -> _Suite:
+    """A case keeps those of its runs that hold."""
+    found = _Suite(source.suite)
+    by_case: dict[str, list[Record]] = {}
+    for record in records:
+        by_case.setdefault(record["id"], []).append(record)
+    done: set[str] = set()
+    """Cases of which nothing runs again."""
+    skipped: dict[str, Case] = {}
+    kept: dict[str, list[Record]] = {}
+    for position, (_, case) in enumerate(source.cases()):
+        holds: list[Record] = []
+        for record in by_case.pop(case.id, ()):
+            why = _why(record) or _stale(found, fingerprints, record, case, source)
+            if why is None:
+                holds.append({**record, "position": position})
+            else:
+                found.why.setdefault(case.id, why)
+        if case.id not in found.why and len(holds) < runs and not any("run" not in record for record in holds):
+            found.why[case.id] = _Why(reason=Reason.MISSING)
+        if case.id not in found.why:
+            done.add(case.id)
+            if case.depends_on and not case.skip and all(record["status"] == Status.SKIPPED for record in holds):
+                skipped[case.id] = case
+        kept[case.id] = holds
+    _run_dependents(found, skipped, done)
+    for id in by_case:
+        found.why[id] = _Why(reason=Reason.GONE)
+    again = {id for id, why in found.why.items() if why.reason is Reason.SKIPPED}
+    found.kept = [record for id, holds in kept.items() if id not in again for record in holds]
+    return found
+
+
+def _run_dependents(found: _Suite, skipped: Mapping[str, Case], done: set[str]) -> None:
+    """Has those run again that were skipped because of a case that runs again, and those that were because of them."""
+    waiting = dict(skipped)
+    while again := [id for id, case in waiting.items() if not done.issuperset(case.depends_on)]:
+        for id in again:
+            del waiting[id]
+            done.discard(id)
+            found.why[id] = _Why(reason=Reason.SKIPPED)
+
+
+def _why(record: Record) -> _Why | None:
+    """Why a result does not count, whatever it was made of."""
+    skipped = record["status"] == Status.SKIPPED
+    if verdict_in(record) is Verdict.BROKEN:
+        return _Why(reason=Reason.BROKEN)
+    if is_cut_short(record):
+        return _Why(reason=Reason.CUT)
+    if skipped and any(turn.get("skip_reason") == "simulator error" for turn in record.get("turns") or ()):
+        return _Why(reason=Reason.BROKEN)
+    return None
+
+
+def _stale(
+    found: _Suite,
+    fingerprints: Fingerprints,
+    record: Record,
+    case: Case | None = None,
+    source: CaseSource | None = None,
+) -> _Why | None:
+    """Why a result is not of what there is now."""
+    made_of = record.get("fingerprint")
+    if not isinstance(made_of, dict):
+        return _Why(reason=Reason.UNKNOWN)
+    state = fingerprints.staleness(made_of, case, source.folder if source is not None else None)
+    found.incomparable += not state.comparable
+    return _Why(reason=Reason.CHANGED, parts=state.parts) if state.parts else None

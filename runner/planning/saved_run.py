@@ -1,0 +1,92 @@
+"""The report of a run that `--resume` goes on with: its start, and the results that are whole."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from runner.cli.options import RunOptions, absolute
+from runner.errors import ConfigurationError
+from runner.security.files import read_bytes
+from scripttest.values import Value
+
+Record = dict[str, Any]
+
+
+class Saved(Value):
+    """What there is of a report."""
+
+    path: Path
+    start: Record
+    """Its first line; empty when there is none."""
+    results: list[Record]
+    """Its results, the last one for each test and run."""
+    is_whole: bool
+    """Whether the file has nothing but them."""
+
+    @property
+    def options(self) -> Record:
+        """The flags of the run, by the names of `RunOptions`; those that were not given are left out."""
+        found: Record = self.start["resume"]["options"]
+        return found
+
+
+def read_saved(path: Path) -> Saved:
+    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none."""
+    try:
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"Cannot resume {path}: it is no file")
+        content = read_bytes(path, None)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
+    start: Record = {}
+    results: dict[tuple[str, str, int], Record] = {}
+    is_whole = True
+    *lines, rest = content.split(b"\n")
+    for line in lines:
+        record = _record(line)
+        if record is None or not (start or record["type"] == "start"):
+            is_whole = False
+            break
+        if record["type"] == "start":
+            start = record
+        elif record["type"] == "result":
+            results[record.get("suite", ""), record["id"], record.get("run", 0)] = record
+        else:
+            is_whole = False
+    if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
+        raise ConfigurationError(f"Cannot resume {path}: it is no .jsonl report of yao-test")
+    if start and not _says_origin(start):
+        raise ConfigurationError(f"Cannot resume {path}: it does not say what it was made of", "Run without --resume")
+    return Saved(path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest)
+
+
+def key_of(options: RunOptions, directory: Path) -> str:
+    """What the values of variables are hashed with in a report: the key of the one that is resumed, else a new one."""
+    if options.resume is not None:
+        start = read_saved(absolute(options.resume, directory)).start
+        if start and isinstance(start["resume"].get("key"), str):
+            return str(start["resume"]["key"])
+    return os.urandom(8).hex()
+
+
+def _record(line: bytes) -> Record | None:
+    """A line that is whole."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+        return None
+    if record["type"] != "result":
+        return record
+    from runner.results.saved import result_problem
+
+    return None if result_problem(record) else record
+
+
+def _says_origin(start: Record) -> bool:
+    origin = start.get("resume")
+    return isinstance(origin, dict) and isinstance(origin.get("options"), dict)

@@ -1,0 +1,50 @@
+"""What results were made of, in words: the names of the parts of a fingerprint, and how two fingerprints differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_WHOLE = {
+    "flags": "the flags",
+    "context": "the context",
+    "case": "the case",
+    "attachments": "an attachment",
+}
+_NAMED = {
+    "agent": "package.yao of {}",
+    "prompts": "the prompts of {}",
+    "replies": "the replies of {}",
+    "model": "the model of {}",
+    "connector": "the connector {}",
+    "server": "the MCP server {}",
+    "script": "{}",
+    "module": "{}",
+    "recording": "the recording {}",
+    "env": "$ENV.{}",
+}
+OWN = "env"
+"""The kind of part whose digests only compare within one report."""
+SAID = 4
+"""Parts that are named."""
+
+
+def described(parts: Iterable[str]) -> str:
+    """Parts of a fingerprint, such as `the prompts of expense, the model of local`."""
+    names = [_name_of(part) for part in parts]
+    more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
+    return ", ".join(names[:SAID]) + more
+
+
+def changed(before: Any, after: Any) -> tuple[str, ...]:
+    """The names of the parts that differ between the fingerprints of two reports; none where they cannot be compared,
+    or one does not have them."""
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping) or before.get("format") != after.get("format"):
+        return ()
+    names = dict.fromkeys([*before, *after])
+    return tuple(name for name in names if name.partition(" ")[0] != OWN and before.get(name) != after.get(name))
+
+
+def _name_of(part: str) -> str:
+    kind, _, name = part.partition(" ")
+    return _NAMED[kind].format(name) if name and kind in _NAMED else _WHOLE.get(part, part)

@@ -1,0 +1,131 @@
+"""`merge` of parts that are not all: the report is written, what never came is named, and the exit code is 2."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from agent_files import agent, case_file, lines
+from command import Application, MakeApplication, Run
+from faults import lines_of, results_in
+
+CASES = [{"id": f"c{number}", "input": f"say {number}"} for number in range(6)]
+MODULES = {
+    f"{name}_test.ts": f"export function Test{name.title()}(t) {{}}\nexport function TestToo(t) {{}}\n"
+    for name in "abc"
+}
+FOLDER = ("-i", "assistants")
+HINT = "Hint: Give merge the parts that are missing, or --partial to go without them\n"
+
+
+@pytest.fixture
+def here(app: MakeApplication) -> Application:
+    return app({**agent(replies="- reply: 'heard {{ input }}'", cases=CASES), **MODULES})
+
+
+def parts(here: Application, of: int = 3, extension: str = "jsonl") -> list[Path]:
+    found = []
+    for number in range(1, of + 1):
+        found.append(here.home / f"part-{number}.{extension}")
+        run = here.run(*FOLDER, "--shard", f"{number}/{of}", "-o", str(found[-1]))
+        assert run.code == 0, run
+    return found
+
+
+def merge(here: Application, *paths: Path, more: tuple[str, ...] = ()) -> Run:
+    return here.run("merge", *map(str, paths), "-o", "whole.json", "-o", "whole.jsonl", *more)
+
+
+def test_parts_that_are_all_are_whole(here: Application) -> None:
+    run = merge(here, *parts(here))
+    assert (run.code, run.stderr) == (0, "")
+    assert len(results_in(here.root / "whole.jsonl")) == 12
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [((0, 1), "shard 3/3 never came"), ((1,), "shards 1/3, 3/3 never came"), ((2, 2), "shards 1/3, 2/3 never came")],
+)
+def test_missing_shards_are_named(here: Application, given: tuple[int, ...], said: str) -> None:
+    all_parts = parts(here)
+    chosen = [all_parts[number] for number in given]
+
+    run = merge(here, *chosen)
+    partial = merge(here, *chosen, more=("--partial",))
+
+    assert run.code == 2, run
+    assert run.stderr == f"Error: {said}\n{HINT}" or given == (2, 2)
+    assert f"Error: {said}\n" in run.stderr
+    assert (here.root / "whole.json").exists()
+    assert (partial.code, f"Warning: {said}\n" in partial.stderr) == (0, True)
+
+
+def test_missing_cases_of_a_part_that_was_killed_are_named(here: Application) -> None:
+    (path,) = parts(here, of=1)
+    kept = [line for line in lines_of(path) if line.get("id") not in ("c1", "c4") and line["type"] != "summary"]
+    path.write_text(lines(*kept))
+
+    run = merge(here, path)
+
+    assert run.code == 2
+    assert f"Error: {case_file()}: 2 of 6 cases never came: c1, c4\n" in run.stderr
+    assert len(results_in(here.root / "whole.jsonl")) == 10
+
+
+def test_missing_modules_of_a_part_that_was_killed_are_named(here: Application) -> None:
+    path = here.home / "r.jsonl"
+    assert here.run(*FOLDER, "-o", str(path)).code == 0
+    kept = [
+        line
+        for line in lines_of(path)
+        if line["type"] != "summary" and not (line.get("suite") == "scripts.demo.b" or line.get("id") == "TestToo")
+    ]
+    path.write_text(lines(*kept))
+
+    run = merge(here, path)
+
+    assert run.code == 2
+    assert "Error: demo/src/b_test.ts: nothing of it came\n" in run.stderr
+    assert f"Error: demo/src/a_test.ts: it may have more tests, since {path} did not end\n".replace(
+        str(here.home), "<home>"
+    ) in (run.stderr)
+
+
+def test_a_second_attempt_of_a_part_completes_it(here: Application) -> None:
+    first, second = parts(here, of=2)
+    killed = here.home / "killed.jsonl"
+    killed.write_text(lines(*[line for line in lines_of(first) if line["type"] == "start"]))
+    assert merge(here, killed, second).code == 2
+    assert merge(here, killed, first, second).code == 0
+
+
+@pytest.mark.parametrize("extension", ["jsonl", "json"])
+def test_what_a_run_that_was_stopped_left_is_named(app: MakeApplication, extension: str) -> None:
+    here = app({"a_test.ts": "export function TestA(t) { t.assert.True(false); }\nexport function TestB(t) {}\n"})
+    path = here.home / f"r.{extension}"
+    assert here.run("-i", "scripts.demo.a", "--fail-fast", "--parallel", "1", "-o", str(path)).code == 1
+
+    run = merge(here, path)
+
+    assert run.code == 2
+    assert "Error: demo/src/a_test.ts: 1 of 2 tests never came\n" in run.stderr
+
+
+def test_very_many_cases_are_counted(app: MakeApplication) -> None:
+    cases = [{"id": f"c{number}", "input": "x"} for number in range(1005)]
+    here = app(agent(replies="- reply: yes", cases=cases))
+    path = here.home / "r.jsonl"
+    assert here.run("-i", case_file(), "-o", str(path), "-q").code == 0
+    assert "ids" not in json.dumps(lines_of(path)[0]["resume"])
+    assert merge(here, path).code == 0
+    path.write_text(lines(*[line for line in lines_of(path) if line.get("id") not in ("c7", "c8")]))
+    assert f"Error: {case_file()}: 2 of 1005 cases never came\n" in merge(here, path).stderr
+
+
+def test_a_resumed_part_plans_what_there_is_now(here: Application) -> None:
+    path = here.home / "r.jsonl"
+    assert here.run("-i", case_file(), "-o", str(path)).code == 0
+    here.write({f"/{case_file()}": lines(*CASES[1:], {"id": "new", "input": "x"})})
+    assert here.run("--resume", str(path)).code == 0
+    assert merge(here, path).code == 0
