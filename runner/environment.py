@@ -13,6 +13,9 @@ from typing import TextIO, cast
 from runner.security.secrets import PROCESS, RedactedStream, Secrets
 from scripttest.values import Value
 
+SCRIPT_PARTS = Path(__file__).resolve().parents[1] / "bindings" / "js"
+"""The folder of the script half of the bindings."""
+
 
 class Environment(Value):
     """Everything a run takes from the process it lives in; tests hand in their own."""

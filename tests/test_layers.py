@@ -99,8 +99,9 @@ ROOMS = {
     "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
     " runner/connectors runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
-    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/cases runner/reporters runner/results"
-    " runner/reporters/console runner/reporters/files runner/reporters/html",
+    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/cases runner/planning"
+    " runner/reporters runner/results runner/reporters/console runner/reporters/files runner/reporters/html"
+    " runner/execution",
     "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
     "runner/__main__": "runner/cli/main runner/execution",
 }
@@ -122,7 +123,7 @@ DOORS = {
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts yaml_keys",
-    "runner/connectors": "base http load proxies recording timing",
+    "runner/connectors": "base http journal kept_answers load proxies recording timing",
     "runner/shapes": "declared durations fields numbers",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tools transcript values verdicts",
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references select values",
@@ -131,8 +132,8 @@ DOORS = {
     "runner/results": "attachments case_json changes combining comparison events failure_texts fold json_text model places replay report result_json"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict",
-    "runner/modes": "base interactive",
-    "runner/planning": "case_source generators inputs plan resume selection",
+    "runner/modes": "base interactive transcripts",
+    "runner/planning": "case_source generators inputs plan regrading resume selection",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
     "runner/reporters/console": "change_lines console progress style",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",

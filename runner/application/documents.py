@@ -14,6 +14,8 @@ from runner.security.files import read_text
 
 _SKIP = r'"(?:[^"\\]|\\.)*+"|//[^\n]*+|/\*.*?\*/|,(?=(?>\s|//[^\n]*+|/\*.*?\*/)*+[\]}])'
 
+MOST_VALUES = 1_000_000
+"""Values of a YAML document, aliases counted each time they are used."""
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that can begin nothing, is here; "
     "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
@@ -86,8 +88,8 @@ def in_words(error: Any) -> str:
 def yaml_loader() -> Any:
     """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts.
 
-    It raises `yaml.YAMLError`, and RecursionError for what is nested too deeply: its nodes are made in Python, since
-    what makes them in C crashes then.
+    It raises `yaml.YAMLError`, also for a document that its aliases make larger than `MOST_VALUES`, and RecursionError
+    for what is nested too deeply: its nodes are made in Python, since what makes them in C crashes then.
     """
     import yaml
     from yaml.composer import Composer
@@ -101,6 +103,11 @@ def yaml_loader() -> Any:
             base.__init__(self, stream)
             Composer.__init__(self)
 
+        def compose_document(self) -> Any:
+            node = Composer.compose_document(self)
+            _count(node, {})
+            return node
+
     tag = "tag:yaml.org,2002:"
     resolve_like_yao(Loader)
     for letter, resolvers in Loader.yaml_implicit_resolvers.items():
@@ -108,6 +115,29 @@ def yaml_loader() -> Any:
     for kind in ("bool", "int", "float", "timestamp"):
         Loader.add_constructor(tag + kind, _scalar(kind, getattr(base, f"construct_yaml_{kind}")))
     return Loader
+
+
+def _count(node: Any, known: dict[int, int]) -> int:
+    """How many values a node of YAML is, with all that its aliases stand for. Raises `yaml.YAMLError`.
+
+    Args:
+        known: the counts of nodes that were met before, by identity; 0 for those within which it is, which JSON cannot
+            have, as is said later.
+    """
+    import yaml
+
+    if isinstance(node, yaml.ScalarNode) or node is None:
+        return 1
+    if id(node) in known:
+        count = known[id(node)]
+    else:
+        known[id(node)] = 0
+        parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+        count = known[id(node)] = 1 + sum(_count(part, known) for part in parts)
+    if count > MOST_VALUES:
+        problem = f"with its aliases this is more than {MOST_VALUES} values"
+        raise yaml.composer.ComposerError(None, None, problem, node.start_mark)
+    return count
 
 
 def _scalar(kind: str, construct: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

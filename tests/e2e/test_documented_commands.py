@@ -38,6 +38,7 @@ PLACEHOLDERS = {
     "yao-test extract REPORT": "yao-test extract report.jsonl",
     "yao-test diff A B": "yao-test diff report.jsonl report.json",
     "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",
+    "yao-test regrade REPORT -o FILE": "yao-test regrade rooms.jsonl -o again.jsonl",
     "yao-test merge PART... -o FILE": "yao-test merge report.jsonl report.json -o whole.html",
 }
 """Lines with words to be filled in → the same, filled in."""

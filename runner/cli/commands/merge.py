@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from runner.cli.commands.flags import Command
-from runner.cli.commands.reports import EXTENSIONS, read_report, write_reports
+from runner.cli.commands.reports import EXTENSIONS, is_journal, read_report, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
@@ -31,6 +31,7 @@ WORST = ("interrupted", "error")
 @click.pass_obj
 def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, ...]) -> int:
     """Writes the whole report, and says what the parts disagree about."""
+    parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
     reports = [read_report(environment, part) for part in parts]
     whole, said = merged(reports, parts)
     for line in said[:SAID]:
