@@ -119,7 +119,7 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
     "runner/security": "files secrets",
-    "runner/cli": "options quick shard",
+    "runner/cli": "flags options quick shard",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts yaml_keys",

@@ -17,13 +17,14 @@ from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import Simulation
 from runner.results.model import CaseResult, TestResult, TurnResult
+from scripttest import Cause, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.modes.base import CaseAttempt
 
 STANDARD, DYNAMIC = "standard", "dynamic"
-TALKING = ("error", "timeout", "setup", "crash", "infrastructure")
+TALKING = (Cause.ERROR, Cause.TIMEOUT, Cause.SETUP, Cause.CRASH, Cause.INFRASTRUCTURE)
 """Causes of failures that may have ended a talk, unless an assertion has them."""
 DECLARED, UNFINISHED = "agent_declared", "finish_reason"
 
@@ -58,7 +59,7 @@ def problem_of(result: TestResult) -> str | None:
     turns = _spoken(case)
     if case.mode == STANDARD:
         broke = any(not failure.type and failure.cause in TALKING for failure in outcome.failures)
-        if case.output is None and (broke or outcome.status == "skipped"):
+        if case.output is None and (broke or outcome.status == Status.SKIPPED):
             return "the agent has not answered"
     elif not turns:
         return "nothing was said"
@@ -73,7 +74,7 @@ def _is_cut(result: TestResult) -> bool:
     """Whether a conversation was skipped for another reason than that nobody answered the agent."""
     case = result.case
     assert case is not None
-    return result.outcome.status == "skipped" and not any(turn.status == "skipped" for turn in case.turns)
+    return result.outcome.status == Status.SKIPPED and not any(turn.status == Status.SKIPPED for turn in case.turns)
 
 
 class SavedTalk:
@@ -85,7 +86,9 @@ class SavedTalk:
         self._case = result.case
         self._turns = _spoken(self._case)
         self._next = 0
-        others = [failure for failure in result.outcome.failures if failure.cause == "assertion" and not failure.type]
+        others = [
+            failure for failure in result.outcome.failures if failure.cause == Cause.ASSERTION and not failure.type
+        ]
         self._reached = not others or self._case.mode == DYNAMIC
         """Whether the simulated user was content; else, such as when it spoke too often, the talk ended otherwise."""
 
@@ -153,7 +156,7 @@ class SavedTalk:
 
 def _spoken(case: CaseResult) -> list[TurnResult]:
     """The turns in which something was said."""
-    return [turn for turn in case.turns if turn.status != "skipped" and turn.source]
+    return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
 
 
 def _answered(turn: TurnResult) -> bool:

@@ -38,7 +38,6 @@ PLACEHOLDERS = {
     "yao-test extract REPORT": "yao-test extract report.jsonl",
     "yao-test diff A B": "yao-test diff report.jsonl report.json",
     "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",
-    "yao-test regrade REPORT -o FILE": "yao-test regrade rooms.jsonl -o again.jsonl",
     "yao-test merge PART... -o FILE": "yao-test merge report.jsonl report.json -o whole.html",
 }
 """Lines with words to be filled in → the same, filled in."""
@@ -120,7 +119,9 @@ def _of_text(text: str) -> Iterator[Line]:
 def is_name(line: str) -> bool:
     """Whether a line only names the command, or one of its commands that needs arguments."""
     words = line.split()
-    return words[0] == "yao-test" and (len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge")))
+    return words[0] == "yao-test" and (
+        len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge", "regrade"))
+    )
 
 
 def application(page: Path, folder: Path) -> Application:
