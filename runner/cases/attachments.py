@@ -19,8 +19,6 @@ IMAGES = {"bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png
 """Extension → MIME subtype."""
 AUDIO = {"flac": "flac", "m4a": "m4a", "mp3": "mp3", "ogg": "ogg", "wav": "wav"}
 """Extension → the name of the format."""
-MOST_BYTES = 64 << 20
-"""Of an attached file."""
 _TEXTS = frozenset(
     "c cpp cs go h java jsonl jsx kt log lua php py rb rs sh sql swift toml ts tsx vue yao yaml yml".split()
 )
@@ -98,9 +96,6 @@ def absence_of(part: Part, folder: Path) -> str | None:
     path = file_of(source, folder)
     if path.is_dir():
         return f'"{source}" is no file: {path}'
-    size = path.stat().st_size
-    if size > MOST_BYTES:
-        return f'"{source}" has {size >> 20} MB, and an attachment may have {MOST_BYTES >> 20} MB: {path}'
     try:
         check_named(path, folder)
     except (FileNotFoundError, NotADirectoryError):
