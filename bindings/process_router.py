@@ -7,7 +7,7 @@ Calls and answers travel as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,12 @@ class ProcessRouter(Services):
     def selects(self, module: str, test: str) -> bool:
         """Whether a test is to be run; see `scripttest.Services`."""
         return self._selects(module, test)
+
+    def forget(self, module: str, tests: Collection[str] | None) -> None:
+        """Forgets the sessions of tests of a module, since they run again; None stands for all of them."""
+        for key in list(self._sessions):
+            if key[0] == module and (tests is None or key[1].partition("#")[0] in tests):
+                del self._sessions[key]
 
     def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
         provider = self._providers.get(name) or self._providers.get(name.partition(".")[0].lower())

@@ -14,6 +14,9 @@ from runner.security.keys import Keys, take_keys
 from runner.security.secrets import RedactedStream, Secrets
 from scripttest.values import Value
 
+SCRIPT_PARTS = Path(__file__).resolve().parents[1] / "bindings" / "js"
+"""The folder of the script half of the bindings."""
+
 
 class Environment(Value):
     """Everything a run takes from the process it lives in; tests hand in their own."""

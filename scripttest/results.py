@@ -53,7 +53,8 @@ class ResultWarning(Value):
     """Something about a test that is probably wrong and does not fail it, unless the run has `--strict`."""
 
     kind: str
-    """What it is about, in one word: `pending` for unfinished work, `usage` for odd figures of a model's answer."""
+    """What it is about, in one word: `pending` for unfinished work, `usage` for odd figures of a model's answer,
+    `retried` for a result that a test had only when it ran again."""
     message: str
     frames: tuple[StackFrame, ...] = ()
     """The user's frames, innermost first."""

@@ -105,7 +105,8 @@ ROOMS = {
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
     "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
-    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/doctor runner/cases runner/execution runner/reporters runner/results"
+    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/doctor runner/cases"
+    " runner/planning runner/execution runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
     "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
     "runner/__main__": "runner/cli/main runner/execution",
@@ -125,11 +126,11 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
     "runner/security": "files keys secrets",
-    "runner/cli": "options quick shard",
+    "runner/cli": "flags options quick shard",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts trust yaml_keys",
-    "runner/connectors": "base http load proxies recording timing",
+    "runner/connectors": "base http journal kept_answers load proxies recording timing",
     "runner/shapes": "declared durations fields numbers",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tools transcript values verdicts",
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references select values",
@@ -139,8 +140,8 @@ DOORS = {
     "runner/results": "attachments case_json changes combining comparison events failure_texts fold json_text made_of model places replay report result_json"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict",
-    "runner/modes": "base interactive",
-    "runner/planning": "case_source gaps generators inputs plan resume saved_run selection",
+    "runner/modes": "base interactive transcripts",
+    "runner/planning": "case_source gaps generators inputs plan regrading resume saved_run selection",
     "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
     "runner/reporters/console": "change_lines console progress style",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",

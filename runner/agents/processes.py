@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from runner.agents.helpers import Helpers
 
 Args = list[Any]
+MOST_IN_STORE = 16_000_000
+"""Characters of the values that one store may have, as JSON."""
 
 
 class _ProcessCall(Value):
@@ -130,6 +132,9 @@ class AgentProcesses:
         stores = call.scope.chat.stores
         if stores.get(id, []) != before:
             return False
+        size = sum(len(text) for _, text, _ in after)
+        if size > MOST_IN_STORE:
+            raise ProcessError(f"Cannot keep {size} characters in {id}: a store may have {MOST_IN_STORE}", 413)
         stores[id] = after
         return True
 

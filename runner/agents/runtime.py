@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.agents.answer import AgentError, Answer
@@ -11,6 +12,8 @@ from runner.agents.call import Call
 from runner.agents.chat import Chat, Messages, ModelCall
 from runner.agents.mocked import mocked_agent
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
+from runner.connectors.kept_answers import Answer as ModelAnswer
+from runner.connectors.kept_answers import ask
 from runner.connectors.timing import case_now
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 from scripttest.values import Value
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.prompts import PromptVariables
+    from runner.connectors.journal import Journal
     from runner.connectors.load import Connectors
     from runner.connectors.recording import Recording
     from scripttest import Compiled, FunctionPool, Returned
@@ -79,6 +83,8 @@ class Runtime:
         self._now = now
         self._recording = recording
         self._parts = parts
+        self.journal: Journal | None = None
+        """What keeps the answers of models for a run that goes on with this one."""
         self._boxes: dict[str, ToolBox] = {}
         self.on_usage: Callable[[str, Usage, bool], None] | None = None
         """Hears what each model call took: the connector's id, its usage, and whether it was free."""
@@ -205,14 +211,12 @@ class Runtime:
         if self._recording is not None and self._recording.mode == "replay":
             self.note(chat, f"recording {self._recording.file(chat.origin)}")
         try:
-            if self._recording is None:
-                completion = await self.connectors.get(connector).complete(request)
-            else:
-                completion = await self._recording.complete(chat.origin, connector, request, self.connectors)
+            answer = await self._complete(connector, request, chat)
         except ConnectorError as error:
             infrastructure = error.status not in REFUSALS
             raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
         milliseconds = (case_now() - started) * 1000
+        completion = answer.completion
         usage = completion.usage
         replays = self._recording is not None and self._recording.mode == "replay"
         free = replays or self.connectors.is_scripted(connector)
@@ -227,13 +231,33 @@ class Runtime:
                 free=free,
             )
         )
-        if self.on_usage is not None:
+        if self.on_usage is not None and not answer.journaled:
             self.on_usage(connector, usage, free)
         return completion
 
     def now(self, chat: Chat) -> datetime:
         """What `$SYS` variables say."""
-        return self._now() if self._recording is None else self._recording.time(chat.origin, self._now)
+        now = self._now if self.journal is None else partial(self.journal.time, chat.origin, self._now)
+        return now() if self._recording is None else self._recording.time(chat.origin, now)
+
+    async def _complete(self, connector: str, request: ModelRequest, chat: Chat) -> ModelAnswer:
+        """The answer to a request: out of the recording, the journal, or the model. Raises ConnectorError."""
+        if self._recording is not None:
+            return await self._recording.complete(chat.origin, connector, request, self.connectors, self.journal)
+        if self.journal is not None:
+            return await self.journal.complete(chat.origin, connector, request, self.connectors)
+        return await ask(self.connectors.get(connector), request)
+
+    def begin_pass(self) -> None:
+        """Has hosts that were down tried again at once."""
+        self.connectors.forget_outages()
+
+    def begin_again(self, suite: str, case: str, run: int) -> None:
+        """Forgets what a run of a case that broke has asked, since it runs again; `run` is from 1."""
+        if self._recording is not None:
+            self._recording.forget(suite, case, run)
+        if self.journal is not None:
+            self.journal.end(suite, case, run, broke=True)
 
     async def close(self) -> None:
         """Ends processes and connections."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +18,7 @@ from runner.agents.runtime import Parts, Runtime, Scope
 from runner.application.application import Application
 from runner.connectors.base import Origin
 from runner.connectors.load import Connectors
-from runner.connectors.timing import CaseTime
+from runner.connectors.timing import CaseTime, uncounted
 from scripttest import FunctionPool
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class AgentService:
         self.runtime = Runtime(
             Assistants(application),
             Connectors(application.root, variables),
-            FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers),
+            FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers, uncounted),
             Servers(application.root, variables, self._processes.call_tool),
             prompt_variables,
             lambda: datetime.now().astimezone(),
@@ -146,6 +146,14 @@ class AgentService:
             return self.run(work())
         except asyncio.CancelledError as error:
             raise ProcessError(f"{name} was given up: the run ends", 503) from error
+
+    def forget(self, module: str, tests: Collection[str] | None) -> None:
+        """Forgets what tests of a module have said, since they run again; None stands for all of them."""
+        for key in list(self._chats):
+            name = key[1].partition("#")[0]
+            if key[0] == module and (tests is None or name in tests):
+                origin = self._chats.pop(key).origin
+                self.runtime.begin_again(module, name, origin.run)
 
     def close(self) -> None:
         """Ends processes, connections and the thread; blocks for a short time at the most."""

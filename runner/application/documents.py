@@ -91,8 +91,8 @@ def yaml_loader() -> Any:
     """A loader of PyYAML that reads like Yao: `yes`, `no`, `on`, `off` and dates are texts. What aliases stand for may
     not be much more than what is written.
 
-    It raises `yaml.YAMLError`, and RecursionError for what is nested too deeply: its nodes are made in Python, since
-    what makes them in C crashes then.
+    It raises `yaml.YAMLError`, also for a document whose aliases stand for too much, and RecursionError
+    for what is nested too deeply: its nodes are made in Python, since what makes them in C crashes then.
     """
     import yaml
     from yaml.composer import Composer

@@ -13,6 +13,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.cli.allowance import Allowance
     from runner.cli.shard import Shard
 
 _NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
@@ -165,6 +166,13 @@ def shard(text: str, where: str) -> Shard:
     from runner.cli.shard import read_shard
 
     return read_shard(text)
+
+
+def allowance(text: str, where: str) -> Allowance:
+    """How many tests may break, such as `3` or `2%`."""
+    from runner.cli.allowance import read_allowance
+
+    return read_allowance(text)
 
 
 def hosts(text: str, where: str) -> tuple[str, ...]:

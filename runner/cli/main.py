@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner import exit_codes
 from runner.cli.options import FLAGS, options_from
 from runner.cli.quick import read
-from runner.environment import Environment, from_process
+from runner.environment import SCRIPT_PARTS, Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from scripttest import hide_environment
 
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
 
     from runner.cli.options import RunOptions
 
-SCRIPT_PARTS = Path(__file__).resolve().parents[2] / "bindings" / "js"
 COMMANDS = {
     "diff": "runner.cli.commands.diff:diff",
     "doctor": "runner.cli.commands.doctor:doctor",
     "extract": "runner.cli.commands.extract:extract",
     "merge": "runner.cli.commands.merge:merge",
+    "regrade": "runner.cli.commands.regrade:regrade",
     "schema": "runner.cli.commands.schema:schema",
     "show": "runner.cli.commands.show:show",
     "status": "runner.cli.commands.status:status",
@@ -159,28 +158,18 @@ def click_command() -> click.Command:
     """The command of a run, for everything that the quick reader leaves alone."""
     import click
 
-    from runner.cli.commands.flags import Command
+    from runner.cli.commands.flags import Command, options_of
     from runner.version import VERSION
 
-    parameters: list[click.Parameter] = []
-    for flag in FLAGS:
-        kinds: dict[str, dict[str, Any]] = {
-            "text": {"metavar": flag.metavar},
-            "repeated": {"metavar": flag.metavar, "multiple": True},
-            "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": "*"},
-            "switch": {"is_flag": True, "default": False},
-            "count": {"count": True},
-        }
-        parameters.append(click.Option([*flag.spellings, flag.field], help=flag.help, **kinds[flag.kind]))
     command: click.Command = Command(
         "yao-test",
-        params=parameters,
+        params=options_of(FLAGS),
         callback=lambda **values: values,
         help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
         epilog="Other commands, each with a --help of its own: types installs the TypeScript declarations into an "
         "application, schema prints the JSON Schema of case files, trust approves the files that decide where keys go, "
         "doctor says what is installed and what agents lack; show, extract, diff, "
-        "merge and status use saved reports. "
+        "merge, regrade and status use saved reports. "
         "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )

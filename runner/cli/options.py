@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.cli.flags import (
     FlagTable,
+    allowance,
     amount,
     count,
     duration,
@@ -22,6 +23,7 @@ from runner.cli.flags import (
 from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from runner.cli.allowance import Allowance
     from runner.cli.shard import Shard
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
@@ -64,7 +66,7 @@ class RunOptions(FlagTable):
     before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK")
     after: str | None = flag("Hook after the cases of each input.", metavar="HOOK")
     record: str | None = flag("Keep what models answer, in a file for each case below this folder.", metavar="DIR", read=folder, excludes=("replay", "record-missing"))
-    replay: str | None = flag("Answer out of what was recorded; no model is asked.", metavar="DIR", read=folder, excludes=("record-missing",))
+    replay: str | None = flag("Answer out of what was recorded; no model is asked.", metavar="DIR", read=folder, excludes=("record-missing", "retry-errors"))
     record_missing: str | None = flag("Answer out of what was recorded; ask models for the rest and add it.", metavar="DIR", read=folder)
     resume: str | None = flag("Go on with this .jsonl report: only what it has no result of runs.", metavar="FILE", excludes=("dry-run",))
     shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", metavar="I/N", read=shard)
@@ -73,6 +75,10 @@ class RunOptions(FlagTable):
     max_tokens: int | None = flag("Begin no test once model calls have taken so many tokens.", metavar="N", read=count)
     max_duration: float | None = flag("Begin no test after this time, such as 30m.", metavar="DURATION", read=duration)
     """Seconds."""
+    retry_errors: int = flag("Passes over what broke, such as a host that was down, after the first. Default: 0.", metavar="N", read=count, default=0)
+    """Passes over what broke, after the first."""
+    max_errors: Allowance | None = flag("How many tests may break, such as 3 or 2%, before the run fails. Default: 0.", metavar="N", read=allowance)
+    """How many tests may break."""
     strict: bool = flag("What is a warning on a result, such as unfinished work, fails it.", kind="switch")
     """Whether the warnings of a result fail it."""
     lenient: bool = flag("Unknown fields in case files are warnings.", kind="switch")

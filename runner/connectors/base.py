@@ -111,6 +111,9 @@ class Connector(Protocol):
     async def complete(self, request: ModelRequest) -> Completion:
         """Asks the model. Cancelling it closes the connection. Raises ConnectorError."""
 
+    def forget_outage(self) -> None:
+        """Has the host asked again at once, if it was down."""
+
     async def close(self) -> None:
         """Closes connections."""
 

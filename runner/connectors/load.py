@@ -23,6 +23,8 @@ TYPES = {
 """Type in a connector file → `module:Class`."""
 SCRIPTED = "scripted"
 """The id that needs no file."""
+BOUNDS = ("key", "price", "proxy", "retries", "timeout", "max_concurrency", "requests_per_minute", "tokens_per_minute")
+"""Options of a connector that change no answer."""
 _SUFFIXES = (".conn.yao", ".conn.jsonc", ".conn.json")
 _OTHER_TYPES = {
     "mysql": "a database",
@@ -57,6 +59,7 @@ class Connectors:
         self._named: dict[str, str] = {}
         """Id that came from an environment variable → that variable's name."""
         self._models: dict[str, str] = {}
+        self._settings: dict[str, Mapping[str, Any]] = {}
         self._types: dict[Path, str | None] = {}
         self._client: Any = None
         self._found: dict[str, Path] | None = None
@@ -121,6 +124,16 @@ class Connectors:
             self._models[id] = str(definition.options.get("model", "")) if definition else ""
         return self._models[id]
 
+    def settings(self, id: str) -> Mapping[str, Any]:
+        """What the file of a connector says of how the model is asked, without its key and its bounds. Raises
+        ConfigurationError."""
+        if id not in self._settings:
+            path = self.find(id)
+            definition = path and read_definition(id, path, self._root, self._variables, replayed=True)
+            options = definition.options if definition else {}
+            self._settings[id] = {key: value for key, value in options.items() if key not in BOUNDS}
+        return self._settings[id]
+
     def is_scripted(self, id: str) -> bool:
         """Whether no model stands behind a connector."""
         path = self._files().get(id)
@@ -130,6 +143,11 @@ class Connectors:
         """Ids of all models, sorted; `scripted` among them."""
         kinds = {id: read_type(path) for id, path in self._files().items()}
         return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
+
+    def forget_outages(self) -> None:
+        """Has hosts that were down asked again at once."""
+        for connector in self._made.values():
+            connector.forget_outage()
 
     async def close(self) -> None:
         """Closes every connector that was made, and connections."""

@@ -125,6 +125,10 @@ class HttpConnector:
             retries = self.options.get("retries", RETRIES)
             return await with_retries(attempt, retries, self._timing, lambda: self._shortest or 0.0)
 
+    def forget_outage(self) -> None:
+        """Has the host asked again at once, if it was down."""
+        self._circuit.reached()
+
     async def close(self) -> None:
         """Does nothing: connections belong to the client."""
 

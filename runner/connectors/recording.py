@@ -17,10 +17,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from runner.cli.options import RunOptions, absolute
-from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
+from runner.connectors.base import ConnectorError, ModelRequest, Origin
+from runner.connectors.kept_answers import Answer, KeptAnswers, Keys, ask, same_model, say
 from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
 from runner.connectors.recordings import (
     SUFFIX,
@@ -39,6 +40,7 @@ from scripttest import Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.connectors.journal import Journal
     from runner.connectors.load import Connectors
 
 Mode = Literal["record", "replay", "missing"]
@@ -112,32 +114,32 @@ class Recording:
         self._searches = 0
 
     async def complete(
-        self, origin: Origin, connector: str, request: ModelRequest, connectors: Connectors
-    ) -> Completion:
-        """The answer to a request of a case. Raises ConnectorError: a miss, or what the model's connector raises."""
+        self,
+        origin: Origin,
+        connector: str,
+        request: ModelRequest,
+        connectors: Connectors,
+        journal: Journal | None = None,
+    ) -> Answer:
+        """The answer to a request of a case. What is not recorded is asked through the `journal`, if there is one.
+        Raises ConnectorError: a miss, or what the model's connector raises."""
         tape = self._tape(origin)
         tape.asked += 1
         model = connectors.model(connector)
         if self.mode != "record":
             call = self._find(tape, origin, connector, request, model)
             if call is not None:
-                if request.on_chunk is not None:
-                    for chunk in call.chunks:
-                        request.on_chunk(chunk)
-                return call.completion
+                say(call.chunks, request)
+                return Answer(completion=call.completion, chunks=call.chunks, asked=False)
         place = tape.reserve()
         described = describe(request, connector, model, self._clean)
-        chunks: list[str] = []
-
-        def hear(chunk: str) -> None:
-            chunks.append(chunk)
-            if request.on_chunk is not None:
-                request.on_chunk(chunk)
-
-        completion = await connectors.get(connector).complete(request.replace(on_chunk=hear))
-        answer, pieces = cleaned(completion, tuple(chunks), self._redact)
-        tape.calls[place] = RecordedCall(request=described, completion=answer, chunks=pieces)
-        return completion
+        if journal is None:
+            answer = await ask(connectors.get(connector), request)
+        else:
+            answer = await journal.complete(origin, connector, request, connectors)
+        completion, pieces = cleaned(answer.completion, answer.chunks, self._redact)
+        tape.calls[place] = RecordedCall(request=described, completion=completion, chunks=pieces)
+        return answer
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
         """What `$SYS` variables say in a case: one time for all of it, that of its recording if there is one."""
@@ -149,6 +151,10 @@ class Recording:
         """What was asked in a run of a case, and not found."""
         tape = self._tapes.get((suite, case), {}).get(run)
         return tape.misses if tape else []
+
+    def forget(self, suite: str, case: str, run: int) -> None:
+        """Forgets what a run of a case has asked, which asks it again."""
+        self._tapes.get((suite, case), {}).pop(run, None)
 
     def keep(self, suite: str, case: str) -> None:
         """Takes note that there is a case that does not run this time."""
@@ -353,10 +359,8 @@ class _Tape:
         self.asked = 0
         self.problem: RecordingError | None = None
         self.misses: list[str] = []
-        self._used: set[int] = set()
         self._anything = not counts_messages
-        self._exact: dict[str, list[int]] | None = None
-        self._loose: dict[str, list[int]] | None = None
+        self._kept = KeptAnswers(list(recording.calls) if recording else [], lambda call: self._keys(call.request))
 
     def reserve(self) -> int:
         """A place for the answer to what is being asked."""
@@ -365,53 +369,27 @@ class _Tape:
 
     def unused(self) -> int:
         """How many recorded calls nobody asked for."""
-        return self.recorded - len(self._used)
+        return self._kept.unused
 
     def take(self, raw: Described, clean: Callable[[], Described]) -> RecordedCall | None:
         """The next recorded call of a request; None when there is none. `clean` gives the request as it is recorded."""
-        if self._exact is None:
-            self._exact = self._index(self._exact_key)
-        model = raw.get("model")
-        found = self._next(self._exact.get(self._exact_key(raw)), model)
-        if found is None and not self._anything and len(self._used) < self.recorded:
-            if self._loose is None:
-                self._loose = self._index(loose_key)
-            found = self._next(self._loose.get(loose_key(clean())), model)
-        if found is None:
-            return None
-        self._used.add(found)
-        return self.calls[found]
+        return self._kept.take(self._keys(raw, clean))
 
     def count(self, described: Described) -> int:
         """How many recorded calls are of this request."""
         key = loose_key(described)
         return sum(
-            loose_key(call.request) == key and _same_model(call.request.get("model"), described.get("model"))
+            loose_key(call.request) == key and same_model(call.request.get("model"), described.get("model"))
             for call in self.calls
             if call is not None
         )
 
-    def _exact_key(self, described: Described) -> str:
-        return exact_key(described, self._anything)
-
-    def _index(self, key: Callable[[Described], str]) -> dict[str, list[int]]:
-        index: dict[str, list[int]] = {}
-        for number, call in enumerate(self.calls[: self.recorded]):
-            if call is not None:
-                index.setdefault(key(call.request), []).append(number)
-        return index
-
-    def _next(self, numbers: list[int] | None, model: Any) -> int | None:
-        for number in numbers or ():
-            call = self.calls[number]
-            if number not in self._used and call is not None and _same_model(call.request.get("model"), model):
-                return number
-        return None
-
-
-def _same_model(one: Any, other: Any) -> bool:
-    """Whether nothing says that two models differ: a name may come from a variable that is not set."""
-    return not one or not other or bool(one == other)
+    def _keys(self, described: Described, clean: Callable[[], Described] | None = None) -> Keys:
+        return Keys(
+            exact=lambda: exact_key(described, self._anything),
+            loose=lambda: None if self._anything else loose_key(clean() if clean else described),
+            model=described.get("model"),
+        )
 
 
 def _files(folder: Path, deep: bool = False) -> list[Path]:

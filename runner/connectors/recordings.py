@@ -110,7 +110,7 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
             where = f"call {number}"
             calls.append(_call_from(call))
         where = "the recording"
-        return CaseRecording(suite=str(value["suite"]), case=str(value["case"]), time=_time_from(value), calls=calls)
+        return CaseRecording(suite=str(value["suite"]), case=str(value["case"]), time=time_from(value), calls=calls)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         missing = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
         raise _unreadable(f"{path}", f"{where} does not have the form of a recording: {missing}") from error
@@ -124,7 +124,9 @@ def write_recording(path: Path, recording: CaseRecording) -> None:
         request = json.dumps(call.request, sort_keys=True, default=str)
         seen[request] = seen.get(request, 0) + 1
         repeat = {"repeat": seen[request]} if seen[request] > 1 else {}
-        calls.append({**repeat, "request": _request_to(call.request), "completion": _completion_to(call)})
+        calls.append(
+            {**repeat, "request": _request_to(call.request), "completion": completion_to(call.completion, call.chunks)}
+        )
     content = {
         "version": VERSION,
         "suite": recording.suite,
@@ -224,8 +226,8 @@ def _request_from(value: Mapping[str, Any]) -> Described:
     return {**value, "messages": messages}
 
 
-def _completion_to(call: RecordedCall) -> dict[str, Any]:
-    completion, chunks = call.completion, call.chunks
+def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, Any]:
+    """An answer, and the pieces in which its text came, as they stand in a file."""
     record: dict[str, Any] = {"content": completion.content}
     if chunks != _pieces(completion.content, None):
         fits = bool(chunks) and "".join(chunks) == completion.content
@@ -243,15 +245,23 @@ def _completion_to(call: RecordedCall) -> dict[str, Any]:
     return _lines(record, "content", "reasoning")
 
 
-def _time_from(value: Mapping[str, Any]) -> datetime:
+def time_from(value: Mapping[str, Any]) -> datetime:
+    """The `time` of a file, in the `zone` that it names."""
     time = datetime.fromisoformat(value["time"])
     offset, name = time.utcoffset(), value.get("zone")
     return time if offset is None or not name else time.replace(tzinfo=timezone(offset, str(name)))
 
 
 def _call_from(value: Mapping[str, Any]) -> RecordedCall:
-    record = _unlined(value["completion"], "content", "reasoning")
-    request = _request_from(value["request"])
+    answer, request = value["completion"], _request_from(value["request"])
+    completion, chunks = completion_from(answer)
+    return RecordedCall(request=request, completion=completion, chunks=chunks)
+
+
+def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ...]]:
+    """The answer that `completion_to` has written, and its pieces. Raises AttributeError, IndexError, KeyError,
+    TypeError or ValueError when it is none."""
+    record = _unlined(value, "content", "reasoning")
     chunks = record.pop("chunks", None)
     calls = (ToolCall(**_unlined(call, "arguments")) for call in record.pop("tool_calls", ()))
     said = tuple(str(warning) for warning in record.pop("warnings", ()))
@@ -265,8 +275,7 @@ def _call_from(value: Mapping[str, Any]) -> RecordedCall:
         raise TypeError("content is no text")
     if "content" not in record and not completion.tool_calls and not completion.refusal:
         raise ValueError("the completion has no content, no refusal and no call of a tool")
-    pieces = _pieces(completion.content, chunks)
-    return RecordedCall(request=request, completion=completion, chunks=pieces)
+    return completion, _pieces(completion.content, chunks)
 
 
 def _usage_to(usage: Usage) -> dict[str, Any]:

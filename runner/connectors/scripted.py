@@ -71,6 +71,9 @@ class ScriptedConnector:
             used[rule.number] = used.get(rule.number, 0) + 1
         raise AssertionError("unreachable")
 
+    def forget_outage(self) -> None:
+        """No host, no outage."""
+
     async def close(self) -> None:
         """Nothing to close."""
 

@@ -70,6 +70,10 @@ class CaseTime:
                 self._stood_still += time.monotonic() - self._paused_at
                 self._reschedule(time.monotonic() + self._left)
 
+    def count_in(self, seconds: float) -> None:
+        """Has the clock go on by what was spent in an earlier run; it does not run out by that."""
+        self._stood_still -= seconds
+
     def _reschedule(self, when: float | None) -> None:
         if not self._timeout.expired():
             self._timeout.reschedule(when)
@@ -99,3 +103,10 @@ def case_now() -> float:
     """The monotonic clock, without the seconds for which the time of the case that is under way stood still."""
     case = _current.get()
     return case.now() if case is not None else time.monotonic()
+
+
+def count_in(seconds: float) -> None:
+    """Counts to the time of the case that is under way what it took in an earlier run, of which it has an answer."""
+    case = _current.get()
+    if case is not None:
+        case.count_in(seconds)

@@ -18,21 +18,22 @@ NO_TESTS = "Error: No tests to run\nHint: A test is a function of a *_test.ts fi
 
 
 def status_of(
-    run: Execution, stop: Stop, unlisted: int, fail_fast: bool, broke: bool
+    run: Execution, stop: Stop, unlisted: int, options: RunOptions, broke: bool
 ) -> tuple[RunStatus, str | None, int]:
     """How the run ended, why it ended before its time, and how many tests have no verdict because of that.
 
     Args:
         unlisted: tests of suites that have not begun.
-        fail_fast: whether the first failure ends the run.
+        options: `--fail-fast` ends a run at the first failure; `--max-errors` allows that tests break.
         broke: whether something was raised that ended the run.
     """
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
         return RunStatus.INTERRUPTED, stop.reason, left + run.cut
-    status = fold.status_of(run.counts, bool(run.errors))
-    if fail_fast and run.counts.bad and left + run.cut:
+    may_break = options.max_errors is not None and options.max_errors.covers(run.counts.errors, run.counts.total + left)
+    status = fold.status_of(run.counts, bool(run.errors), may_break)
+    if options.fail_fast and run.counts.bad and left + run.cut:
         return status, "--fail-fast", left + run.cut
     if broke and not all_ran:
         return status, "the run broke", left + run.cut

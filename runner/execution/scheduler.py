@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import Chat
 from runner.connectors.base import Origin
+from runner.connectors.timing import CaseTime
 from runner.durations import in_words
 from runner.execution.dependencies import DependencyState
 from runner.execution.hooks import Hook, HookError, case_record
+from runner.execution.passes import Passes, at_a_time
 from runner.execution.repetition import Repetition
 from runner.execution.trials import CaseRun
 from runner.modes.base import CaseAttempt, CaseEnvironment
@@ -40,6 +42,8 @@ class CaseSchedule(Value):
     before: str | None
     """Hook before the cases of each input."""
     after: str | None
+    retries: int = 0
+    """Passes over what broke, after the first one."""
     stop: Stop | None = None
     """Says when no case is to begin any more, and when those under way are given up."""
 
@@ -54,10 +58,13 @@ async def run_cases(
     stop = schedule.stop
     workers: list[asyncio.Task[None]] = []
     try:
-        while len(workers) < schedule.parallel and not run.over:
-            workers.append(asyncio.create_task(run.work()))
-            await asyncio.sleep(0)  # the first requests are under way while the last cases begin
-        await asyncio.gather(*workers)
+        await _work(run, schedule.parallel, workers)
+        while run.passes.goes_on():
+            for pause in run.passes.pauses():
+                await asyncio.sleep(pause)
+            if run.passes.goes_on():
+                run.begin_pass()
+                await _work(run, at_a_time(schedule.parallel, run.passes.number), workers)
     except _FailFastError:
         run.stopped = "given up by --fail-fast"
     except asyncio.CancelledError:
@@ -67,9 +74,20 @@ async def run_cases(
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+        run.give_up_held()
         for source in sources:
             repetition.cut(source.suite.id)
     await run.finish()
+
+
+async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> None:
+    """Runs what there is, so many at the same time; who does is added to `workers`."""
+    started = 0
+    while started < parallel and not run.over:
+        started += 1
+        workers.append(asyncio.create_task(run.work()))
+        await asyncio.sleep(0)  # the first requests are under way while the last cases begin
+    await asyncio.gather(*workers)
 
 
 class _FailFastError(Exception):
@@ -123,6 +141,7 @@ class _Run:
         self._ready: deque[_Item] = deque()
         """Cases that were put aside and need not wait any longer, and further runs of those that have begun."""
         self._aside: list[_Item] = []
+        self.passes: Passes[_Item] = Passes(schedule.retries, send, schedule.stop)
         self._running = 0
         self._changed = asyncio.Event()
         """Set when there may be something to take for those who wait for it, or nothing runs any longer."""
@@ -152,6 +171,23 @@ class _Run:
         finally:
             self.over = True
 
+    def begin_pass(self) -> None:
+        """Makes ready what broke in the pass before."""
+        runtime = self._schedule.environment.runtime
+        runtime.begin_pass()
+        self.over = False
+        for _, item in self.passes.begin():
+            prepared = item.suite.prepared
+            if prepared is not None and prepared.done() and prepared.exception() is not None:
+                item.suite.prepared = None
+            runtime.begin_again(item.suite.source.suite.id, item.case.id, item.run or 1)
+            self._ready.append(item)
+
+    def give_up_held(self) -> None:
+        """Ends what was to run again, but does not, with the results that it had."""
+        for _, result in self.passes.take():
+            self._repetition.end(self.passes.told(result))
+
     async def finish(self) -> None:
         """Ends the sources of which cases are left, because the run stopped."""
         for suite in self._begun:
@@ -171,6 +207,8 @@ class _Run:
                 self._aside.append(item)
             if not self._aside:
                 return None
+            if not self._running and self.passes.is_waiting:
+                return None  # they wait for what runs again
             if not self._running:  # nobody is left who could end what they wait for
                 self._ready += self._aside
                 self._aside.clear()
@@ -202,7 +240,8 @@ class _Run:
     async def _case(self, item: _Item) -> None:
         """Runs a case once."""
         suite, case = item.suite, item.case
-        self._send(TestStart(suite=suite.source.suite.id, name=case.id, position=item.position, run=item.run))
+        if not self.passes.is_again(suite.source.suite.id, item.position, item.run):
+            self._send(TestStart(suite=suite.source.suite.id, name=case.id, position=item.position, run=item.run))
         run = CaseRun(lambda: self._attempt(item))
         try:
             obstacle = suite.dependencies.obstacle(case.depends_on)
@@ -221,9 +260,12 @@ class _Run:
             if cut is not None:
                 self._repetition.end(cut.replace(run=item.run))
             raise
+        result = result.replace(run=item.run)
+        if not suite.source.broken and self.passes.hold(item, result):
+            return
         if self._schedule.after:
             suite.results.append(_record(result, item.run))
-        whole = self._repetition.end(result.replace(run=item.run))
+        whole = self._repetition.end(self.passes.told(result))
         if whole is None:
             return
         self._end(item, whole)
@@ -277,7 +319,7 @@ class _Run:
     async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
         hook = Hook(environment=self._schedule.environment, assistant=suite.source.assistant, chat=suite.chat)
         try:
-            async with asyncio.timeout(self._schedule.environment.timeout):
+            async with CaseTime(self._schedule.environment.timeout):
                 return await hook.call(reference, kind, arguments)
         except TimeoutError as error:
             words = f"{kind} {reference}: timeout after {in_words(self._schedule.environment.timeout)}"

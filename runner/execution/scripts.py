@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
+from runner.execution.passes import Passes
 from runner.execution.repetition import Repetition
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart
 from runner.results.model import TestResult
@@ -24,12 +26,15 @@ from scripttest import (
     Started,
     Status,
 )
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.planning.selection import Selection
 
 LISTING = 2.0
 """Seconds that modules get to say what tests they have, when the run has ended."""
+_NO_PLACE = -1
+"""Position of what stands for a module that cannot be loaded, until it is sent: it is none of its tests."""
 LOG_LINES = 10_000
 """Captured lines of one test that are kept."""
 
@@ -51,6 +56,8 @@ def run_scripts(
     retained: Mapping[str, Collection[int]],
     selection: Selection | None,
     fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
+    passes: Passes[_Test],
+    again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
 ) -> int:
     """Sends what the host reports of modules as events; blocks. When the run is to stop, and with `fail_fast` after the
     first failure, what was running then has no result. Raises HostError.
@@ -60,23 +67,42 @@ def run_scripts(
         selection: what `--run` selects.
         fingerprint: what a test was made of, by its module and its name, with `#2` behind it in its second run; None
             when no report needs it.
+        passes: over what broke.
+        again: runs tests of modules again, None standing for all tests of one.
 
     Returns:
         With `fail_fast`, how many tests the modules have of which nothing was sent.
     """
     events = _ScriptEvents(
-        send=send, repetition=repetition, retained=retained, selection=selection, fingerprint=fingerprint
+        send=send,
+        repetition=repetition,
+        retained=retained,
+        selection=selection,
+        fingerprint=fingerprint,
+        passes=passes,
     )
     try:
-        for record in records:
-            events.take(record)
-            if fail_fast and repetition.failed:
-                host.only_list(LISTING)
-                return _listed(records, set(modules) - events.known)
-        return 0
+        while True:
+            for record in records:
+                events.take(record)
+                if fail_fast and repetition.failed:
+                    host.only_list(LISTING)
+                    return _listed(records, set(modules) - events.known)
+            if not _waited(passes):
+                return 0
+            records = again(events.begin_pass())
     finally:
+        events.give_up_held()
         for module in modules:
             repetition.cut(module)
+
+
+def _waited(passes: Passes[_Test]) -> bool:
+    """Waits for the next pass, if there is one; blocks. Whether it may begin."""
+    if passes.goes_on():
+        for pause in passes.pauses():
+            time.sleep(pause)
+    return passes.goes_on()
 
 
 def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
@@ -91,6 +117,14 @@ def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
     return sum(counts.values())
 
 
+class _Test(Value):
+    """A test that runs again."""
+
+    module: str
+    name: str | None
+    """None: its module could not be loaded."""
+
+
 class _ScriptEvents:
     """Makes events of the host's records."""
 
@@ -102,7 +136,13 @@ class _ScriptEvents:
         retained: Mapping[str, Collection[int]],
         selection: Selection | None,
         fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
+        passes: Passes[_Test],
     ) -> None:
+        self._passes = passes
+        self._again: dict[str, set[tuple[int, int]]] = {}
+        """Module → position and run of its tests that run again in this pass."""
+        self._all_places: dict[str, dict[str, int]] = {}
+        """Module → position in the suite of each test by its name."""
         self._send = send
         self._repetition = repetition
         self._retained = retained
@@ -121,12 +161,9 @@ class _ScriptEvents:
         module = record.module
         send = self._send
         if isinstance(record, Started):
-            place = self._places[module][record.position]
-            send(
-                TestStart(
-                    suite=module, name=self._names[module][record.position], position=place, run=self._run(record)
-                )
-            )
+            place, run = self._places[module][record.position], self._run(record)
+            if not self._passes.is_again(module, place, run) and not self._is_over(module, place, run):
+                send(TestStart(suite=module, name=self._names[module][record.position], position=place, run=run))
         elif isinstance(record, Line):
             lines = self._logs.setdefault((module, record.position, record.run), [])
             if len(lines) < LOG_LINES:
@@ -149,10 +186,12 @@ class _ScriptEvents:
                 run=run,
                 fingerprint=made_of,
             )
-            if self._repetition.end(result) is not None:
-                self._left[module] -= 1
-                if not self._left[module]:
-                    send(SuiteEnd(suite=module))
+            if self._is_over(module, place, run) or self._passes.hold(_Test(module=module, name=outcome.name), result):
+                return
+            self._ended(self._passes.told(result))
+        elif isinstance(record, Listed) and module in self.known:
+            self._names[module] = record.tests
+            self._places[module] = [self._all_places[module][name] for name in record.tests]
         elif isinstance(record, Listed):
             self.known.add(module)
             self._names[module] = record.tests
@@ -160,24 +199,63 @@ class _ScriptEvents:
             retained = self._retained.get(module, ())
             selected = len(record.tests) + len(retained)
             self._places[module] = [place for place in range(selected) if place not in retained]
+            self._all_places[module] = dict(zip(record.tests, self._places[module], strict=True))
             send(SuiteStart(suite=module, selected=selected, total=len(record.known), tests=record.tests))
             if not record.tests:
                 send(SuiteEnd(suite=module))
         else:
             self._broken(record)
 
+    def begin_pass(self) -> dict[str, set[str] | None]:
+        """Begins the next pass; module → its tests that run again, None for all of them."""
+        held = self._passes.begin()
+        tests: dict[str, set[str] | None] = {}
+        for _, test in held:
+            known = tests.setdefault(test.module, set() if test.name is not None else None)
+            if known is not None and test.name is not None:
+                known.add(test.name)
+        self._again = {module: set() for module, names in tests.items() if names is not None}
+        for (module, place, run), test in held:
+            if test.name is not None:
+                self._again[module].add((place, run))
+        return tests
+
+    def give_up_held(self) -> None:
+        """Ends what was to run again, but does not, with the results that it had."""
+        for test, result in self._passes.take():
+            if test.name is None:
+                self._send_broken(result)
+            else:
+                self._ended(self._passes.told(result))
+
+    def _is_over(self, module: str, place: int, run: int) -> bool:
+        """Whether a run of a test, which runs again because another run of it broke, has its result."""
+        return module in self._again and (place, run) not in self._again[module]
+
+    def _ended(self, result: TestResult) -> None:
+        if self._repetition.end(result) is not None:
+            self._left[result.suite] -= 1
+            if not self._left[result.suite]:
+                self._send(SuiteEnd(suite=result.suite))
+
     def _run(self, record: Started | Ended) -> int:
         return record.run if self._repetition.runs > 1 else 0
 
     def _broken(self, record: Broken) -> None:
         """A module without results counts as one failed test that bears the name of the module."""
-        self.known.add(record.module)
         name = record.module.rpartition(".")[2]
         outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(broken_failure(record),))
-        self._send(SuiteStart(suite=record.module, selected=1, total=1, tests=(name,)))
-        self._send(TestStart(suite=record.module, name=name, position=0))
-        self._repetition.end(TestResult(suite=record.module, name=name, position=0, outcome=outcome))
-        self._send(SuiteEnd(suite=record.module))
+        result = TestResult(suite=record.module, name=name, position=_NO_PLACE, outcome=outcome)
+        if not self._passes.hold(_Test(module=record.module, name=None), result):
+            self._send_broken(self._passes.told(result))
+
+    def _send_broken(self, result: TestResult) -> None:
+        module = result.suite
+        self.known.add(module)
+        self._send(SuiteStart(suite=module, selected=1, total=1, tests=(result.name,)))
+        self._send(TestStart(suite=module, name=result.name, position=0))
+        self._repetition.end(result.replace(position=0))
+        self._send(SuiteEnd(suite=module))
 
 
 def broken_failure(record: Broken) -> Failure:

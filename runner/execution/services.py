@@ -12,14 +12,16 @@ from runner.reporters import BUILT_IN, maker_by_id
 from scripttest import worker_command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
     from typing import TextIO
 
     from bindings import Policy
+    from runner.agents.runtime import Runtime
     from runner.agents.service import AgentService
     from runner.application.application import Application
     from runner.cli.options import RunOptions
+    from runner.connectors.journal import Journal
     from runner.connectors.recording import Recording
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
@@ -57,6 +59,11 @@ class RunServices:
         self._parts = parts
         self._service: AgentService | None = None
         self._fingerprints: Fingerprints | None = None
+        self.journal: Journal | None = None
+        """What keeps the answers of models; None until agents are needed, or when nothing is kept."""
+        self.journal_warnings: list[str] = []
+        """Why answers are not kept."""
+        self._report: tuple[Path, bool] | None = None
         self._permitted: Policy | None = None
         self._context = context
         self.processes = HostProcesses(application.root, self._policy, application.script)
@@ -73,11 +80,44 @@ class RunServices:
         finally:
             self.processes.close()
 
+    def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
+        """Has agents forget what tests of each module have said, since they run again; None stands for all of them."""
+        if self._service is not None:
+            self._service.runtime.begin_pass()
+            for module, names in tests.items():
+                self._service.forget(module, names)
+
     def count_usage(self, budgets: Budgets) -> None:
         """Tells budgets of every model call from here on."""
         self.budgets = budgets
         if self._service is not None:
             self._service.runtime.on_usage = budgets.spend
+
+    def keep_answers(self, report: Path, goes_on: bool) -> None:
+        """Keeps what models answer from here on beside a `.jsonl` report. A run that `goes_on` with that report gets
+        the answers that are there."""
+        if self._options.replay is not None:
+            return
+        self._report = report, goes_on
+        if self._service is not None or report.with_suffix(".calls.jsonl").exists():
+            service = self.agents()
+            if self.journal is None:
+                self._open_journal(service.runtime)
+
+    def _open_journal(self, runtime: Runtime) -> None:
+        assert self._report is not None
+        from runner.connectors.journal import Journal, journal_beside
+        from runner.reporters.files.line_file import LineFile
+
+        report, goes_on = self._report
+        runtime.journal = self.journal = Journal(
+            journal_beside(report),
+            lambda path: LineFile(path, keep=True),
+            self._application.root,
+            self._environment.secrets.text,
+            self.journal_warnings.append,
+            goes_on,
+        )
 
     def agents(self) -> AgentService:
         """The agents of the run, on a thread of their own."""
@@ -102,6 +142,8 @@ class RunServices:
             )
             if self.budgets is not None:
                 self._service.runtime.on_usage = self.budgets.spend
+            if self._report is not None:
+                self._open_journal(self._service.runtime)
         return self._service
 
     def fingerprints(self) -> Fingerprints:
@@ -182,7 +224,8 @@ class TestServices:
         self._services = services
         self._plan = plan
         self._environment = environment
-        options, retained = plan.options, plan.retained_tests
+        options, self._retained = plan.options, plan.retained_tests
+        self._again: Mapping[str, Collection[str] | None] = {}
         self.snapshots = RunSnapshots(
             plan.test_files, options.update_snapshots, environment.ci, environment.secrets.text
         )
@@ -192,10 +235,21 @@ class TestServices:
             lambda module, test, name, args: services.agents().answer(module, test, name, args),
             selection,
             plan.context,
-            done=lambda module, test: test in retained.get(module, ()),
+            done=self._is_done,
             require_judge=options.require_judge,
         )
         """Answers what scripts ask."""
+
+    def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
+        """Has only these tests of each module run from here on, as if they had not run before; None stands for all."""
+        self._again = tests
+        for module, names in tests.items():
+            self.router.forget(module, names)
+        self._services.begin_again(tests)
+
+    def _is_done(self, module: str, test: str) -> bool:
+        again = self._again.get(module)
+        return test in self._retained.get(module, ()) or (again is not None and test not in again)
 
     def case_environment(self) -> CaseEnvironment:
         """What cases run in."""
@@ -220,6 +274,7 @@ class TestServices:
             person=self._person(),
             fingerprints=self._services.fingerprints() if plan.resumable else None,
             require_judge=options.require_judge,
+            transcripts=plan.transcripts,
         )
 
     def _person(self) -> Person | None:

@@ -12,6 +12,7 @@ from runner.application.context import build_context
 from runner.cli.options import report_path
 from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
+from runner.execution.passes import Passes
 from runner.execution.repetition import Repetition
 from runner.execution.scripts import host_module, run_scripts
 from runner.execution.services import RunServices, TestServices
@@ -44,6 +45,7 @@ def run(
     application: Application,
     parts: Path,
     processes: Processes | None,
+    regraded_from: str | None = None,
 ) -> int:
     """Runs what the options name and reports it; the exit code. A signal before anything runs raises KeyboardInterrupt
     with its `code`. Raises ConfigurationError before anything is reported.
@@ -51,6 +53,7 @@ def run(
     Args:
         parts: the folder of the script half of the bindings.
         processes: what runs scripts; None for a run of nothing but case files.
+        regraded_from: the report whose transcripts are graded; no agent is asked then.
     """
     stop = Stop()
     try:
@@ -74,6 +77,7 @@ def run(
                         selection,
                         services.agents,
                         services.fingerprints,
+                        regraded_from,
                     )
                 except BaseException:
                     if processes is not None:
@@ -187,6 +191,9 @@ class _Session:
             self._run_cases(stream, repetition)
         if services.budgets is not None:
             services.budgets.end()
+        self._say_errors(stream)
+        with guarded("closing the journal of model calls"):
+            self._finish_journal(stream)
         snapshots = None
         with guarded("storing the snapshots"):
             snapshots = self._finish_snapshots(None if guarded.broke else watch, stream)
@@ -229,11 +236,35 @@ class _Session:
             from runner.execution.snapshots import SnapshotWriter
 
             reporters.insert(0, SnapshotWriter(self._tests.snapshots))
+        self._keep_answers(reporters)
         if services.recording is None:
             return Multiplexer(reporters, secrets)
         from runner.execution.recorded import RecordedStream
 
         return RecordedStream(reporters, secrets, services.recording, plan.is_whole)
+
+    def _keep_answers(self, reporters: list[Reporter]) -> None:
+        """Has the answers of models kept beside the first `.jsonl` report, if the run can be resumed."""
+        plan = self._plan
+        paths = (getattr(reporter, "path", None) for reporter in reporters)
+        report = next((path for path in paths if path is not None and path.suffix.lower() == ".jsonl"), None)
+        if plan.resume is not None and plan.resume.resumed_report is not None:
+            report = plan.resume.resumed_report.path
+        if report is None or not plan.resumable or not report.is_file():
+            return
+        from runner.execution.journaled import JournalWatch
+
+        self._services.keep_answers(report, goes_on=self._options.resume is not None)
+        reporters.append(JournalWatch(self._services, self._stop))
+
+    def _finish_journal(self, stream: Multiplexer) -> None:
+        """Closes the journal of model calls, which is removed when no later run has a use for it."""
+        if self._services.journal is None:
+            return
+        run = stream.execution
+        self._services.journal.close(complete=self._stop.reason is None and len(run.ended) == len(run.suites))
+        for warning in self._services.journal_warnings:
+            stream.send(Warned(message=warning))
 
     def _send_start(self, stream: Multiplexer) -> None:
         plan, options = self._plan, self._options
@@ -254,6 +285,7 @@ class _Session:
                 min_pass_rate=options.min_pass_rate,
                 resume=plan.resume.origin if plan.resume else None,
                 flags=flags_of(options),
+                regraded_from=plan.transcripts.report if plan.transcripts else None,
             )
         )
         for warning in plan.warnings:
@@ -291,6 +323,8 @@ class _Session:
             retained=self._plan.retained_places,
             selection=self._selection,
             fingerprint=self._fingerprint if self._plan.resumable else None,
+            passes=Passes(self._options.retry_errors, stream.send, self._stop),
+            again=self._scripts_again,
         )
 
     def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:
@@ -320,12 +354,27 @@ class _Session:
             fail_fast=options.fail_fast,
             before=options.before,
             after=options.after,
+            retries=options.retry_errors,
             stop=self._stop,
         )
         with suppress(CancelledError):
             self._services.agents().run(
                 run_cases(list(plan.sources), schedule, stream.send, repetition), lambda: self._stop.over
             )
+
+    def _say_errors(self, stream: Multiplexer) -> None:
+        """Says how many tests broke, and how many may."""
+        allowed, errors = self._options.max_errors, stream.execution.counts.errors
+        if allowed is not None and errors:
+            said = "1 test broke" if errors == 1 else f"{errors} tests broke"
+            stream.send(Warned(message=f"{said}; --max-errors is {allowed}"))
+
+    def _scripts_again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:
+        """Runs tests of modules again; None stands for all tests of a module."""
+        assert self._host is not None
+        self._tests.begin_again(tests)
+        modules = [host_module(module, self._plan.context) for module in self._plan.modules if module.id in tests]
+        return self._host.run(modules, self._stop.left)
 
     def _watch(self) -> SnapshotWatch | None:
         """What finds obsolete snapshots, where there are any."""
@@ -349,7 +398,7 @@ class _Session:
     def _send_end(self, stream: Multiplexer, unlisted: int, broke: bool, snapshots: SnapshotCounts | None) -> None:
         listed = stream.execution.listed
         unlisted += sum(source.selected for source in self._plan.sources if source.suite.id not in listed)
-        status, reason, left = status_of(stream.execution, self._stop, unlisted, self._options.fail_fast, broke)
+        status, reason, left = status_of(stream.execution, self._stop, unlisted, self._options, broke)
         stream.send(
             RunEnd(
                 status=status,

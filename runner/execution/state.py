@@ -91,7 +91,7 @@ def _listed(
     options = plan.options
     with ScriptHost(
         plan.application.root,
-        start_processes(parts),
+        start_processes(parts, plan.application.root),
         tests.router,
         SCRIPT_GLOBALS,
         workers=environment.cpus,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.interactive import Person
+    from runner.modes.transcripts import SavedTalk, Transcripts
 
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
@@ -65,6 +67,8 @@ class CaseEnvironment(Value):
     """Makes the fingerprints of results, for a run that resumes this one; None: there is no report that it could."""
     require_judge: bool = False
     """Whether what its judge could not judge fails."""
+    transcripts: Transcripts | None = None
+    """What was said in a saved run that is graded again; the agent is not asked then."""
 
 
 class CaseAttempt:
@@ -148,6 +152,30 @@ class CaseAttempt:
             environment.snapshot(self.suite),
             environment.require_judge,
         )
+
+    @cached_property
+    def saved(self) -> SavedTalk | None:
+        """The saved talk that is graded again; None when the agent is asked."""
+        transcripts = self.environment.transcripts
+        if transcripts is None:
+            return None
+        from runner.modes.transcripts import SavedTalk
+
+        result = transcripts.find(self.suite, self.case.id, self.chat.origin.run)
+        assert result is not None, "only cases with a saved talk are graded again"
+        return SavedTalk(result)
+
+    async def call_agent(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
+        """What the agent that is tested answers. Raises AgentError.
+
+        Args:
+            messages: all that is said to it.
+            options: `context.Options` of the call.
+            said: the last of it, as the case has it.
+        """
+        if self.saved is not None:
+            return self.saved.answer(self, said)
+        return await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
 
     def begin_turn(self) -> None:
         """Counts a turn, and tells of it."""

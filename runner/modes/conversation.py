@@ -140,7 +140,7 @@ class _Conversation:
             TurnResult(turn=number, input=_written(turn), source="static", status=Status.PASSED, attachments=files)
         )
         try:
-            said = await exchange(attempt, message_of(turn, attempt.folder), attempt.options)
+            said = await exchange(attempt, message_of(turn, attempt.folder), attempt.options, _written(turn))
         except AgentError as error:
             attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
             attempt.failures.append(error.failure.replace(phase=f"turn {number}"))

@@ -55,8 +55,9 @@ class _Conversation:
         reference = (case.simulator.use if case.simulator else None) or attempt.environment.simulator
         self._user = SimulatedUser(attempt, case.simulator, reference) if case.simulator or reference else None
         self._missing = case.on_missing_input or attempt.environment.on_missing_input
-        person = attempt.environment.person
-        self._person = person if case.interactive.enabled or attempt.environment.interactive else None
+        person = attempt.saved or attempt.environment.person
+        asks = case.interactive.enabled or attempt.environment.interactive or attempt.saved is not None
+        self._person = person if asks else None
         self._limit = DEFAULT_MAX_TURNS
 
     async def hold(self) -> None:

@@ -104,6 +104,8 @@ class SimulatedUser:
         """Looks whether it is there. Raises SimulatorError."""
         attempt = self._attempt
         environment = attempt.environment
+        if attempt.saved is not None:
+            return
         try:
             if not self.reference:
                 raise SimulatorError(NOT_NAMED)
@@ -125,6 +127,8 @@ class SimulatedUser:
             reached: ids of checkpoints, in dynamic mode.
             pending: the others.
         """
+        if self._attempt.saved is not None:
+            return self._attempt.saved.speak()
         payload = self._payload(max_turns)
         if reached is not None:
             payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runner.assertions import check_all
 from runner.assertions.model import Assertion
-from runner.cases.messages import messages_of
+from runner.cases.messages import input_of, messages_of
 from runner.modes.base import CaseAttempt
 
 
@@ -14,9 +14,7 @@ async def run(attempt: CaseAttempt) -> None:
     messages = messages_of(case, attempt.folder)
     attempt.messages = len(messages)
     started = attempt.now()
-    attempt.answer = await attempt.environment.runtime.call(
-        attempt.assistant.id, messages, attempt.options, attempt.chat
-    )
+    attempt.answer = await attempt.call_agent(messages, attempt.options, input_of(case))
     evidence = attempt.evidence((attempt.now() - started) * 1000, messages)
     assertions = case.assertions
     if assertions is None and case.expected is not None:

@@ -36,12 +36,13 @@ class Exchange(Value):
     """Those of models for this answer."""
 
 
-async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any]) -> Exchange:
+async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any], said: Any) -> Exchange:
     """Says something to the agent, with everything that was said before, and adds both to the transcript.
 
     Args:
         message: of the user, in OpenAI's form.
         options: `context.Options` of the call.
+        said: the message as the case has it.
 
     Raises:
         AgentError: the agent could not answer; the message is in the transcript then.
@@ -53,9 +54,7 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
     content, start = message.get("content"), len(attempt.transcript) - 1
     started = attempt.now()
     try:
-        answer = await attempt.environment.runtime.call(
-            attempt.assistant.id, list(attempt.transcript), dict(options), attempt.chat
-        )
+        answer = await attempt.call_agent(list(attempt.transcript), options, said)
     except AgentError:
         attempt.said.append(Said(turn=attempt.turn, start=start, input=content, output=None))
         raise
@@ -122,7 +121,7 @@ async def take_turn(attempt: CaseAttempt, said: Spoken, input_tools: Sequence[st
         )
     )
     try:
-        done = await exchange(attempt, said.message, said.options)
+        done = await exchange(attempt, said.message, said.options, said.input)
     except (AgentError, RunnerError, ScriptError) as error:
         attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
         raise

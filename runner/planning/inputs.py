@@ -14,7 +14,7 @@ from runner.errors import ConfigurationError
 from scripttest.values import Value
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
-_REPORT = r"output-\d{14}(-\d+)?\.jsonl"
+_REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
 """Reports that earlier runs wrote beside the cases."""
 _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
 """`agents:id?name=value`; a text with a blank after the colon is a message."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.environment import Environment
     from runner.fingerprints.fingerprints import Fingerprints
+    from runner.modes.transcripts import Transcripts
     from runner.planning.case_source import CaseSource
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection
@@ -71,6 +72,8 @@ class RunPlan(Value):
     """Whether a report is written that a later run can resume."""
     resume: ResumeState | None
     """What is taken from an earlier run, and what a later one needs to know; None when no report can be resumed."""
+    transcripts: Transcripts | None
+    """What agents said in the saved run that is graded again; None when they are asked."""
     writes_cases: bool
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
 
@@ -93,7 +96,9 @@ class RunPlan(Value):
 
     @property
     def case_folders(self) -> set[Path]:
-        """The folders of the case files."""
+        """The folders of the case files, of which the first gets a report where none is named."""
+        if self.transcripts is not None:
+            return set()
         return {source.folder for source in self.sources if source.suite.file}
 
     @property
@@ -119,6 +124,7 @@ def make_plan(
     selection: Selection | None,
     agents: Callable[[], AgentService],
     fingerprints: Callable[[], Fingerprints],
+    regraded_from: str | None = None,
 ) -> RunPlan:
     """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
 
@@ -126,6 +132,7 @@ def make_plan(
         selection: what `--run` names.
         agents: gives the agents of the run, since generators are agents and scripts, and references lead to them.
         fingerprints: gives what makes and compares the fingerprints of results.
+        regraded_from: the report whose transcripts are graded; no agent is asked then.
     """
     planning = _Planning(options, environment, application, context, agents)
     inputs = resolve_inputs(options, application, environment.directory)
@@ -150,8 +157,16 @@ def make_plan(
         sources = parts_of(sources, options.shard, application.root)
         cases -= sum(source.selected for source in sources)
         left_out.append(LeftOut(flag=f"--shard {options.shard}", modules=found - len(modules), tests=cases))
+    transcripts = None
+    if regraded_from is not None:
+        from runner.planning.regrading import sources_of, transcripts_in
+
+        saved = transcripts_in(regraded_from, absolute(regraded_from, environment.directory))
+        sources, said = sources_of(sources, saved)
+        transcripts = saved.of_suites({source.suite.name: source.suite.id for source in sources})
+        warnings += said
     suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
-    resumable = not options.dry_run and bool(
+    resumable = not (options.dry_run or regraded_from) and bool(
         options.resume
         or any(output.lower().endswith(".jsonl") for output in options.outputs)
         or (not options.outputs and any(source.suite.file for source in sources))
@@ -178,6 +193,7 @@ def make_plan(
         left_out=tuple(one for one in left_out if one.modules or one.tests),
         resumable=resumable,
         resume=resume,
+        transcripts=transcripts,
         writes_cases=writes_cases,
     )
 

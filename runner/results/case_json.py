@@ -7,7 +7,7 @@ from typing import Any
 from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace
 from runner.results.model import CaseResult, TestResult
-from runner.results.script_json import logs_record, warning_records
+from runner.results.script_json import logs_record, passes_record, warning_records
 from runner.results.turn_json import (
     assertion_records,
     assertions_of,
@@ -89,6 +89,8 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
             record["cut_short"] = result.cut_short
     if outcome.warnings:
         record["warnings"] = warning_records(outcome)
+    if result.earlier_errors:
+        record |= passes_record(result)
     if case.tools:
         record["tools"] = [fields_of(tool) for tool in case.tools]
     if case.connector:

@@ -308,6 +308,8 @@ class TestResult(Value):
     """Of a case; a script test has none."""
     run: int = 0
     """Which of several runs it is, from 1; 0: the result of the test."""
+    earlier_errors: tuple[str, ...] = ()
+    """Why it broke in the passes before the one that this is the result of (`--retry-errors`)."""
     attempts: tuple[Attempt, ...] = ()
     """The runs of a test that was run several times. All else is of the first of them that ended like the test, but for
     the duration, which is their mean, what a case took, which is their sum, and the warnings: those of all, each once.

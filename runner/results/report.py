@@ -73,6 +73,8 @@ def start_record(start: RunStart) -> Record:
     }
     if start.flags:
         record["flags"] = list(start.flags)
+    if start.regraded_from is not None:
+        record["regraded_from"] = start.regraded_from
     if start.runs == 1:
         return record
     return {**record, "runs_per_case": start.runs, "min_pass_rate": start.min_pass_rate}

@@ -125,6 +125,7 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
         logs=logs_of(record),
         case=case,
         run=record.get("run", 0),
+        earlier_errors=tuple(record.get("earlier_errors") or ()),
         attempts=attempts,
         stability=stability,
         cut_short=cut_short,

@@ -353,9 +353,10 @@ def _lists(said: Any) -> list[Record]:
 
 
 def _flags(said: Any) -> Record:
-    """`{flags}` where a report says with which flags it was made."""
-    flags = said.get("flags")
-    return {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
+    """`{flags?, regraded_from?}`: what a report says of how it was made."""
+    flags, regraded = said.get("flags"), said.get("regraded_from")
+    found: Record = {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
+    return found | ({"regraded_from": regraded} if isinstance(regraded, str) else {})
 
 
 def _is_attempt(value: Any) -> bool:

@@ -21,8 +21,15 @@ def result_record(result: TestResult) -> Record:
     record = _outcome_record(result.outcome)
     if result.outcome.warnings:
         record["warnings"] = warning_records(result.outcome)
+    if result.earlier_errors:
+        record |= passes_record(result)
     record.update(logs_record(result))
     return record
+
+
+def passes_record(result: TestResult) -> Record:
+    """`{pass, earlier_errors}` of a test that broke in earlier passes."""
+    return {"pass": len(result.earlier_errors) + 1, "earlier_errors": list(result.earlier_errors)}
 
 
 def logs_record(result: TestResult) -> Record:

@@ -8,14 +8,18 @@ from scripttest import Cause, Failure, ResultWarning, Status
 CAUSES = {"pending": Cause.PENDING}
 """Kind of a warning → cause of the failure that it becomes; `error` for the others."""
 
+TOLD = ("retried",)
+"""Kinds of warnings that say how a result came about, and fail nothing."""
+
 
 def strict(result: TestResult) -> TestResult:
     """A result in which every warning has become a failure, after those that it had; other results as they are."""
     outcome = result.outcome
-    if not outcome.warnings:
+    told = tuple(warning for warning in outcome.warnings if warning.kind in TOLD)
+    failures = (*outcome.failures, *(_failure(warning) for warning in outcome.warnings if warning.kind not in TOLD))
+    if len(failures) == len(outcome.failures):
         return result
-    failures = (*outcome.failures, *map(_failure, outcome.warnings))
-    outcome = outcome.replace(status=Status.FAILED, failures=failures, warnings=(), skip_reason=None)
+    outcome = outcome.replace(status=Status.FAILED, failures=failures, warnings=told, skip_reason=None)
     return result.replace(outcome=outcome, cut_short=False)
 
 

@@ -11,6 +11,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -105,7 +106,13 @@ class FunctionPool:
     """Runs functions. Belongs to one event loop; to be closed in it."""
 
     def __init__(
-        self, root: Path, command: list[str], services: FunctionServices, names: Mapping[str, str], workers: int
+        self,
+        root: Path,
+        command: list[str],
+        services: FunctionServices,
+        names: Mapping[str, str],
+        workers: int,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """Starts nothing yet.
 
@@ -114,11 +121,13 @@ class FunctionPool:
             command: the command line of a worker, from `start_processes`.
             names: global name → part of the bindings that supplies it.
             workers: how many functions may run at the same time; those that wait for the host do not count.
+            waiting: is entered while a function waits for its turn.
         """
         self._root = root
         self._services = services
         self._boots = Boots(names)
         self._workers = workers
+        self._waiting = waiting
         self._running = asyncio.Semaphore(workers)
         self._compiler = Compiler(root, self)
         self._libraries = Libraries(self._compiler, lambda module, script: services.library(module, script))
@@ -137,10 +146,14 @@ class FunctionPool:
             HostError: a worker or the compiler cannot be started.
         """
         loaded = await self.load(call.script, call.module)
-        async with self._running:
+        with self._uncounted():
+            await self._running.acquire()
+        try:
             answer = None
             while answer is None:
                 answer = await self._run(call, loaded, owner)
+        finally:
+            self._running.release()
         record, logs = answer
         return loaded.read(record, call.function, logs)
 
@@ -179,7 +192,12 @@ class FunctionPool:
         try:
             return await self._services.answer(owner, name, arguments)
         finally:
-            await asyncio.shield(self._running.acquire())
+            with self._uncounted():
+                await asyncio.shield(self._running.acquire())
+
+    def _uncounted(self) -> AbstractContextManager[None]:
+        """What is entered until one more function may run."""
+        return self._waiting() if self._running.locked() else nullcontext()
 
     def heard(self, slot: WorkerSlot[_Call], kind: str, parts: list[str]) -> None:
         """Takes what a worker has sent. Raises ValueError when it does not fit to what the worker does."""

@@ -229,6 +229,7 @@ def test_a_run_whose_output_is_closed_ends_and_leaves_nothing(app: MakeApplicati
             os.read(reading, 100)
             os.close(reading)
             run = here.finish(process)
+    assert run.code == 3
     assert "Traceback" not in run.stderr
     assert len(results_in(path)) == 200
     assert lines_of(path)[-1]["type"] == "summary"

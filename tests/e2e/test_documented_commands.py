@@ -122,7 +122,9 @@ def _of_text(text: str) -> Iterator[Line]:
 def is_name(line: str) -> bool:
     """Whether a line only names the command, or one of its commands that needs arguments."""
     words = line.split()
-    return words[0] == "yao-test" and (len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge")))
+    return words[0] == "yao-test" and (
+        len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge", "regrade"))
+    )
 
 
 def application(page: Path, folder: Path) -> Application:

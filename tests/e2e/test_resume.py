@@ -248,7 +248,7 @@ def test_a_command_that_is_killed_is_finished(app: MakeApplication, seed: int) -
         assert run.code == 0, run
         assert runs_in(path) == dict.fromkeys(wanted, 1)
         again = Counter(request.last_text for request in server.requests) - asked
-        assert again == Counter(case["input"] for case in cases for run in (1, 2) if (case["id"], run) not in done)
+        assert again <= Counter(case["input"] for case in cases for run in (1, 2) if (case["id"], run) not in done)
         assert [record["type"] for record in lines_of(path)].count("summary") == 1
 
 

@@ -16,6 +16,8 @@ from runner.agents.mcp.remote import Connection, ConnectionLostError, NotSentErr
 from runner.durations import seconds_of
 from runner.errors import did_you_mean
 
+MOST_PAGES = 1000
+"""Of a list of tools, resources or prompts."""
 START_SECONDS = 30.0
 """Time to start and to say hello, when the definition has no `timeout`."""
 INVALID_PARAMS = -32602
@@ -139,6 +141,8 @@ class RemoteServer:
                 raise
             items += page.get(key, [])
             cursor = page.get("nextCursor")
+            if len(seen) > MOST_PAGES:
+                raise ToolError(f"MCP server {self.id} answers {method} with more than {MOST_PAGES} pages", 500)
         return items
 
     async def _ask(self, method: str, *arguments: Any) -> Item:

@@ -1,10 +1,32 @@
-"""Flags of which a command takes one value are refused when they come twice: click takes the last without a word."""
+"""The flags of commands, for click: those of the table, and a command that refuses one which comes twice, where click
+takes the last without a word."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from runner.cli.flags import Flag
+
+
+def options_of(flags: Iterable[Flag]) -> list[click.Parameter]:
+    """Flags of the table, as click takes them."""
+    return [click.Option([*flag.spellings, flag.field], help=flag.help, **_settings_of(flag)) for flag in flags]
+
+
+def _settings_of(flag: Flag) -> dict[str, Any]:
+    kinds: dict[str, dict[str, Any]] = {
+        "text": {"metavar": flag.metavar},
+        "repeated": {"metavar": flag.metavar, "multiple": True},
+        "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": "*"},
+        "switch": {"is_flag": True, "default": False},
+        "count": {"count": True},
+    }
+    return kinds[flag.kind]
 
 
 class Command(click.Command):

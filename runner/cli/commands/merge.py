@@ -7,7 +7,7 @@ import click
 from runner import exit_codes
 from runner.cli.commands.completeness import lacking
 from runner.cli.commands.flags import Command
-from runner.cli.commands.reports import EXTENSIONS, read_report, write_reports
+from runner.cli.commands.reports import EXTENSIONS, is_journal, read_report, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
@@ -35,6 +35,7 @@ WORST = ("interrupted", "error")
 @click.pass_obj
 def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, ...], partial: bool) -> int:
     """Writes the whole report, and says what the parts disagree about, and what they lack; the exit code."""
+    parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
     reports = [read_report(environment, part) for part in parts]
     whole, said = merged(reports, parts)
     missing = lacking(reports, parts, whole)

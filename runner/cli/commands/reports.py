@@ -26,6 +26,16 @@ def read_report(environment: Environment, path: str, quiet: bool = False) -> Rep
     return report
 
 
+def is_journal(environment: Environment, path: str) -> bool:
+    """Whether a file is the journal of model calls of a run, which stands beside its report and often has a name of the
+    same pattern."""
+    try:
+        with absolute(path, environment.directory).open("rb") as file:
+            return file.read(len(_JOURNAL)) == _JOURNAL
+    except OSError:
+        return False
+
+
 def _root(directory: Path) -> str:
     """The folder from which the places of a report are named, as far as the working directory tells: its repository,
     else its application, else itself."""
@@ -92,4 +102,5 @@ def _version() -> str:
     return VERSION
 
 
+_JOURNAL = b'{"type": "calls"'
 EXTENSIONS = ", ".join(FILE_REPORTERS)

@@ -85,7 +85,7 @@ class Session:
 
     async def ask(self, request: str | ModelRequest, origin: Origin = CASE) -> Completion:
         wanted = asks(request) if isinstance(request, str) else request
-        return await self.recording.complete(origin, "test", wanted, self.connectors)
+        return (await self.recording.complete(origin, "test", wanted, self.connectors)).completion
 
     def end(self, origin: Origin = CASE, status: str = "passed") -> None:
         self.recording.end(origin.suite, origin.case, status)

@@ -1,0 +1,44 @@
+"""`yao-test regrade REPORT`: new assertions and judges over the transcripts of a saved run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from runner.cli.commands.flags import Command, options_of
+from runner.cli.options import FLAGS, absolute, options_from
+from runner.environment import SCRIPT_PARTS, Environment
+
+OWN = (
+    "input output reporter run timeout parallel threshold require-judge record replay record-missing max-cost"
+    " max-tokens max-duration retry-errors max-errors strict fail-fast verbose quiet no-color"
+).split()
+"""Flags of a run that mean the same here."""
+
+
+@click.command(
+    "regrade",
+    cls=Command,
+    help="Grades the transcripts of a saved .jsonl report with the assertions and judges that its case files have now. "
+    "No agent is asked. Exit codes are those of a run.",
+)
+@click.argument("report", metavar="REPORT")
+@click.pass_obj
+def regrade(environment: Environment, /, report: str, **values: Any) -> int:
+    """Grades a report again; the exit code is that of a run."""
+    from runner.execution.session import run
+    from runner.planning.inputs import resolve_application
+    from runner.planning.regrading import saved_options
+
+    files, saved = saved_options(report, absolute(report, environment.directory))
+    given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
+    given["inputs"] = given["inputs"] or files
+    options = options_from(given)
+    untold = {key: value for key, value in saved.items() if values.get(key) in (None, False)}
+    options = options.replace(**untold)
+    application = resolve_application(options, environment.directory)
+    return run(options, environment, application, SCRIPT_PARTS, None, report)
+
+
+regrade.params += options_of(flag for flag in FLAGS if flag.name in OWN)

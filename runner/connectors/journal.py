@@ -1,0 +1,332 @@
+"""The journal of a run: each answer of a model, kept beside the `.jsonl` report as it arrives, so that a run which goes
+on after a kill asks for no answer twice.
+
+    {"type": "calls", "version": 1}
+    {"suite", "case", "run", "time", "zone", "exact", "loose", "ms", "completion"}       an answer
+    {"ended": ["assistants/expense/tests/filing.jsonl", "taxi", 1]}        its answers are of no use any more
+
+`exact` and `loose` are digests of the request, by which it is found as in recordings; `completion` is as it stands in a
+recording. Each run of a case has its own answers.
+
+| what happens | what comes of it |
+| --- | --- |
+| the command is killed | the line that was being written is lost |
+| a case ends with a verdict | its answers are given up |
+| a case breaks because a model did not answer | its answers are kept for when it runs again |
+| a case breaks in another way | its answers are given up: they may be what broke it |
+| the file cannot be written, or has `MOST_BYTES` | it is said once, and the run goes on without |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
+from runner.connectors.kept_answers import Answer, KeptAnswers, Keys, ask, say
+from runner.connectors.matching import Clean, describe, exact_key, loose_key
+from runner.connectors.recordings import cleaned, completion_from, completion_to, time_from
+from runner.connectors.timing import case_now, count_in
+from runner.errors import ConfigurationError
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.connectors.load import Connectors
+
+SUFFIX = ".calls.jsonl"
+MOST_BYTES = 1_000_000_000
+_HEAD = {"type": "calls", "version": 1}
+Key = tuple[str, str, int]
+"""Suite, case, and which run of it."""
+
+
+class Lines(Protocol):
+    """A file to which lines are added."""
+
+    def replace(self, lines: Iterable[str]) -> None:
+        """Puts lines in the place of all that it has. Raises OSError."""
+
+    def write(self, line: str) -> None:
+        """Writes a line. Raises OSError."""
+
+    def close(self) -> None:
+        """Waits until the disk has it. Raises OSError."""
+
+
+class _Call(Value):
+    """One answer."""
+
+    exact: str
+    loose: str
+    milliseconds: float
+    """How long it took."""
+    completion: Completion
+    chunks: tuple[str, ...]
+
+
+class _CaseCalls:
+    """What models have answered in one run of a case."""
+
+    def __init__(self) -> None:
+        self.time: datetime | None = None
+        """What `$SYS` variables say."""
+        self.calls: list[_Call] = []
+        self.kept: KeptAnswers[_Call] | None = None
+        """Those of a time before, which it gets again."""
+        self.unanswered = False
+        """Whether a model did not answer."""
+
+    def rewind(self) -> None:
+        """Has all answers so far kept for when it runs again."""
+        self.kept, self.unanswered = KeptAnswers(list(self.calls), _keys_of), False
+
+
+def journal_beside(report: Path) -> Path:
+    """Where the journal of a `.jsonl` report is."""
+    return report.with_name(report.name[: -len(report.suffix)] + SUFFIX)
+
+
+class Journal:
+    """The journal of one run. May be told from any thread."""
+
+    def __init__(
+        self,
+        path: Path,
+        open_file: Callable[[Path], Lines],
+        root: Path,
+        redact: Clean,
+        warn: Callable[[str], None],
+        goes_on: bool,
+        limit: int = MOST_BYTES,
+    ) -> None:
+        """Reads what an earlier run has left, if this one `goes_on` with it; else that is removed.
+
+        Args:
+            open_file: opens a file for this run alone, and leaves in it what it has. Raises OSError, and
+                ConfigurationError when another process writes it.
+            root: the application's root; files below it are named from there.
+            redact: takes secrets out of a text; everything that is written went through it.
+            warn: hears, once, why nothing is kept any more.
+            limit: bytes that the file may have.
+        """
+        self._path = path
+        self._open_file = open_file
+        self._root = str(root)
+        self._redact = redact
+        self._warn = warn
+        self._limit = limit
+        self._size = 0
+        self._file: Lines | None = None
+        self._writes = True
+        self._lock = threading.RLock()
+        self._cases: dict[Key, _CaseCalls] = {}
+        self._open(goes_on)
+
+    async def complete(self, origin: Origin, connector: str, request: ModelRequest, connectors: Connectors) -> Answer:
+        """The answer to a request of a case: the one that is kept, else that of the model. Raises ConnectorError."""
+        if not origin.suite or connectors.is_scripted(connector):
+            return await ask(connectors.get(connector), request)
+        of_case = self._case(self._key(origin))
+        described = describe(request, connector, connectors.model(connector), self._clean)
+        rest = [described.get("parameters"), described.get("tools"), connectors.settings(connector)]
+        exact, loose = (_digest([key, rest]) for key in (exact_key(described), loose_key(described)))
+        keys = Keys(exact=lambda: exact, loose=lambda: loose, model="")
+        kept = of_case.kept and of_case.kept.take(keys)
+        if kept:
+            say(kept.chunks, request)
+            count_in(kept.milliseconds / 1000)
+            return Answer(completion=kept.completion, chunks=kept.chunks, asked=False, journaled=True)
+        started = case_now()
+        try:
+            answer = await ask(connectors.get(connector), request)
+        except ConnectorError:
+            of_case.unanswered = True
+            raise
+        completion, chunks = cleaned(answer.completion, answer.chunks, self._redact)
+        milliseconds = round((case_now() - started) * 1000, 1)
+        call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
+        of_case.calls.append(call)
+        self._write(_record_of(self._key(origin), of_case.time, call))
+        return answer
+
+    def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
+        """What `$SYS` variables say in a case: the time at which it began first."""
+        if not origin.suite:
+            return now()
+        of_case = self._case(self._key(origin))
+        of_case.time = of_case.time or now()
+        return of_case.time
+
+    def end(self, suite: str, case: str, run: int, broke: bool) -> None:
+        """Takes note that a case has a result. `broke`: it will run again."""
+        key = self._label(suite), self._clean(case), run
+        of_case = self._cases.get(key)
+        if of_case is None:
+            return
+        if broke and of_case.unanswered:
+            of_case.rewind()
+            return
+        del self._cases[key]
+        if of_case.calls:
+            self._write({"ended": list(key)})
+
+    def close(self, complete: bool) -> None:
+        """Closes the file, and removes it when nobody has a use for what is in it: with `complete`, all has ended."""
+        with self._lock:
+            useful = [
+                key for key, of_case in self._cases.items() if of_case.calls and not (complete and key[1][:1] == "@")
+            ]
+            self._writes = False
+            if self._file is None:
+                return
+            try:
+                self._file.close()
+                if not useful:
+                    self._path.unlink(missing_ok=True)
+            except OSError as error:
+                self._give_up(_why(error))
+            self._file = None
+
+    def _case(self, key: Key) -> _CaseCalls:
+        with self._lock:
+            return self._cases.setdefault(key, _CaseCalls())
+
+    def _key(self, origin: Origin) -> Key:
+        return self._label(origin.suite), self._clean(origin.case), origin.run
+
+    def _label(self, suite: str) -> str:
+        return self._clean(os.path.relpath(suite, self._root) if os.path.isabs(suite) else suite)
+
+    def _clean(self, text: str) -> str:
+        return self._redact(text).replace(self._root, "<app>")
+
+    def _open(self, goes_on: bool) -> None:
+        """Takes up what there is, and leaves in the file what is of use."""
+        if not self._path.exists():
+            return
+        try:
+            self._file = self._open_file(self._path)
+            records = list(_records(self._path))
+            if records[:1] != [_HEAD] and self._path.stat().st_size:
+                raise ConfigurationError("there is a file of this name that is no journal")
+            if not goes_on:
+                self._file.close()
+                self._file = None
+                self._path.unlink()
+                return
+            self._take_up(records[1:])
+            lines = [
+                _HEAD,
+                *(_record_of(key, one.time, call) for key, one in self._cases.items() for call in one.calls),
+            ]
+            texts = [json.dumps(line) for line in lines]
+            self._file.replace(texts)
+            self._size = sum(len(text) + 1 for text in texts)
+        except (ConfigurationError, OSError) as error:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+            self._give_up(_why(error))
+
+    def _take_up(self, records: list[dict[str, Any]]) -> None:
+        for record in records:
+            if "ended" in record:
+                suite, case, run = record["ended"]
+                self._cases.pop((suite, case, run), None)
+                continue
+            of_case = self._case((record["suite"], record["case"], record["run"]))
+            of_case.time = of_case.time or (time_from(record) if "time" in record else None)
+            of_case.calls.append(_call_from(record))
+        for of_case in self._cases.values():
+            of_case.rewind()
+
+    def _write(self, record: dict[str, Any]) -> None:
+        """Writes a line. What keeps it from that is said, and nothing is written any more."""
+        with self._lock:
+            if not self._writes:
+                return
+            text = json.dumps(record)
+            if self._size + len(text) >= self._limit:
+                self._give_up(f"it may have {_bytes(self._limit)} at the most")
+                return
+            self._size += len(text) + 1
+            try:
+                if self._file is None:
+                    self._file = self._open_file(self._path)
+                    head = json.dumps(_HEAD)
+                    self._file.write(head)
+                    self._size += len(head) + 1
+                self._file.write(text)
+            except (ConfigurationError, OSError) as error:
+                self._give_up(_why(error))
+
+    def _give_up(self, why: str) -> None:
+        self._writes = False
+        self._warn(
+            f"Cannot keep what models answer in {self._path}: {why}. The run goes on; if it is ended before its end, "
+            "cases that were under way ask again"
+        )
+
+
+def _bytes(count: int) -> str:
+    return f"{count // 1_000_000_000} GB" if count >= 1_000_000_000 else f"{count} bytes"
+
+
+def _why(error: ConfigurationError | OSError) -> str:
+    return error.message if isinstance(error, ConfigurationError) else error.strerror or str(error)
+
+
+def _record_of(key: Key, time: datetime | None, call: _Call) -> dict[str, Any]:
+    suite, case, run = key
+    when = {} if time is None else {"time": time.isoformat(timespec="seconds"), "zone": time.tzname()}
+    return {
+        "suite": suite,
+        "case": case,
+        "run": run,
+        **when,
+        "exact": call.exact,
+        "loose": call.loose,
+        "ms": call.milliseconds,
+        "completion": completion_to(call.completion, call.chunks),
+    }
+
+
+def _call_from(record: dict[str, Any]) -> _Call:
+    completion, chunks = completion_from(record["completion"])
+    return _Call(
+        exact=record["exact"],
+        loose=record["loose"],
+        milliseconds=record["ms"],
+        completion=completion,
+        chunks=chunks,
+    )
+
+
+def _keys_of(call: _Call) -> Keys:
+    return Keys(exact=lambda: call.exact, loose=lambda: call.loose, model="")
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a journal, up to one that is torn."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file):
+            try:
+                record = json.loads(line)
+                if number and "ended" not in record:
+                    _call_from(record)
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                return
+            if not line.endswith(b"\n") or not isinstance(record, dict):
+                return
+            yield record
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -1,0 +1,34 @@
+"""Tells the journal of model calls which tests have results, so that their answers are given up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.results.events import AttemptEnd, Event, TestEnd
+from runner.results.verdict import Verdict, verdict_on
+
+if TYPE_CHECKING:
+    from runner.execution.services import RunServices
+    from runner.execution.stopping import Stop
+    from runner.results.fold import Execution
+
+
+class JournalWatch:
+    """A reporter that writes nothing. It comes after that of the report: what is given up there has its result here."""
+
+    def __init__(self, services: RunServices, stop: Stop) -> None:
+        self._services = services
+        self._stop = stop
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Takes note of the end of a test, or of a run of it."""
+        journal = self._services.journal
+        if journal is None or not isinstance(event, AttemptEnd | TestEnd) or event.result.attempts:
+            return
+        result, verdict = event.result, verdict_on(event.result)
+        if verdict is Verdict.SKIPPED and self._stop.reason is not None:
+            return  # it was cut short, and goes on in a later run
+        journal.end(result.suite, result.name, result.run or 1, verdict is Verdict.BROKEN)
+
+    def close(self) -> None:
+        """Has nothing to close."""

@@ -1,0 +1,128 @@
+"""Further passes over what broke: `--retry-errors N`.
+
+A test that breaks is held back while there is a pass to come: it has no result yet, and what depends on it waits. When
+nothing else is left, the run waits, and what is held back runs again, fewer at a time, since a host that is down or
+flooded is the usual cause. What breaks in the last pass is broken.
+
+| pass | waits before it | at a time |
+| --- | --- | --- |
+| 1 | | `--parallel` |
+| 2 | 10 s | a quarter of it, at least 1 |
+| 3 | 30 s | the same |
+| 4 | 90 s | the same |
+| 5 and on | 5 minutes | the same |
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from runner.durations import in_words
+from runner.results.events import Event, Warned
+from runner.results.model import TestResult
+from runner.results.verdict import Verdict, verdict_on
+from scripttest import ResultWarning
+
+if TYPE_CHECKING:
+    from runner.execution.stopping import Stop
+
+T = TypeVar("T")
+Key = tuple[str, int, int]
+"""Suite, position, and which of several runs."""
+FIRST_PAUSE = 10.0
+"""Seconds."""
+GROWTH = 3
+LONGEST_PAUSE = 300.0
+SHARE = 4
+"""Of what runs at a time in the first pass, one of so many does in the others."""
+LOOK = 0.1
+"""Seconds between looks whether the run is to stop."""
+
+
+class Passes(Generic[T]):
+    """The passes over the tests of one kind, and what is held back for the next one; `T` is what runs it again."""
+
+    def __init__(self, more: int, send: Callable[[Event], None], stop: Stop | None) -> None:
+        """`more` is how many passes there may be after the first."""
+        self.number = 1
+        """Of the pass that is under way."""
+        self._last = more + 1
+        self._send = send
+        self._stop = stop
+        self._held: dict[Key, tuple[T, TestResult]] = {}
+        self._errors: dict[Key, tuple[str, ...]] = {}
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is to run again."""
+        return bool(self._held)
+
+    def hold(self, item: T, result: TestResult) -> bool:
+        """Whether a result is held back, because its test runs again."""
+        if self.number == self._last or self._stops() or verdict_on(result) is not Verdict.BROKEN:
+            return False
+        key = _key(result)
+        self._held[key] = item, result
+        return True
+
+    def is_again(self, suite: str, position: int, run: int) -> bool:
+        """Whether a test has broken in an earlier pass."""
+        return (suite, position, run) in self._errors
+
+    def told(self, result: TestResult) -> TestResult:
+        """A result with the errors of the passes before that in which it came about."""
+        errors = self._errors.get(_key(result), ())
+        if not errors:
+            return result
+        said = "; ".join(f"pass {number} broke: {error}" for number, error in enumerate(errors, 1))
+        warning = ResultWarning(kind="retried", message=f"This is the result of pass {len(errors) + 1}; {said}")
+        outcome = result.outcome
+        return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))
+
+    def take(self) -> list[tuple[T, TestResult]]:
+        """What was held back, which is held no longer."""
+        held, self._held = list(self._held.values()), {}
+        return held
+
+    def begin(self) -> list[tuple[Key, T]]:
+        """Begins the next pass; what runs in it."""
+        self.number += 1
+        items = []
+        for item, result in self.take():
+            key = _key(result)
+            self._errors[key] = (*self._errors.get(key, ()), _error_of(result))
+            items.append((key, item))
+        return items
+
+    def pauses(self) -> Iterable[float]:
+        """Says that a pass is to come, and gives the waits before it, in seconds, until it may begin; there are fewer
+        when the run is to stop."""
+        pause = min(FIRST_PAUSE * GROWTH ** (self.number - 1), LONGEST_PAUSE)
+        count = len(self._held)
+        which = "1 test that broke runs" if count == 1 else f"{count} tests that broke run"
+        self._send(Warned(message=f"Pass {self.number + 1} of {self._last}, after {in_words(pause)}: {which} again"))
+        end = time.monotonic() + pause
+        while (left := end - time.monotonic()) > 0 and not self._stops():
+            yield min(LOOK, left)
+
+    def goes_on(self) -> bool:
+        """Whether there is another pass."""
+        return self.is_waiting and not self._stops()
+
+    def _stops(self) -> bool:
+        return self._stop is not None and self._stop.reason is not None
+
+
+def at_a_time(parallel: int, number: int) -> int:
+    """How many run at the same time in a pass."""
+    return parallel if number == 1 else max(1, parallel // SHARE)
+
+
+def _key(result: TestResult) -> Key:
+    return result.suite, result.position, result.run
+
+
+def _error_of(result: TestResult) -> str:
+    return result.outcome.failures[0].message.partition("\n")[0]

@@ -1,0 +1,182 @@
+"""What agents said in a saved run, in the place of asking them again: `yao-test regrade`.
+
+The turns of a case are taken one by one, with their tools and the time that they took. A simulator or a person says
+what was said then. What a report does not hold is the same as if it had not happened: what hooks kept in stores, and
+which calls of models an answer of a conversation took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.answer import AgentError, Answer
+from runner.agents.chat import ModelCall
+from runner.connectors.base import Completion, Usage
+from runner.connectors.timing import count_in
+from runner.modes.interactive import NoAnswerError, Question
+from runner.modes.simulators import Simulation
+from runner.results.model import CaseResult, TestResult, TurnResult
+from scripttest import Cause, Status
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.modes.base import CaseAttempt
+
+STANDARD, DYNAMIC = "standard", "dynamic"
+TALKING = (Cause.ERROR, Cause.TIMEOUT, Cause.SETUP, Cause.CRASH, Cause.INFRASTRUCTURE)
+"""Causes of failures that may have ended a talk, unless an assertion has them."""
+DECLARED, UNFINISHED = "agent_declared", "finish_reason"
+
+
+class Transcripts(Value):
+    """The talks of a report."""
+
+    report: str
+    """As the user named it."""
+    results: Mapping[tuple[str, str, int], TestResult]
+    """Suite, case and run (from 1) → a result with a transcript."""
+    refused: Sequence[str]
+    """The ids of results without one."""
+
+    def of_suites(self, ids: Mapping[str, str]) -> Transcripts:
+        """Those of some suites. `ids`: name of a suite in the report → its id in this run."""
+        kept = {(ids[key[0]], *key[1:]): result for key, result in self.results.items() if key[0] in ids}
+        return self.replace(results=kept)
+
+    def find(self, suite: str, case: str, run: int) -> TestResult | None:
+        """The result of a run of a case, which has a transcript; None when there is none."""
+        return self.results.get((suite, case, run))
+
+
+def problem_of(result: TestResult) -> str | None:
+    """Why a result has no transcript that can be graded; None when it has one."""
+    case, outcome = result.case, result.outcome
+    if case is None:
+        return "it is of a script test"
+    if case.trials:
+        return "it has several trials, of which a report keeps one transcript"
+    turns = _spoken(case)
+    if case.mode == STANDARD:
+        broke = any(not failure.type and failure.cause in TALKING for failure in outcome.failures)
+        if case.output is None and (broke or outcome.status == Status.SKIPPED):
+            return "the agent has not answered"
+    elif not turns:
+        return "nothing was said"
+    elif not all(_answered(turn) for turn in turns):
+        return "the agent has not answered in all turns"
+    elif _is_cut(result):
+        return "the conversation was cut short"
+    return None
+
+
+def _is_cut(result: TestResult) -> bool:
+    """Whether a conversation was skipped for another reason than that nobody answered the agent."""
+    case = result.case
+    assert case is not None
+    return result.outcome.status == Status.SKIPPED and not any(turn.status == Status.SKIPPED for turn in case.turns)
+
+
+class SavedTalk:
+    """The talk of one attempt, while it is graded again."""
+
+    def __init__(self, result: TestResult) -> None:
+        assert result.case is not None
+        self._milliseconds = result.outcome.milliseconds
+        self._case = result.case
+        self._turns = _spoken(self._case)
+        self._next = 0
+        others = [
+            failure for failure in result.outcome.failures if failure.cause == Cause.ASSERTION and not failure.type
+        ]
+        self._reached = not others or self._case.mode == DYNAMIC
+        """Whether the simulated user was content; else, such as when it spoke too often, the talk ended otherwise."""
+
+    def answer(self, trial: CaseAttempt, said: Any) -> Answer:
+        """What the agent answered, with its tools and its time. Raises AgentError when it was asked something else.
+
+        Args:
+            said: as the case has it, to see that it is what was said then.
+        """
+        if self._case.mode == STANDARD:
+            return self._only(trial, said)
+        number = self._next + 1
+        if self._next == len(self._turns):
+            raise _missing(f"the saved conversation has no turn {number}")
+        turn = self._turns[self._next]
+        self._next += 1
+        if turn.input != said:
+            raise _missing(f"the case says something else in turn {number} than was said in the saved conversation")
+        trial.chat.uses += turn.tools
+        trial.chat.model_calls.append(_call(self._case, Usage(unknown=True)))
+        count_in(turn.milliseconds / 1000)
+        is_declared = turn.awaiting_reason == DECLARED
+        completion = Completion(
+            content=turn.response,
+            finish_reason="length" if turn.awaiting_reason == UNFINISHED else "stop",
+            awaiting_input=turn.awaiting_input if is_declared else None,
+            input_hint=turn.input_hint if is_declared else None,
+        )
+        return _answer(trial, self._case, completion, turn.output)
+
+    def speak(self) -> Simulation:
+        """What the simulated user said next; when that was all, whether the goal was reached."""
+        turn = self._turn_of("simulated")
+        if turn is None:
+            return Simulation(input="", achieved=self._reached, reasoning="")
+        return Simulation(input=str(turn.input), achieved=False, reasoning="")
+
+    async def ask(self, question: Question, seconds: float) -> str:
+        """What a person typed next, as `Person.ask`. Raises NoAnswerError."""
+        turn = self._turn_of("human")
+        if turn is None:
+            raise NoAnswerError("nobody answered in the saved run")
+        return str(turn.input)
+
+    def _only(self, trial: CaseAttempt, said: Any) -> Answer:
+        case = self._case
+        if case.input != said:
+            raise _missing("the case says something else than was said in the saved run")
+        trial.chat.uses += case.tools
+        usage = Usage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
+        if case.model_calls:
+            trial.chat.model_calls.append(_call(case, usage))
+        count_in(self._latency() / 1000)
+        return _answer(trial, case, Completion(content=case.response), case.output)
+
+    def _latency(self) -> float:
+        """Milliseconds of the answer: what an assertion has measured, else what the whole case took."""
+        measured = [check.actual for check in self._case.assertions if check.type == "latency_ms"]
+        return next((float(value) for value in measured if isinstance(value, int | float)), self._milliseconds)
+
+    def _turn_of(self, source: str) -> TurnResult | None:
+        turn = self._turns[self._next] if self._next < len(self._turns) else None
+        return turn if turn is not None and turn.source == source else None
+
+
+def _spoken(case: CaseResult) -> list[TurnResult]:
+    """The turns in which something was said."""
+    return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
+
+
+def _answered(turn: TurnResult) -> bool:
+    return bool(turn.output is not None or turn.response or turn.tools) or turn.error is None
+
+
+def _call(case: CaseResult, usage: Usage) -> ModelCall:
+    return ModelCall(agent="", connector=case.connector, model="", usage=usage, milliseconds=0, free=True)
+
+
+def _answer(trial: CaseAttempt, case: CaseResult, completion: Completion, output: Any) -> Answer:
+    has_next = output is not None and output != completion.content
+    return Answer(
+        agent=trial.assistant.id,
+        completion=completion,
+        next=output if has_next else None,
+        chat_id=trial.chat.id,
+        connector=case.connector,
+    )
+
+
+def _missing(message: str) -> AgentError:
+    return AgentError(message, hint="Run the case anew, which asks the agent", infrastructure=True)
