@@ -92,7 +92,7 @@ REFUSED = {
     ),
     "unknown flag": (
         (*S, "--verbos"),
-        f"Error: No such option '--verbos'. (Did you mean one of: '--verbose', '--version'?)\n{FLAGS_LISTED}",
+        f"Error: No such option '--verbos'. (Did you mean one of: '--max-errors', '--verbose', '--version'?)\n{FLAGS_LISTED}",
     ),
     "unknown letter": ((*S, "-z"), f"Error: No such option '-z'.\n{FLAGS_LISTED}"),
     "misspelt command": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ from typing import Any
 import pytest
 from command import Application, Record, eventually
 from model_server import ModelServer
+
+WORKER, COMPILER = "scripttest.realm.worker", "compile/bin/esbuild"
 
 
 def relatives(session: int) -> list[str]:
@@ -44,6 +45,7 @@ def leaves_nothing(application: Application) -> Iterator[list[int]]:
     yield sessions
     for session in sessions:
         eventually(lambda: not relatives(session), f"all processes end: {relatives(session)}")  # noqa: B023
+    eventually(lambda: not orphans(), "no worker and no compiler outlives its command")
     assert leftovers(application) == before
 
 
@@ -102,15 +104,26 @@ def with_model(server: ModelServer, **options: Any) -> dict[str, str]:
     return {"/connectors/local.conn.yao": json.dumps(definition)}
 
 
-def worker_pids(session: int) -> list[int]:
-    """The worker processes of a command."""
+def worker_pids(command: int) -> list[int]:
+    """The worker processes of a command, which are in sessions of their own."""
+    return [pid for pid, parent in helper_processes(WORKER) if parent == command]
+
+
+def orphans() -> list[int]:
+    """Workers and compilers whose command has ended."""
+    return [pid for pid, parent in helper_processes(WORKER, COMPILER) if parent == 1]
+
+
+def helper_processes(*kinds: str) -> list[tuple[int, int]]:
+    """The processes of some kinds, with their parents."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
-                line = (entry / "cmdline").read_bytes()
+                line = (entry / "cmdline").read_bytes().decode(errors="replace")
+                state, parent, *_ = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            if b"scripttest.realm.worker" in line and os.getsid(int(entry.name)) == session:
-                found.append(int(entry.name))
+            if state != "Z" and any(kind in line for kind in kinds):
+                found.append((int(entry.name), int(parent)))
     return found

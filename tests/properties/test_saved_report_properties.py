@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +14,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_up import json_values
 
+from runner.application.context import build_context
 from runner.cli.options import RunOptions
+from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.fingerprints.fingerprints import Fingerprints
+from runner.fingerprints.parts import PartDigests
 from runner.planning.case_source import CaseSource
-from runner.planning.resume import keep, read_saved, with_saved_options
+from runner.planning.inputs import resolve_application
+from runner.planning.plan import make_plan
+from runner.planning.resume import retain, with_saved_options
+from runner.planning.saved_run import read_saved
 from runner.results import saved
 from runner.results.model import Suite
 from runner.results.suite_json import suite_of
+from runner.security.secrets import Secrets
 
 Record = dict[str, Any]
 CASES = [
@@ -38,6 +47,8 @@ class Report(NamedTuple):
     content: bytes
     suites: tuple[Suite, ...]
     sources: tuple[CaseSource, ...]
+    options: RunOptions
+    fingerprints: Fingerprints
     runs: int
     all: frozenset[tuple[str, str, int]]
     """Suite, id and run of each result."""
@@ -55,12 +66,27 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
     suites = tuple(map(suite_of, start["suites"]))
     done = [key(line) for line in lines if line["type"] == "result"]
     assert len(done) == len(set(done)) >= 6, content
-    sources = tuple(
-        CaseSource(suite=suite, assistant=None, folder=app.root, selected=len(cases), total=len(cases), cases=list)
-        for suite in suites
-        if suite.has_cases
+    options = with_saved_options(RunOptions(inputs=(), resume=str(path)), app.root).replace(resume=None)
+    application, context = resolve_application(options, app.root), build_context(options, app.root)
+    parts = PartDigests(application, {}, start["resume"]["key"], None)
+    environment = Environment(
+        directory=app.root, variables={}, stdout=sys.stdout, stderr=sys.stderr, cpus=1, secrets=Secrets({})
     )
-    return Report(content=content, suites=suites, sources=sources, runs=request.param, all=frozenset(done))
+    fingerprints = Fingerprints(parts, options, context)
+    plan = make_plan(options, environment, application, context, None, nobody, lambda: fingerprints)
+    return Report(
+        content=content,
+        suites=suites,
+        sources=tuple(plan.sources),
+        options=options,
+        fingerprints=fingerprints,
+        runs=request.param,
+        all=frozenset(done),
+    )
+
+
+def nobody() -> Any:
+    raise AssertionError("no agent is needed to plan cases")
 
 
 def key(record: Record) -> tuple[str, str, int]:
@@ -116,7 +142,7 @@ def test_a_report_that_is_cut_off_at_any_byte_can_be_resumed(tmp_path: Path, rep
         assert len(found.results) == len(done)
         assert bool(found.start) is bool(lines)
         if found.start:
-            kept = keep(found, found.start["resume"], report.sources, report.suites, report.runs)
+            kept = retain(found, report.options, report.sources, report.suites, report.fingerprints)
             again = report.all - {key(record) for records in kept.results.values() for record in records}
             assert again >= report.all - done, length
             assert {test for _, test, _ in again - (report.all - done)} <= {"TestA", "TestB"}, (

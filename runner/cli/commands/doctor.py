@@ -31,7 +31,7 @@ def doctor(environment: Environment, app: str | None, as_json: bool) -> int:
     """Prints the findings; 1 when an agent lacks something."""
     from runner.doctor.examine import examine
 
-    findings = examine(_root(environment, app), environment.variables)
+    findings = examine(_root(environment, app), {**environment.variables, **environment.keys})
     text = json.dumps(_document(findings), indent=2) + "\n" if as_json else "\n".join(_lines(findings)) + "\n"
     environment.stdout.write(text)
     return int(any(agent.lacks for agent in findings.agents))
