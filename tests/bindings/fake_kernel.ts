@@ -5,7 +5,8 @@
  */
 
 import type { Kernel } from "../../bindings/src/kernel";
-import { std } from "../../bindings/src/std";
+import { basis } from "../../bindings/src/std";
+import { values } from "../../bindings/src/std-values";
 
 interface Fake {
   $parts: Record<string, string>;
@@ -52,7 +53,7 @@ Object.assign(fake, {
 
 fake.kernel = {
   boot: {},
-  std,
+  std: { ...values, ...basis },
   Exception,
   mocks: { process: [], agent: [], http: [] },
   context: {

@@ -21,7 +21,9 @@ OPTIONS = "--bundle --minify --target=es2023 --log-level=warning --supported:tem
 
 KERNEL = """
 import * as checks from "./assert";
-import { std } from "./std";
+import { basis } from "./std";
+import { values } from "./std-values";
+const std = { ...values, ...basis };
 const parts = {}, loaded = [], evaluate = eval, host = $host, sources = $parts;
 const ask = (name, args) => {
   const answer = std.parse(host(name, std.stringify(args)));

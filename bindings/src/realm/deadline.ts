@@ -5,13 +5,10 @@
 
 import { bounded } from "../bounded";
 import type { Core, T } from "../core";
+import type { MoreOfCalls } from "./calls";
 import type { Flow } from "./flow";
 import type { Call } from "./promise";
 import type { Recorder } from "../check/record";
-
-interface Promises {
-  waiting(promise: unknown): Call[];
-}
 
 type Wait = { t: T; call: Call };
 
@@ -34,17 +31,17 @@ export default function (core: Core) {
   function begin(): void {
     core.era++;
     core.timers = undefined; // what is left is no matter any more
-    core.calls = undefined;
     core.settling = undefined;
     core.late = undefined;
     (std.Error as { prepareStackTrace?: unknown }).prepareStackTrace = undefined;
     under = collect(core.root, std.list());
-    for (let i = 0; i < under.length; i++) {
+    for (let i = 0; i < under.length && core.calls; i++) {
       const { open, awaits } = core.stateOf(under[i]);
       if (open.length) continue;
-      const found = core.part<Promises>("promise").waiting(awaits);
+      const found = core.part<MoreOfCalls>("calls").waiting(awaits);
       for (let at = 0; at < found.length; at++) waits[waits.length] = { t: under[i], call: found[at] };
     }
+    core.calls = undefined;
   }
 
   function* ending(): Generator<unknown, void> {

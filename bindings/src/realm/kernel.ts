@@ -3,6 +3,7 @@
 import type { Core, Plan } from "../core";
 import type { ContextData, Kernel } from "../kernel";
 import type { Std } from "../std";
+import type { MoreOfCalls } from "./calls";
 
 export default function (core: Core): object {
   const started = Date.now() - core.clock();
@@ -25,7 +26,7 @@ export default function (core: Core): object {
       if (answer === null) for (;;); // time is up
       return answer;
     },
-    here: () => new core.std.Error().stack + (core.calls?.callers() ?? ""),
+    here: () => new core.std.Error().stack + (core.calls?.running ? core.part<MoreOfCalls>("calls").callers() : ""),
     isStop: (error) => error === stop,
     stop,
     stateOf: (t) =>

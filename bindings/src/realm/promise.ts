@@ -3,13 +3,17 @@
  *
  * The engine offers no hook for unhandled rejections, so scripts get this subclass as their `Promise`; the compiler
  * turns `async` functions into calls of it. A promise counts as handled from its first `then`.
+ *
+ * Every asynchronous test pays for this part. What only asynchronous generators, races, failures and unfinished work need
+ * is in `calls.ts`.
  */
 
 import type { Core } from "../core";
 import type { Awaits } from "./awaits";
+import type { MoreOfCalls } from "./calls";
 import type { Recorder } from "../check/record";
 
-type Settle = (value: unknown) => void;
+export type Settle = (value: unknown) => void;
 
 /** A call of an asynchronous function or generator that waits for something. */
 export interface Call {
@@ -31,14 +35,23 @@ export interface Call {
   caller?: Call;
 }
 
+export type Executor = (resolve: Settle, reject: Settle) => void;
 type Body = () => Generator<unknown, unknown>;
-type Executor = (resolve: Settle, reject: Settle) => void;
 
+/** What this part keeps of the calls, for `calls.ts`. */
 export interface Calls {
   /** Those under way, in no order. */
   list: Call[];
-  /** Who called the code that runs, as lines of a stack, where the engine's own ends at an `await`. */
-  callers(): string;
+  /** The call whose code runs, once it has waited. */
+  running: Call | undefined;
+  /** Whether promises get a `then` for a race, whose losers nobody waits for. */
+  racing: boolean;
+  /** The call that settles a promise. */
+  of: WeakMap<object, Call>;
+  started(generator: boolean): Call;
+  ended(call: Call): void;
+  known(promise: object, call: Call): void;
+  Promise: new (executor: Executor) => object;
 }
 
 export default function (core: Core) {
@@ -57,18 +70,15 @@ export default function (core: Core) {
   };
 
   const list = std.list<Call>();
-  /** The call whose code runs, once it has waited. */
-  let running: Call | undefined;
-  core.calls = { list, callers };
-  let calls = 0;
-  let racing = false;
+  const of = new std.WeakMap<object, Call>();
+  let number = 0;
+  const more = () => core.part<MoreOfCalls>("calls");
   /** Whether what `then` answers is nobody's concern, and may be the engine's own promise. */
   let quiet = false;
-  const callOf = new std.WeakMap<object, Call>();
 
   function started(generator: boolean): Call {
     core.left++;
-    return (list[list.length] = { stack: "", at: list.length, number: ++calls, awaited: false, generator });
+    return (list[list.length] = { stack: "", at: list.length, number: ++number, awaited: false, generator });
   }
 
   function ended({ at }: Call): void {
@@ -76,15 +86,6 @@ export default function (core: Core) {
     list[(last.at = at)] = last;
     list.length--;
     core.left--;
-  }
-
-  function race<V>(work: () => V): V {
-    racing = true;
-    try {
-      return work();
-    } finally {
-      racing = false;
-    }
   }
 
   /** Settles a promise with a value, or as a thenable is settled. */
@@ -142,16 +143,16 @@ export default function (core: Core) {
 
     override then(done?: unknown, failed?: unknown): Promise<never> {
       std.weakAdd(handled, this);
-      if (racing) awaited(this);
+      if (calls.racing) awaited(this);
       return std.then(this, done as never, failed as never) as Promise<never>;
     }
 
     static override race(values: Iterable<unknown>): Promise<never> {
-      return race(() => super.race(values)) as Promise<never>;
+      return more().race(() => super.race(values)) as Promise<never>;
     }
 
     static override any(values: Iterable<unknown>): Promise<never> {
-      return race(() => super.any(values)) as Promise<never>;
+      return more().race(() => super.any(values)) as Promise<never>;
     }
 
     static override get [std.Symbol.species](): PromiseConstructor {
@@ -159,9 +160,10 @@ export default function (core: Core) {
     }
   }
   std.define(TrackedPromise, "name", { __proto__: null, value: "Promise", configurable: true } as PropertyDescriptor);
+  const calls: Calls = (core.calls = { list, running: undefined, racing: false, of, started, ended, known, Promise: TrackedPromise });
 
   function awaited(promise: object): void {
-    const call = std.weakGet(callOf, promise) as Call | undefined;
+    const call = std.weakGet(of, promise) as Call | undefined;
     if (call) call.awaited = true;
   }
 
@@ -182,16 +184,16 @@ export default function (core: Core) {
     const { resolve, reject } = taken;
     let call: Call | undefined;
     let generator: Generator<unknown, unknown> | undefined;
-    const of = core.current;
+    const owner = core.current;
     const fail = (reason: unknown) => {
       reject(reason);
       note(promise, reason);
     };
     const advance = (failed: boolean, value: unknown): void => {
       const { current } = core;
-      const outer = running;
-      core.current = of;
-      running = call ?? outer;
+      const outer = calls.running;
+      core.current = owner;
+      calls.running = call ?? outer;
       try {
         const code = (generator ??= std.apply(body, self, (args ?? []) as unknown[]));
         if (failed && core.calls) traced(value); // without calls, time is up: the error only asks where it waits
@@ -206,7 +208,7 @@ export default function (core: Core) {
           std.then(waited, next, thrown);
           quiet = false;
           core.current = current;
-          running = outer;
+          calls.running = outer;
           return;
         }
         value = step.value;
@@ -217,7 +219,7 @@ export default function (core: Core) {
         failed = true;
       }
       core.current = current;
-      running = outer;
+      calls.running = outer;
       if (call) ended(call);
       if (failed) fail(value);
       else adopt(value, resolve, fail);
@@ -229,34 +231,10 @@ export default function (core: Core) {
     return promise;
   }
 
-  /** The promise of the next value of an asynchronous generator. */
-  function nextOf(executor: Executor): object {
-    const call = started(true);
-    const end = (settle: Settle) => (value: unknown) => {
-      ended(call);
-      settle(value);
-    };
-    const promise = new TrackedPromise((resolve, reject) => executor(end(resolve), end(reject)));
-    known(promise, call);
-    return promise;
-  }
-
   function known(promise: object, call: Call): void {
-    std.weakSet(callOf, promise, call);
+    std.weakSet(of, promise, call);
     call.stack = new std.Error().stack!;
-    call.caller = running;
-  }
-
-  function callers(): string {
-    let text = "";
-    for (let call = running; call && text.length < 4000; call = call.caller) {
-      const lines = std.split(call.stack, "\n");
-      for (let at = 0; at < lines.length; at++) {
-        if (std.indexOf(lines[at], "    at __async (") === 0) at++; // the function itself, whose code is told already
-        else if (lines[at]) text += lines[at] + "\n";
-      }
-    }
-    return text;
+    call.caller = calls.running;
   }
 
   /** Whether a value is awaited rather than taken as it is. Its `then` may throw. */
@@ -267,7 +245,7 @@ export default function (core: Core) {
   return {
     Promise: TrackedPromise,
     /** What the compiler calls; `wait` and `next` are for asynchronous generators. */
-    __yaoAsync: std.assign(asynchronous, { wait, next: nextOf }),
+    __yaoAsync: std.assign(asynchronous, { wait, next: (executor: Executor) => more().next(executor) }),
     isThenable,
 
     /** Calls one of the two when `value` is settled; a script's promise then counts as handled. */
@@ -278,18 +256,6 @@ export default function (core: Core) {
       } else {
         value.then(done, failed);
       }
-    },
-
-    /** The calls that a promise waits for, each waiting for the next. */
-    waiting(promise: unknown): Call[] {
-      const found = std.list<Call>();
-      while (promise instanceof TrackedPromise && found.length < 50) {
-        const call = std.weakGet(callOf, promise) as Call | undefined;
-        if (!call?.wake) break;
-        found[found.length] = call;
-        promise = call.waits;
-      }
-      return found;
     },
 
     /** Fails the running test for each rejection that is still unhandled; called when no promise job is queued. */

@@ -1,5 +1,21 @@
-/** Part of the harness itself: the intrinsics that verdicts depend on. */
+/**
+ * Part of the harness itself: the intrinsics that verdicts depend on. Those for values are taken at once where a script
+ * could overwrite them, else when the first of them is read.
+ */
 
-import { std } from "../std";
+import type { Core } from "../core";
+import { basis, type Std } from "../std";
 
-export default () => std;
+export default function (core: Core): Std {
+  const { setPrototypeOf } = Object;
+  const take = () => {
+    const values = core.part<object>("values");
+    setPrototypeOf(values, null);
+    setPrototypeOf(basis, values);
+    return values;
+  };
+  const get = (_: object, name: PropertyKey) => take()[name as never] as unknown;
+  if (core.boot.guarded) take();
+  else setPrototypeOf(basis, new Proxy({}, { __proto__: null, get } as ProxyHandler<object>));
+  return basis as Std;
+}
