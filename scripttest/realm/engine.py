@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from scripttest.realm.alarm import Alarm
     from scripttest.realm.interrupt import Interrupts
     from scripttest.realm.parts import Parts
-    from scripttest.shortcuts.bytecode import Bytecode, Value
+    from scripttest.shortcuts.bytecode import Bytecode
+    from scripttest.shortcuts.library import Value
 
     HostBridge = Callable[[str, str, str], str | None]
     Dispatch = Callable[..., str | int | float | None]

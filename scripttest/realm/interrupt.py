@@ -1,23 +1,20 @@
 """Stops code that an engine runs, so that no `catch` or `finally` of it sees that.
 
 The engine asks a handler now and then whether it is to go on: at jumps backwards, at calls, in regular expressions. Its
-Python package lets nobody set one, but its library exports the engine's C interface (`quickjs.h`), see `bytecode`. A
+Python package lets nobody set one, but its library exports the engine's C interface (`quickjs.h`), see `library`. A
 handler may be set while another thread runs code: it is one pointer. Code that does not ask, such as a sort of a long
 list, goes on.
 """
 
 from __future__ import annotations
 
-import ctypes
-
 import _quickjs
 
-from scripttest.shortcuts.bytecode import PLAIN, UnsupportedError, Value, function_of, pointers
+from scripttest.shortcuts.bytecode import PLAIN, UnsupportedError, pointers
+from scripttest.shortcuts.library import Int, Library, Pointer, Text, UnsignedInt, Value, sizeof
 
 _CALLABLE_SIZE = 40
 """Of the package's `Object`, which ends with a value of the engine."""
-
-_Pointer = ctypes.c_void_p
 
 
 class Interrupts:
@@ -28,19 +25,17 @@ class Interrupts:
         if _quickjs.Object.__basicsize__ != _CALLABLE_SIZE:
             raise UnsupportedError
         try:
-            library = ctypes.PyDLL(_quickjs.__file__)
+            engine = Library(_quickjs.__file__)
             # It answers an address, which is never 0: the engine takes that for "stop".
-            self._stop = ctypes.cast(library.JS_GetRuntimeOpaque, _Pointer)
-            self._handle = function_of(library.JS_SetInterruptHandler, None, _Pointer, _Pointer, _Pointer)
-            self._new_error = function_of(library.JS_NewError, Value, _Pointer)
-            self._class_of = function_of(library.JS_GetClassID, ctypes.c_uint32, Value)
-            self._new_of_class = function_of(library.JS_NewObjectClass, Value, _Pointer, ctypes.c_uint32)
-            self._free = function_of(library.JS_FreeValue, None, _Pointer, Value)
-            self._uncatchable = function_of(library.JS_SetUncatchableError, None, _Pointer, Value)
-            self._define = function_of(
-                library.JS_DefinePropertyValueStr, ctypes.c_int, _Pointer, Value, ctypes.c_char_p, Value, ctypes.c_int
-            )
-        except (AttributeError, OSError) as error:
+            self._stop = engine.address("JS_GetRuntimeOpaque")
+            self._handle = engine.function("JS_SetInterruptHandler", None, Pointer, Pointer, Pointer)
+            self._new_error = engine.function("JS_NewError", Value, Pointer)
+            self._class_of = engine.function("JS_GetClassID", UnsignedInt, Value)
+            self._new_of_class = engine.function("JS_NewObjectClass", Value, Pointer, UnsignedInt)
+            self._free = engine.function("JS_FreeValue", None, Pointer, Value)
+            self._uncatchable = engine.function("JS_SetUncatchableError", None, Pointer, Value)
+            self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
+        except OSError as error:
             raise UnsupportedError from error
 
     def stop(self, context: _quickjs.Context) -> None:
@@ -59,6 +54,4 @@ class Interrupts:
         error = self._new_of_class(holder, self._class_of(model))
         self._free(holder, model)
         self._uncatchable(holder, error)
-        self._define(
-            holder, Value.from_address(id(callable) + _CALLABLE_SIZE - ctypes.sizeof(Value)), b"part", error, PLAIN
-        )
+        self._define(holder, Value.from_address(id(callable) + _CALLABLE_SIZE - sizeof(Value)), b"part", error, PLAIN)

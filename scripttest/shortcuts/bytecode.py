@@ -8,29 +8,27 @@ only below the package's own `eval`.
 
 from __future__ import annotations
 
-import ctypes
-
 import _quickjs
 
+from scripttest.shortcuts.library import Int, Library, Pointer, Size, Text, Value, byref, content, sizeof
+
 _OBJECT_SIZE = 80
-"""Of the package's `Context`, which begins with the runtime and the context of the engine."""
-_COMPILE_ONLY = 1 << 5
-_WRITE = 1 | 1 << 4 | 1 << 5
-"""Bytecode, without source texts."""
-_READ = 1
-_EXCEPTION = 6
-PLAIN = 7
+"""Bytes of the package's `Context`, which begins with the runtime and the context of the engine."""
+_ADDRESS_SIZE = 8
+"""Bytes of an address; other engines lay out a value in another way."""
+
+# names of `quickjs.h`
+_COMPILE_ONLY = 1 << 5  # JS_EVAL_FLAG_COMPILE_ONLY
+_WRITE_BYTECODE = 1 << 0  # JS_WRITE_OBJ_BYTECODE
+_WITHOUT_SOURCE = 1 << 4  # JS_WRITE_OBJ_STRIP_SOURCE
+_WITHOUT_LINES = 1 << 5  # JS_WRITE_OBJ_STRIP_DEBUG
+_READ_BYTECODE = 1 << 0  # JS_READ_OBJ_BYTECODE
+_EXCEPTION = 6  # JS_TAG_EXCEPTION
+_CONFIGURABLE, _WRITABLE, _ENUMERABLE = 1 << 0, 1 << 1, 1 << 2  # JS_PROP_...
+PLAIN = _CONFIGURABLE | _WRITABLE | _ENUMERABLE
 """A property that can be read, replaced and deleted."""
-
-_Pointer = ctypes.c_void_p
-_Text = ctypes.c_char_p
-_Size = ctypes.c_size_t
-
-
-class Value(ctypes.Structure):
-    """A `JSValue` of a 64-bit engine."""
-
-    _fields_ = (("content", ctypes.c_uint64), ("tag", ctypes.c_int64))
+_DEFINED = 1
+"""What defining a property answers when it is done; 0 and -1 when it is not."""
 
 
 class UnsupportedError(Exception):
@@ -46,24 +44,20 @@ class Bytecode:
 
     def __init__(self) -> None:
         """Raises UnsupportedError."""
-        if _quickjs.Context.__basicsize__ != _OBJECT_SIZE or ctypes.sizeof(_Pointer) != 8:
+        if _quickjs.Context.__basicsize__ != _OBJECT_SIZE or sizeof(Pointer) != _ADDRESS_SIZE:
             raise UnsupportedError
         try:
-            library = ctypes.PyDLL(_quickjs.__file__)
-            self._runtime_of = function_of(library.JS_GetRuntime, _Pointer, _Pointer)
-            self._eval = function_of(library.JS_Eval, Value, _Pointer, _Text, _Size, _Text, ctypes.c_int)
-            self._write = function_of(
-                library.JS_WriteObject, _Pointer, _Pointer, ctypes.POINTER(_Size), Value, ctypes.c_int
-            )
-            self._read = function_of(library.JS_ReadObject, Value, _Pointer, _Text, _Size, ctypes.c_int)
-            self._run = function_of(library.JS_EvalFunction, Value, _Pointer, Value)
-            self._define = function_of(
-                library.JS_DefinePropertyValueStr, ctypes.c_int, _Pointer, Value, _Text, Value, ctypes.c_int
-            )
-            self._exception = function_of(library.JS_GetException, Value, _Pointer)
-            self._free = function_of(library.JS_FreeValue, None, _Pointer, Value)
-            self._free_memory = function_of(library.js_free, None, _Pointer, _Pointer)
-        except (AttributeError, OSError) as error:
+            engine = Library(_quickjs.__file__)
+            self._runtime_of = engine.function("JS_GetRuntime", Pointer, Pointer)
+            self._eval = engine.function("JS_Eval", Value, Pointer, Text, Size, Text, Int)
+            self._write = engine.function("JS_WriteObject", Pointer, Pointer, Pointer, Value, Int)
+            self._read = engine.function("JS_ReadObject", Value, Pointer, Text, Size, Int)
+            self._run = engine.function("JS_EvalFunction", Value, Pointer, Value)
+            self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
+            self._exception = engine.function("JS_GetException", Value, Pointer)
+            self._free = engine.function("JS_FreeValue", None, Pointer, Value)
+            self._free_memory = engine.function("js_free", None, Pointer, Pointer)
+        except OSError as error:
             raise UnsupportedError from error
         self._compiler = _quickjs.Context()
         runtime, context = pointers(self._compiler)
@@ -75,12 +69,12 @@ class Bytecode:
         context = pointers(self._compiler)[1]
         text = source.encode()
         function = self._sound(context, self._eval(context, text, len(text), b"<input>", _COMPILE_ONLY))
-        size = _Size()
-        written = self._write(context, ctypes.byref(size), function, _WRITE)
+        size = Size()
+        written = self._write(context, byref(size), function, _WRITE_BYTECODE | _WITHOUT_SOURCE | _WITHOUT_LINES)
         self._free(context, function)
         if not written:
             raise BytecodeError
-        code = ctypes.string_at(written, size.value)
+        code = content(written, size.value)
         self._free_memory(context, written)
         return code
 
@@ -99,7 +93,7 @@ class Bytecode:
             self._failed(context)
 
     def _evaluated(self, context: int, code: bytes) -> Value:
-        function = self._sound(context, self._read(context, code, len(code), _READ))
+        function = self._sound(context, self._read(context, code, len(code), _READ_BYTECODE))
         return self._sound(context, self._run(context, function))
 
     def _sound(self, context: int, value: Value) -> Value:
@@ -114,12 +108,5 @@ class Bytecode:
 
 def pointers(holder: _quickjs.Context) -> tuple[int, int]:
     """The runtime and the context of the engine that a context of the package holds."""
-    runtime, context = (ctypes.c_size_t * 2).from_address(id(holder) + object.__basicsize__)
-    return runtime, context
-
-
-def function_of(function: ctypes._NamedFuncPointer, result: type | None, *arguments: type) -> ctypes._NamedFuncPointer:
-    """A function of the library, with the types of its result and its arguments."""
-    function.restype = result
-    function.argtypes = arguments
-    return function
+    begin = id(holder) + object.__basicsize__
+    return Size.from_address(begin).value, Size.from_address(begin + _ADDRESS_SIZE).value
