@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from runner.security.files import read_text
-from runner.security.forms import pattern_of, unwrapped
 from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
@@ -126,6 +125,8 @@ class Secrets:
         """A text without secrets."""
         if not self._names:
             return text
+        from runner.security.forms import unwrapped
+
         return self._in_line(unwrapped(text, self._in_line))
 
     def value(self, value: T) -> T:
@@ -146,6 +147,8 @@ class Secrets:
         """What finds all secrets in all their forms."""
         pattern = self._pattern
         if pattern is None:
+            from runner.security.forms import pattern_of
+
             with self._lock:
                 longest_first = sorted(self._names, key=len, reverse=True)
                 self._patterns = [(pattern_of(value), self._names[value]) for value in longest_first]

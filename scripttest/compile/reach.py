@@ -13,7 +13,7 @@ from scripttest.files import SOURCE_LIMIT, anywhere, read_file
 
 SHIPPED = Path(__file__).parents[2] / "runner" / "shipped"
 """Scripts that come with this package."""
-_EXTENDS = re.compile(r'"extends"\s*:\s*(?:"((?:[^"\\\n])+)"|\[([^\]]*)\])')
+_EXTENDS = r'"extends"\s*:\s*(?:"((?:[^"\\\n])+)"|\[([^\]]*)\])'
 
 
 def readable(root: Path) -> list[str]:
@@ -41,7 +41,7 @@ def _extended(path: str, seen: set[str]) -> Iterator[str]:
         text = read_file(path, anywhere, SOURCE_LIMIT).decode(errors="replace")
     except OSError:
         return  # the compiler says so of one that it needs
-    for one, several in _EXTENDS.findall(text):
+    for one, several in re.findall(_EXTENDS, text):
         for name in [one] if one else re.findall(r'"([^"\n]+)"', several):
             base = os.path.normpath(os.path.join(os.path.dirname(path), name))
             for target in (base, f"{base}.json"):
