@@ -34,6 +34,7 @@ from runner.connectors.matching import Clean, describe, exact_key, loose_key
 from runner.connectors.recordings import cleaned, completion_from, completion_to, time_from
 from runner.connectors.timing import case_now, count_in
 from runner.errors import ConfigurationError
+from runner.security.files import check_target
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -208,9 +209,10 @@ class Journal:
 
     def _open(self, goes_on: bool) -> None:
         """Takes up what there is, and leaves in the file what is of use."""
-        if not self._path.exists():
-            return
         try:
+            self._check()
+            if not self._path.exists():
+                return
             self._file = self._open_file(self._path)
             records = list(_records(self._path))
             if records[:1] != [_HEAD] and self._path.stat().st_size:
@@ -233,6 +235,17 @@ class Journal:
                 self._file.close()
                 self._file = None
             self._give_up(_why(error))
+
+    def _check(self) -> None:
+        """Nobody has named the journal, so what is there may have come with the application. Raises OSError for a link
+        out of it, and ConfigurationError for what is no file or too large."""
+        check_target(self._path)
+        if not self._path.exists():
+            return
+        if not self._path.is_file():
+            raise ConfigurationError("it is no file")
+        if self._path.stat().st_size > self._limit:
+            raise ConfigurationError(f"it has more than {_bytes(self._limit)}")
 
     def _take_up(self, records: list[dict[str, Any]]) -> None:
         for record in records:
@@ -258,6 +271,7 @@ class Journal:
             self._size += len(text) + 1
             try:
                 if self._file is None:
+                    self._check()
                     self._file = self._open_file(self._path)
                     head = json.dumps(_HEAD)
                     self._file.write(head)

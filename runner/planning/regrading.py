@@ -14,6 +14,7 @@ from runner.results.model import TestResult
 from runner.results.result_json import result_of
 from runner.results.saved import result_problem
 from runner.results.suite_json import suite_of
+from runner.security.files import read_bytes
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
@@ -116,7 +117,9 @@ def _alone(case: Case) -> Case:
 def _read(shown: str, path: Path) -> tuple[Record, list[Record]]:
     """The start and the results of a `.jsonl` report. Raises ConfigurationError."""
     try:
-        lines = path.read_bytes().split(b"\n")
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"Cannot regrade {shown}: it is no file")
+        lines = read_bytes(path, None).split(b"\n")
     except OSError as error:
         raise ConfigurationError(f"Cannot regrade {shown}: {error.strerror}") from error
     records = [record for line in lines if (record := _record(line)) is not None]

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from attacks import MARK
 from command import Application, MakeApplication, Run
+from faults import lines_of, with_model
+from model_server import ModelServer
 
 SAYS = "a link leads out of the application"
 CASE = '{"id": "T1", "input": "Hi", "assert": [{"type": "contains", "value": "hello"}]}\n'
@@ -178,6 +180,7 @@ OUTPUTS = {
     "a schema": ("schema.json", ["schema", "-o", "schema.json"]),
     "declarations": ("types", ["types"]),
     "a declaration": ("types/yao-test/index.d.ts", ["types"]),
+    "a record of trust": ("yao-test.trust", ["trust"]),
 }
 
 
@@ -191,6 +194,55 @@ def test_nothing_is_written_through_a_link_out_of_the_application(here: Applicat
     (here.root / name).symlink_to(outside / "victim" if is_file else outside)
     refused(here.run(*arguments), SAYS, "name the place itself")
     assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("victim", "alive")]
+
+
+JOURNALS = {
+    "an empty file outside": "a link leads out of the application",
+    "a file outside that is not there": "a link leads out of the application",
+    "a device": "a link leads out of the application",
+    "a pipe": "it is no file",
+    "a large file": "it has more than 1 GB",
+}
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+@pytest.mark.parametrize("what", JOURNALS)
+def test_a_journal_that_comes_with_the_application_is_no_way_out(here: Application, what: str, resumed: bool) -> None:
+    """The journal of calls has a name that nobody has typed, and that a repository may know and bring."""
+    outside = here.root.parent / "outside"
+    report, journal = here.root / "r.jsonl", here.root / "r.calls.jsonl"
+    arguments = ("-i", CASES, "-o", "r.jsonl")
+    with ModelServer() as server:
+        here.write({"/assistants/demo/package.yao": '{"connector": "local"}', **with_model(server)})
+        here.write({f"/{CASES}": '{"id": "T1", "input": "Hi"}\n'})
+        if resumed:
+            here.run(*arguments)
+            report.write_bytes(report.read_bytes().splitlines(True)[0])
+            arguments = ("--resume", "r.jsonl")
+        if what == "a pipe":
+            os.mkfifo(journal)
+        elif what == "a large file":
+            journal.touch()
+            os.truncate(journal, 1_000_000_001)
+        else:
+            target = Path("/dev/zero") if what == "a device" else outside / "victim"
+            if "not there" not in what and what != "a device":
+                target.touch()
+            journal.symlink_to(target)
+        before = sorted((path.name, path.read_text()) for path in outside.iterdir())
+
+        run = here.run(*arguments)
+
+        assert run.code == 0, run
+        assert f"Cannot keep what models answer in <app>/r.calls.jsonl: {JOURNALS[what]}" in run.stdout
+        assert sorted((path.name, path.read_text()) for path in outside.iterdir()) == before
+        assert [record["status"] for record in lines_of(report) if record["type"] == "result"] == ["passed"]
+
+
+@pytest.mark.parametrize("command", ["status", "regrade", "show", "merge", "extract", "--resume"])
+def test_a_report_that_is_a_pipe_is_not_waited_for(here: Application, command: str) -> None:
+    os.mkfifo(here.root / "p.jsonl")
+    refused(here.run(command, "p.jsonl", *(["-o", "x.html"] if command == "merge" else [])), "p.jsonl", "it is ")
 
 
 @pytest.mark.parametrize("name", ["report.json", "report.md", "report.xml"])

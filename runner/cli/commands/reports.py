@@ -29,8 +29,11 @@ def read_report(environment: Environment, path: str, quiet: bool = False) -> Rep
 def is_journal(environment: Environment, path: str) -> bool:
     """Whether a file is the journal of model calls of a run, which stands beside its report and often has a name of the
     same pattern."""
+    place = absolute(path, environment.directory)
+    if not place.is_file():
+        return False
     try:
-        with absolute(path, environment.directory).open("rb") as file:
+        with place.open("rb") as file:
             return file.read(len(_JOURNAL)) == _JOURNAL
     except OSError:
         return False

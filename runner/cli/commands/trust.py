@@ -11,6 +11,7 @@ from runner.application.trust import FILE, differences, digests_of, read, writte
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import writing
 from runner.environment import Environment
+from runner.security.files import check_target
 
 
 @click.command(
@@ -25,6 +26,8 @@ def trust(environment: Environment, folder: str | None) -> int:
     """Writes the file; the exit code."""
     root = find_root(Path(environment.directory, folder) if folder else environment.directory)
     path, now = root / FILE, digests_of(root)
+    with writing(path):
+        check_target(path)
     before = read(path.read_text("utf-8", "replace"), FILE) if path.is_file() else {}
     for difference in differences(before, now):
         environment.stdout.write(f"  {difference.kind:<8}{difference.path}\n")
