@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from scripttest import RefusedFileError
+
+if TYPE_CHECKING:
+    from runner.environment import Environment
 
 
 def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
@@ -27,6 +31,16 @@ def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
         if equals and name and not name.startswith("#"):
             named[name] = variables.get(name, _unquoted(value.strip()))
     return named
+
+
+def all_variables(root: Path, environment: Environment) -> tuple[dict[str, str], dict[str, str]]:
+    """The variables that the `.env` of an application names; and all, keys among them, for those who connect. From here
+    on the secrets of the application are known. Raises ConfigurationError as `named_variables`."""
+    given = {**environment.variables, **environment.keys}
+    named = named_variables(root, given)
+    variables = {**named, **given}
+    environment.secrets.add_application(root, variables)
+    return named, variables
 
 
 def _unquoted(value: str) -> str:

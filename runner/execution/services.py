@@ -200,16 +200,9 @@ class RunServices:
         return self._permitted
 
     def _variables(self) -> tuple[dict[str, str], dict[str, str]]:
-        """The variables that the application's `.env` names; and all, keys among them, for those who connect. From here
-        on their secrets are known."""
-        from runner.application.dotenv import named_variables
+        from runner.application.dotenv import all_variables
 
-        environment, root = self._environment, self._application.root
-        given = {**environment.variables, **environment.keys}
-        named = named_variables(root, given)
-        variables = {**named, **given}
-        environment.secrets.add_application(root, variables)
-        return named, variables
+        return all_variables(self._application.root, self._environment)
 
 
 class TestServices:

@@ -38,3 +38,18 @@ class CaseSource(Value):
     """Why none of its cases can run: what is wrong with the files of the agent."""
     done: Mapping[str, Mapping[int, Status]] = {}
     """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
+
+    def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
+        """The same cases, with ids that hold no secret: as results, recordings and snapshots name them."""
+        return self.replace(
+            cases=lambda: ((line, _cleaned(case, clean)) for line, case in self.cases()),
+            ids=lambda: map(clean, self.ids()),
+            waited=frozenset(map(clean, self.waited)),
+        )
+
+
+def _cleaned(case: Case, clean: Callable[[str], str]) -> Case:
+    id, needed = clean(case.id), [clean(other) for other in case.depends_on]
+    if id == case.id and needed == case.depends_on:
+        return case
+    return case.model_copy(update={"id": id, "depends_on": needed})

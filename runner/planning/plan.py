@@ -235,10 +235,15 @@ class _Planning:
         """The cases of inputs, and warnings about them."""
         if not inputs:
             return [], []
+        from runner.application.dotenv import all_variables
         from runner.planning.sources import open_sources
 
-        directory = self._environment.directory
-        return open_sources(inputs, self._options, self._application, directory, self._generate, self.check_references)
+        environment = self._environment
+        all_variables(self._application.root, environment)
+        sources, warnings = open_sources(
+            inputs, self._options, self._application, environment.directory, self._generate, self.check_references
+        )
+        return [source.cleaned(environment.secrets.text) for source in sources], warnings
 
     def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
         """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of

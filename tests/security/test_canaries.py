@@ -163,3 +163,56 @@ def test_the_secrets_were_told(told: dict[str, str]) -> None:
 def test_the_page_was_unpacked(told: dict[str, str]) -> None:
     page = next(text for name, text in told.items() if name.endswith("r.html"))
     assert '"TestTells"' in page
+
+
+PLACES = ("environment", "dotenv", "connector")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_secret_in_the_name_of_a_case_is_nowhere_and_its_result_is_found(app: MakeApplication, place: str) -> None:
+    """Plans, journals, fingerprints and all commands on reports name cases."""
+    secret = "sk-canary-0123456789"
+    cases: list[Any] = [
+        {"id": "plain", "input": "x"},
+        {"id": f"with {secret}", "input": "y", "assert": {"type": "contains", "value": "echo"}},
+        {"id": "after", "input": "z", "depends_on": [f"with {secret}"]},
+    ]
+    with ModelServer() as host:
+        options = {"host": host.url, "model": "m", "key": secret if place == "connector" else ""}
+        here = app(
+            {
+                **agent(package={"connector": "c"}, cases=cases),
+                "/connectors/c.conn.yao": json.dumps({"type": "openai", "options": options}),
+                "/.env": f"API_KEY={secret}\n" if place == "dotenv" else "A=1\n",
+            }
+        )
+        env = {**here.environment, **({"API_KEY": secret} if place == "environment" else {})}
+        out = here.home / "out"
+        report, again, shard = (str(out / f"{name}.jsonl") for name in ("r", "again", "shard"))
+        commands: list[tuple[int, tuple[str, ...]]] = [
+            (0, ("-i", CASES, "--dry-run")),
+            (0, ("-i", CASES, "-o", report, "--record", str(out / "tapes"))),
+            (0, ("-i", CASES, "-o", again, "--replay", str(out / "tapes"))),
+            (0, ("status", report)),
+            (0, ("regrade", report, "-o", again)),
+            (0, ("--resume", report)),
+            (0, ("merge", report, "-o", str(out / "whole.html"), "-o", str(out / "whole.json"))),
+            (0, ("diff", report, again)),
+            (0, ("doctor", "--json")),
+            (0, ("-i", CASES, "--shard", "1/1", "-o", shard)),
+            (2, ("-i", CASES, "--run", "nothing")),
+        ]
+        said = []
+        for code, arguments in commands:
+            run = here.run(*arguments, env=env)
+            assert run.code == code, run
+            said.append(run.stdout + run.stderr)
+        assert "all 3 are there and current" in said[3]
+        assert "3 cases; no agent was asked" in said[4]
+        assert host.connections
+        assert len(host.requests) == 6, "the first run and the shard; all else takes up what there is"
+
+    written = {str(path): unpacked(path.read_text()) for path in out.rglob("*") if path.is_file()}
+    assert [path for path, text in written.items() if found_in(path + text, secret)] == []
+    assert [text for text in said if found_in(text, secret)] == []
+    assert "with ***" in written[report]
