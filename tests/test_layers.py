@@ -141,13 +141,13 @@ DOORS = {
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict",
     "runner/modes": "base interactive transcripts",
-    "runner/planning": "case_source gaps generators inputs plan regrading resume saved_run selection",
+    "runner/planning": "case_source gaps generators inputs plan regrading resume resume_origin saved_run selection",
     "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
     "runner/reporters/console": "change_lines console progress style",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",
-    "runner/execution": "session state stopping",
+    "runner/execution": "session state stopping walls",
     "runner/doctor": "examine findings",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

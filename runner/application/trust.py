@@ -8,7 +8,7 @@
 | what applies to all agents | `agent/`, `app.yao`, `package.json`, `tsconfig.json` |
 | agents: connector, prompts, replies | below `assistants/`, but for `tests/` |
 | all scripts but tests (`*_test.ts`) | everywhere but in `node_modules/`, `data/`, `types/` |
-| the variables of the application | `.env`: names, and values that are no secrets; a new key is no change |
+| the variables of the application | `.env`: names, and values that are no secrets, hosts among them; no keys |
 
 A link is what it leads to, as text: where it points, not what is there.
 """
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from runner.application.dotenv import named_variables
 from runner.errors import ConfigurationError
-from runner.security.secrets import is_secret
+from runner.security.secrets import Secrets, is_secret
 from scripttest.values import Value
 
 FILE = "yao-test.trust"
@@ -32,6 +32,10 @@ FOLDERS = ("agent", "assistants", "connectors", "mcps", "scripts")
 _CODE = re.compile(r"\.[cm]?[jt]sx?\Z")
 _TESTS = re.compile(r"_test\.[cm]?[jt]sx?\Z")
 _SETTINGS = re.compile(r"app\.(?:yao|json|jsonc)|package\.json|tsconfig.*\.json")
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]*://|(?:[\w-]+\.)+[a-z]{2,24}(?::\d+)?(?:/|\Z)|[\w.-]+:\d+(?:/|\Z)", re.IGNORECASE | re.ASCII
+)
+"""With a scheme, or the name of a host, with a port or a path."""
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _REVISION = re.compile(r"[A-Za-z0-9_][\w./@^~-]*", re.ASCII)
 _HEAD = "# Files that decide where keys go, as they were approved. Written by yao-test trust; review each change.\n"
@@ -104,9 +108,20 @@ def _is_trusted(below: tuple[str, ...], name: str, is_plain: bool) -> bool:
 
 
 def _settings(root: Path) -> str:
-    """The variables of `.env`, without the values of secrets."""
+    """The variables of `.env`, without the values of secrets. Of one that is the address of a host, such as `AUTH_URL`,
+    only what is secret in it is left out: keys may go there."""
     named = named_variables(root, {})
-    shown = {name: "***" if is_secret(name, named) else value for name, value in named.items()}
+    secrets = Secrets()
+    for value in named.values():
+        secrets.add_variables({"ADDRESS": value})
+    shown = {}
+    for name, value in named.items():
+        if not is_secret(name, named):
+            shown[name] = value
+        elif _ADDRESS.match(value):
+            shown[name] = secrets.text(value)
+        else:
+            shown[name] = "***"
     return "".join(f"{name}={shown[name]}\n" for name in sorted(shown))
 
 

@@ -21,7 +21,6 @@ from scripttest import hide_environment
 if TYPE_CHECKING:
     import click
 
-    from runner.cli.options import RunOptions
 
 COMMANDS = {
     "diff": "runner.cli.commands.diff:diff",
@@ -69,7 +68,10 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.planning.resume import with_saved_options
 
             options = with_saved_options(options, environment.directory)
-        _look_at_walls(options, environment)
+        if options.sandbox is not None or options.verbose:
+            from runner.execution.walls import look_at_walls
+
+            look_at_walls(options, environment)
         from runner.planning.inputs import resolve_application
 
         application = resolve_application(options, environment.directory)
@@ -87,23 +89,6 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
         message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
         return _say(environment, message, hint, exit_codes.RUNTIME, verbose)
-
-
-def _look_at_walls(options: RunOptions, environment: Environment) -> None:
-    """Says with --verbose which walls the system lacks; with --sandbox=require, raises ConfigurationError then."""
-    if options.sandbox is None and not options.verbose:
-        return
-    from scripttest import system_walls
-
-    missing = [f"{wall.name}: {wall.missing}" for wall in system_walls() if wall.missing]
-    if missing and options.sandbox is not None:
-        raise ConfigurationError(
-            f"Cannot run with --sandbox=require: this machine lacks {len(missing)} of the walls around scripts\n  "
-            + "\n  ".join(missing),
-            "yao-test doctor lists them all; docs/security.md says what holds without them",
-        )
-    if missing:
-        environment.stderr.write("Note: this machine lacks walls around scripts\n  " + "\n  ".join(missing) + "\n")
 
 
 def _only_cases(inputs: Sequence[str]) -> bool:

@@ -49,7 +49,7 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
         parts: the folder of the script half of the bindings.
     """
     directory = environment.directory
-    saved = read_saved(absolute(report, directory))
+    saved = read_saved(absolute(report, directory), "read")
     if not saved.start:
         raise ConfigurationError(f"Cannot tell where {saved.path} stands: it has no whole line")
     options = with_saved_options(RunOptions(inputs=(), resume=report), directory)

@@ -179,7 +179,7 @@ def make_plan(
         sources, warnings = resume.sources, [*warnings, *resume.warnings]
         left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
     elif options.dry_run and options.outputs and not writes_cases:
-        warnings = [*warnings, f"--dry-run writes no report: {', '.join(options.outputs)} stays as it is"]
+        warnings = [*warnings, f"--dry-run writes no report to {', '.join(options.outputs)}"]
     planning.check_references(sources, [])
     return RunPlan(
         options=options,

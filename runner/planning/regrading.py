@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 NAMED = 10
 """Results that are named when they are refused."""
-TAKEN = "name app ctx user team timeout threshold require_judge simulator on_missing_input strict lenient".split()
+TAKEN = (
+    "name app ctx user team timeout threshold require_judge simulator on_missing_input strict lenient allow_net "
+    "require_trust trust_from sandbox"
+).split()
 """Options of the saved run that hold where the command says nothing else."""
 
 
@@ -40,7 +43,8 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
         )
     said = start.get("resume")
     options = said.get("options") if isinstance(said, dict) else None
-    taken = {key: options[key] for key in TAKEN if key in options} if isinstance(options, dict) else {}
+    told = options if isinstance(options, dict) else {}
+    taken = {key: tuple(told[key]) if isinstance(told[key], list) else told[key] for key in TAKEN if key in told}
     return files, {**taken, "runs": _runs(start), "min_pass_rate": start.get("min_pass_rate", 100)}
 
 

@@ -43,6 +43,8 @@ COMPARED = (
     "update_snapshots shard"
 ).split()
 """Options that a run takes over from the one that it resumes, and that may not be others."""
+GUARDING = ("require_trust", "trust_from", "sandbox")
+"""Options that it takes over too, and that may be others."""
 LISTED = 1000
 """Cases of one input whose ids the start of a report lists; of more only the number."""
 
@@ -122,6 +124,7 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
             )
     if options.timeout is None:
         values["timeout"] = before.get("timeout")
+    values |= {key: before[key] for key in GUARDING if key in before and not getattr(options, key)}
     return options.replace(**values)
 
 
@@ -142,7 +145,8 @@ def take_up(
     retained = retain(read_saved(path), options, sources, suites, fingerprints)
     cut(retained, file, origin)
     done = [source.replace(done=retained.statuses(source.suite.id)) for source in sources]
-    said = f"{retained.count} results of {options.resume} are kept"
+    verb = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
+    said = f"{retained.count} {verb.format(options.resume)}"
     before = retained.saved.options if retained.saved.start else {}
     taken = [f"{options.resume} says what to run: {taken_over(before)}"] if before else []
     return ResumeState(
@@ -157,7 +161,7 @@ def take_up(
 def origin_of(options: RunOptions, sources: Iterable[CaseSource], key: str) -> Record:
     """`{key, options, planned}` of the start line; `planned` is `{suite: {cases, ids?}}`."""
     defaults = RunOptions(inputs=())
-    kept = ("inputs", "timeout", *COMPARED)
+    kept = ("inputs", "timeout", *COMPARED, *GUARDING)
     given = {name: getattr(options, name) for name in kept if getattr(options, name) != getattr(defaults, name)}
     if options.shard is not None:
         given["shard"] = str(options.shard)

@@ -11,13 +11,14 @@ from runner.application.application import find_root
 from runner.errors import ConfigurationError
 
 
-def check_application(path: Path, named: str | None, directory: Path) -> None:
+def check_application(path: Path, named: str | None, directory: Path, verb: str = "resume") -> None:
     """Raises ConfigurationError when a report was made in another application than the one that is worked in.
 
     Args:
         path: the report.
         named: what `--app` was when it was made, if the command line does not say it now.
         directory: the working directory.
+        verb: what is to be done with the report, for the message.
     """
     if not named:
         return
@@ -30,7 +31,7 @@ def check_application(path: Path, named: str | None, directory: Path) -> None:
             return
     if theirs != ours:
         raise ConfigurationError(
-            f"Cannot resume {path}: it was made in the application {theirs}, and this is {ours}",
+            f"Cannot {verb} {path}: it was made in the application {theirs}, and this is {ours}",
             f"If it is yours, say so with --app {quote(named)}; or begin a new report with -o",
         )
 

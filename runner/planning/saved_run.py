@@ -33,14 +33,15 @@ class Saved(Value):
         return found
 
 
-def read_saved(path: Path) -> Saved:
-    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none."""
+def read_saved(path: Path, verb: str = "resume") -> Saved:
+    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none; `verb` says in it what
+    was to be done."""
     try:
         if path.exists() and not path.is_file():
-            raise ConfigurationError(f"Cannot resume {path}: it is no file")
+            raise ConfigurationError(f"Cannot {verb} {path}: it is no file")
         content = read_bytes(path, None)
     except OSError as error:
-        raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
+        raise ConfigurationError(f"Cannot {verb} {path}: {error.strerror}") from error
     start: Record = {}
     results: dict[tuple[str, str, int], Record] = {}
     is_whole = True
@@ -57,9 +58,12 @@ def read_saved(path: Path) -> Saved:
         else:
             is_whole = False
     if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
-        raise ConfigurationError(f"Cannot resume {path}: it is no .jsonl report of yao-test")
+        raise ConfigurationError(f"Cannot {verb} {path}: it is no .jsonl report of yao-test")
     if start and not _says_origin(start):
-        raise ConfigurationError(f"Cannot resume {path}: it does not say what it was made of", "Run without --resume")
+        raise ConfigurationError(
+            f"Cannot {verb} {path}: it does not say with which flags it was made",
+            "A report of merge or regrade cannot be resumed; name the reports that it was made from",
+        )
     return Saved(path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest)
 
 

@@ -397,3 +397,20 @@ def test_nothing_is_computed_without_a_report(app: MakeApplication) -> None:
     done = subprocess.run([sys.executable, "-c", probe], cwd=here.root, env={**here.environment, "PYTHONPATH": str(Path(__file__).parents[2])}, capture_output=True, text=True, check=False)  # fmt: skip
     assert done.returncode == 0, done
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("command", ["status", "--resume"])
+@pytest.mark.parametrize("maker", ["merge", "regrade"])
+def test_a_report_that_no_run_has_made_is_refused(app: MakeApplication, command: str, maker: str) -> None:
+    here = app({**agent(cases=[{"id": "a", "input": "x"}])})
+    first, made = str(here.home / "r.jsonl"), str(here.home / "made.jsonl")
+    assert here.run("-i", case_file(), "-o", first).code == 0
+    assert here.run(maker, first, "-o", made).code == 0
+
+    run = here.run(command, made)
+
+    verb = "read" if command == "status" else "resume"
+    said = (
+        f"Error: Cannot {verb} <home>/made.jsonl: it does not say with which flags it was made\nHint: A report of merge"
+    )
+    assert (run.code, run.stderr[: len(said)]) == (2, said)

@@ -52,7 +52,7 @@ def test_a_dry_run_leaves_reports_alone(here: Application, inputs: tuple[str, ..
 
     assert run.code == 0, run
     assert here.listing() == before
-    assert f"Warning: --dry-run writes no report: {name}, new.json stays as it is\n" in run.stdout
+    assert f"Warning: --dry-run writes no report to {name}, new.json\n" in run.stdout
 
 
 # Files that go away

@@ -83,3 +83,25 @@ def test_an_application_below_the_working_folder_is_resumed(here: Application) -
     run = here.run("--resume", str(path), directory="..")
     assert run.code == 0, run
     assert "app" in run.stdout
+
+
+def test_a_report_of_another_application_is_not_graded_again(here: Application) -> None:
+    path = here.home / "r.jsonl"
+    assert here.run("-i", CASES, "-o", str(path), "-u", "somebody").code == 0
+    run = here.run("regrade", str(path))
+    assert (run.code, run.stderr) == (
+        0,
+        f"Warning: {path} says how to grade: --user somebody\n".replace(str(here.home), "<home>"),
+    )
+    other = here.home / "other"
+    (other / "assistants").mkdir(parents=True)
+    start, *rest = path.read_text().splitlines(True)
+    content = json.loads(start)
+    content["resume"]["options"]["app"] = str(other)
+    path.write_text(json.dumps(content) + "\n" + "".join(rest))
+
+    run = here.run("regrade", str(path))
+
+    assert run.code == 2, run
+    assert "it was made in the application <home>/other, and this is <app>" in run.stderr
+    assert here.run("regrade", str(path), "--app", str(here.root)).code == 0

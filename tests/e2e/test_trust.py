@@ -124,6 +124,51 @@ def test_a_key_is_not_in_the_file_not_even_as_a_digest(app: MakeApplication) -> 
     assert texts[0] == texts[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("AUTH_URL", "https://auth.example/v1", "https://evil.example/v1"),
+        ("TOKEN_HOST", "auth.example.com", "evil.example.com"),
+        ("KEY_SERVER", "localhost:8080", "evil:8080"),
+        ("DB_URL", "postgres://app:a-long-password@db.example/x", "postgres://app:a-long-password@evil.example/x"),
+    ],
+)
+def test_where_keys_go_counts_also_in_a_variable_that_is_called_a_secret(
+    app: MakeApplication, name: str, before: str, after: str
+) -> None:
+    made = app({**FILES, "/.env": f"{name}={before}\n"})
+    made.run("trust")
+    assert required(made).code == 0
+    made.write({"/.env": f"{name}={before.replace('a-long-password', 'another-password')}\n"})
+    assert required(made).code == 0
+    made.write({"/.env": f"{name}={after}\n"})
+    run = required(made)
+    assert run.code == 2
+    assert ".env (changed)" in run.stderr
+
+
+def test_a_run_that_goes_on_and_one_that_is_graded_again_ask_for_what_the_first_asked(approved: Application) -> None:
+    report = str(approved.home / "r.jsonl")
+    assert required(approved, "--require-trust", "--sandbox=require", "-o", report, "-c", "scripted").code == 0
+    assert approved.run("--resume", report).code == 0
+    assert approved.run("regrade", report).code == 0
+    approved.write({"/connectors/c.conn.yao": "{}"})
+    for arguments in (("--resume", report), ("regrade", report)):
+        run = approved.run(*arguments)
+        assert run.code == 2, run
+        assert "not as approved in yao-test.trust: connectors/c.conn.yao (changed)" in run.stderr
+
+
+@pytest.mark.parametrize("flags", [("--require-trust",), ("--trust-from", "nowhere")])
+def test_grading_again_can_be_asked_for_trust(approved: Application, flags: tuple[str, ...]) -> None:
+    report = str(approved.home / "r.jsonl")
+    assert approved.run("-i", CASES, "-o", report).code == 0
+    assert approved.run("regrade", report).code == 0
+    approved.write({"/connectors/c.conn.yao": "{}"})
+    assert approved.run("regrade", report, *flags).code == 2
+    assert approved.run("--resume", report, *flags).code == 2
+
+
 def git(application: Application, *arguments: str) -> None:
     name = ("-c", "user.name=n", "-c", "user.email=e@example.com")
     subprocess.run(["git", *name, *arguments], cwd=application.root, check=True, capture_output=True)

@@ -11,8 +11,9 @@ from runner.cli.options import FLAGS, absolute, options_from
 from runner.environment import SCRIPT_PARTS, Environment
 
 OWN = (
-    "input output reporter run timeout parallel threshold require-judge record replay record-missing max-cost"
-    " max-tokens max-duration retry-errors max-errors strict fail-fast verbose quiet no-color"
+    "input output app reporter run timeout parallel threshold require-judge record replay record-missing max-cost"
+    " max-tokens max-duration retry-errors max-errors strict allow-net require-trust trust-from sandbox fail-fast"
+    " verbose quiet no-color"
 ).split()
 """Flags of a run that mean the same here."""
 
@@ -30,13 +31,24 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     from runner.execution.session import run
     from runner.planning.inputs import resolve_application
     from runner.planning.regrading import saved_options
+    from runner.planning.resume_origin import check_application, taken_over
 
-    files, saved = saved_options(report, absolute(report, environment.directory))
+    path = absolute(report, environment.directory)
+    files, saved = saved_options(report, path)
+    if not values.get("app"):
+        check_application(path, saved.get("app"), environment.directory, "regrade")
     given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
     given["inputs"] = given["inputs"] or files
     options = options_from(given)
-    untold = {key: value for key, value in saved.items() if values.get(key) in (None, False)}
+    untold = {key: value for key, value in saved.items() if values.get(key) in (None, False, ())}
     options = options.replace(**untold)
+    shown = {key: value for key, value in untold.items() if key not in ("runs", "min_pass_rate")}
+    if shown:
+        environment.stderr.write(f"Warning: {report} says how to grade: {taken_over(shown)}\n")
+    if options.sandbox is not None or options.verbose:
+        from runner.execution.walls import look_at_walls
+
+        look_at_walls(options, environment)
     application = resolve_application(options, environment.directory)
     return run(options, environment, application, SCRIPT_PARTS, None, report)
 

@@ -1,0 +1,25 @@
+"""The walls that the system has around scripts, looked at before a run begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.errors import ConfigurationError
+from scripttest import system_walls
+
+if TYPE_CHECKING:
+    from runner.cli.options import RunOptions
+    from runner.environment import Environment
+
+
+def look_at_walls(options: RunOptions, environment: Environment) -> None:
+    """Says with --verbose which walls the system lacks; with --sandbox=require, raises ConfigurationError then."""
+    missing = [f"{wall.name}: {wall.missing}" for wall in system_walls() if wall.missing]
+    if missing and options.sandbox is not None:
+        raise ConfigurationError(
+            f"Cannot run with --sandbox=require: this machine lacks {len(missing)} of the walls around scripts\n  "
+            + "\n  ".join(missing),
+            "yao-test doctor lists them all; docs/security.md says what holds without them",
+        )
+    if missing and options.verbose:
+        environment.stderr.write("Note: this machine lacks walls around scripts\n  " + "\n  ".join(missing) + "\n")
