@@ -61,14 +61,21 @@ class Alarm:
             self._times = int(time)
             if self.rang:
                 return
-            try:
-                self._interrupts = self._interrupts or Interrupts()
-            except UnsupportedError:
+            if not self.interrupts():
                 return
             self.rang = True
             self._bell.release()
             for realm in self.realms:
-                realm.stop(self._interrupts)
+                realm.stop(self._interrupts)  # type: ignore[arg-type]
+
+    def interrupts(self) -> Interrupts | None:
+        """What stops code; None where the engine is one that cannot be stopped."""
+        if self._interrupts is None:
+            try:
+                self._interrupts = Interrupts()
+            except UnsupportedError:
+                return None
+        return self._interrupts
 
     def silence(self) -> Interrupts | None:
         """Lets the realms run again, until it rings again; what stops them."""

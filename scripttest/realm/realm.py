@@ -55,11 +55,17 @@ class Realm:
             if not isinstance(wait, int | float):
                 return
             if wait != wait:
-                self.dispatch("abandon", DEADLOCK)
+                self._deadlock()
             elif wait < 0:
                 return
             elif wait > 0 and self._alarm.sleep(wait / 1000):
                 raise EngineError(RANG)
+
+    def _deadlock(self) -> None:
+        """Fails what waits for ever where it waits, and goes on with clean-ups; the second time the work is over."""
+        if interrupts := self._alarm.interrupts():
+            self._name_waits(interrupts)
+        self.dispatch("abandon", DEADLOCK)
 
     def _run_jobs(self) -> bool:
         """Runs promise jobs until none is queued; whether there was any."""

@@ -308,7 +308,73 @@ def test_a_promise_that_nothing_can_settle_is_said_at_once(app: MakeApplication)
     assert {name: (record["error"], record["cause"]) for name, record in results.items()} == dict.fromkeys(
         NEVER, (message, "error")
     )
-    assert results["TestAwaited"]["location"] == f"{AT}a_test.ts:2:17"
+    assert results["TestReturned"]["location"] == f"{AT}a_test.ts:1:17"
+
+
+WAITING = """\
+const never = () => new Promise(() => {});
+async function helper() {
+  await never();
+}
+export async function TestOwn(t) {
+  t.cleanup(() => t.log("cleaned"));
+  await never();
+}
+export async function TestHelper(t) {
+  await helper();
+}
+export async function TestStep(t) {
+  await t.run("step", async (t) => {
+    t.cleanup(() => t.log("step cleaned"));
+    await never();
+  });
+}
+export async function TestCaught(t) {
+  try {
+    await never();
+  } catch {
+    return;
+  } finally {
+    t.log("finally");
+  }
+}
+export async function TestCleanup(t) {
+  t.cleanup(() => t.log("outer cleaned"));
+  t.cleanup(async () => {
+    await never();
+  });
+}
+export function AfterEach(t) {
+  t.log("after");
+}
+"""
+
+
+def test_a_deadlock_is_placed_at_its_await_and_clean_ups_run(app: MakeApplication) -> None:
+    results = app({"a_test.ts": WAITING}).results("-i", "scripts.demo.a", "--timeout", "1h", code=1)
+    places = {"TestOwn": "7:9", "TestHelper": "3:9", "TestStep": "15:11", "TestCaught": "20:11", "TestCleanup": "30:11"}
+    assert {name: record["location"] for name, record in results.items()} == {
+        name: f"{AT}a_test.ts:{place}" for name, place in places.items()
+    }
+    assert {name: record["logs"] for name, record in results.items()} == {
+        "TestOwn": ["after", "cleaned"],
+        "TestHelper": ["after"],
+        "TestStep": ["step cleaned", "after"],
+        "TestCaught": ["after"],
+        "TestCleanup": ["after", "outer cleaned"],
+    }
+    assert {record["cause"] for record in results.values()} == {"error"}
+
+
+def test_a_clean_up_after_a_deadlock_that_waits_for_ever_too_ends_the_test(app: MakeApplication) -> None:
+    code = """export async function TestA(t) {
+      t.cleanup(async () => { await new Promise(() => {}); });
+      await new Promise(() => {});
+    }
+    export function TestB() {}"""
+    results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", "--timeout", "1h", code=1)
+    assert results["TestA"]["location"] == f"{AT}a_test.ts:3:17"
+    assert (len(results["TestA"]["failures"]), results["TestB"]["status"]) == (2, "passed")
 
 
 # Bounds

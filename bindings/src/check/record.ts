@@ -17,8 +17,6 @@ export interface Recorder {
   thrown(t: T, error: unknown, phase?: string): void;
   /** Records an exception that no test function saw. */
   record(error: unknown, phase: string): void;
-  /** Ends a test that cannot end by itself. */
-  abandon(reason: string): void;
   /** JSON text as a value of a record. */
   raw(text: string): unknown;
   encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string;
@@ -93,13 +91,6 @@ export default function (core: Core): Recorder {
     record(error, phase): void {
       if (core.boot.nested) core.part<{ refuse(error: unknown): void }>("operations").refuse(error);
       else if (!core.isStop(error)) thrown(core.settling?.of ?? core.root, error, phase);
-    },
-
-    abandon(reason): void {
-      core.ended = true;
-      core.left = 0;
-      core.milliseconds = core.clock() - core.began;
-      fail(core.root, "error", reason, { phase: "deadlock", stack: undefined });
     },
   };
 }

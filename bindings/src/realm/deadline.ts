@@ -1,6 +1,6 @@
 /**
- * What becomes of a test whose time is up: the worker has stopped its code, so that nothing of it is on the stack any more,
- * and takes these steps in this order.
+ * What becomes of a test whose time is up, or that waits for what nothing can settle: nothing of it is on the stack any more,
+ * since the worker has stopped its code, or none was left to run. The worker takes these steps in this order.
  */
 
 import { bounded } from "../bounded";
@@ -20,6 +20,8 @@ export default function (core: Core) {
   const waits = std.list<Wait>();
   const traces = new std.Map<T, string>();
   let woken: T;
+  /** Whether cleaning up has begun: it does so once. */
+  let abandoned = false;
 
   function collect(t: T, list: T[]): T[] {
     const { open } = core.stateOf(t);
@@ -60,6 +62,7 @@ export default function (core: Core) {
   return {
     /** Whether there are asynchronous functions that wait, and were not asked where. */
     waiting(): boolean {
+      if (!core.root) return false;
       if (!under) begin();
       return waits.length > 0;
     },
@@ -80,6 +83,7 @@ export default function (core: Core) {
 
     /** Fails what is under way, and begins to clean up. `trace`: what the engine said where code was stopped. */
     expire(trace: string): void {
+      abandoned = true;
       const list = under!;
       const end = std.indexOf(trace, "\n");
       const stopped = end < 0 ? "" : std.slice(trace, end + 1);
@@ -98,6 +102,30 @@ export default function (core: Core) {
         fail(list[i], "timeout", "", { stack: bounded(std, inner), stopped: inside, waits, phase: open.length ? undefined : phase });
       }
       core.ended = false;
+      core.part<Flow>("flow").begin(ending());
+    },
+
+    /**
+     * Fails what waits for ever, and begins to clean up; where that waits for ever too, the test is over. `expire` is for
+     * tests whose time is up.
+     */
+    abandon(reason: string): void {
+      const list = abandoned ? undefined : under;
+      abandoned = true;
+      if (!list) {
+        fail(core.root, "error", reason, { phase: "deadlock", stack: undefined });
+        core.ended = true;
+        core.left = 0;
+        core.milliseconds = core.clock() - core.began;
+        return;
+      }
+      let stack = "";
+      for (let i = 0; i < list.length; i++) {
+        const state = core.stateOf(list[i]);
+        state.phase = undefined;
+        if (!state.open.length) stack = (std.mapGet(traces, list[i]) as string | undefined) ?? "";
+        fail(list[i], "error", reason, { phase: "deadlock", stack: stack ? bounded(std, stack) : undefined });
+      }
       core.part<Flow>("flow").begin(ending());
     },
 

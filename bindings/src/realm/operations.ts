@@ -13,6 +13,7 @@ interface Deadline {
   waits(text: string): void;
   expire(trace: string): void;
   quit(trace: string): void;
+  abandon(reason: string): void;
 }
 
 interface Invoke {
@@ -83,7 +84,7 @@ export default function (core: Core) {
     /** Ends a test, or a call for another realm, that cannot end by itself. */
     abandon(reason: string): void {
       if (core.boot.nested) refuse(new std.Error(reason));
-      else core.part<Recorder>("record").abandon(reason);
+      else core.part<Deadline>("deadline").abandon(reason);
     },
 
     refuse,
