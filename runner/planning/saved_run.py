@@ -34,8 +34,8 @@ class Saved(Value):
 
 
 def read_saved(path: Path, verb: str = "resume") -> Saved:
-    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none; `verb` says in it what
-    was to be done."""
+    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says by `verb`
+    what was to be done."""
     try:
         if path.exists() and not path.is_file():
             raise ConfigurationError(f"Cannot {verb} {path}: it is no file")

@@ -403,9 +403,11 @@ def test_nothing_is_computed_without_a_report(app: MakeApplication) -> None:
 @pytest.mark.parametrize("maker", ["merge", "regrade"])
 def test_a_report_that_no_run_has_made_is_refused(app: MakeApplication, command: str, maker: str) -> None:
     here = app({**agent(cases=[{"id": "a", "input": "x"}])})
-    first, made = str(here.home / "r.jsonl"), str(here.home / "made.jsonl")
-    assert here.run("-i", case_file(), "-o", first).code == 0
-    assert here.run(maker, first, "-o", made).code == 0
+    made = str(here.home / "made.jsonl")
+    parts = [str(here.home / f"{part}.jsonl") for part in ((1, 2) if maker == "merge" else (1,))]
+    for number, part in enumerate(parts, 1):
+        assert here.run("-i", case_file(), "-o", part, "--shard", f"{number}/{len(parts)}").code == 0
+    assert here.run(maker, *parts, "-o", made).code == 0
 
     run = here.run(command, made)
 
