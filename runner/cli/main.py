@@ -26,6 +26,7 @@ COMMANDS = {
     "diff": "runner.cli.commands.diff:diff",
     "doctor": "runner.cli.commands.doctor:doctor",
     "extract": "runner.cli.commands.extract:extract",
+    "init": "runner.cli.commands.init:init",
     "merge": "runner.cli.commands.merge:merge",
     "regrade": "runner.cli.commands.regrade:regrade",
     "schema": "runner.cli.commands.schema:schema",
@@ -151,9 +152,11 @@ def click_command() -> click.Command:
         params=options_of(FLAGS),
         callback=lambda **values: values,
         help="Tests Yao-style AI agents: their scripts, offline, in a fresh JavaScript realm for each test.",
-        epilog="Other commands, each with a --help of its own: types installs the TypeScript declarations into an "
-        "application, schema prints the JSON Schema of case files, trust approves the files that decide where keys go, "
-        "doctor says what is installed and what agents lack; show, extract, diff, "
+        epilog="Without -i, everything at or below this folder runs, or the agent that it belongs to. "
+        "Other commands, each with a --help of its own: init begins an application, "
+        "types installs the TypeScript declarations into an application, schema prints the JSON Schema of case files, "
+        "trust approves the files that decide where keys go, doctor says what is installed and what agents lack; "
+        "show, extract, diff, "
         "merge, regrade and status use saved reports. "
         "Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool broke, 130 interrupted.",
         context_settings={"help_option_names": ["-h", "--help"]},

@@ -39,7 +39,7 @@ class RunOptions(FlagTable):
     """What the flags say, each flag once; paths are as the user wrote them. A new flag is one entry here, and its help,
     its range and what it excludes follow from it."""
 
-    inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable.", short="i", name="input", kind="repeated")
+    inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable. Default: all tests here.", short="i", name="input", kind="repeated")
     name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", short="n", metavar="ID")
     outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", short="o", name="output", kind="repeated", metavar="FILE")
     connector: str | None = flag("Connector that the tested agent uses in the place of its own.", short="c", metavar="ID")
@@ -117,8 +117,6 @@ FLAGS = RunOptions.__declared__
 
 def options_from(values: dict[str, Any]) -> RunOptions:
     """Options from the texts of the flags by field, None for those that are not given. Raises ConfigurationError."""
-    if not values["inputs"] and values["resume"] is None:
-        raise ConfigurationError("Nothing to test: -i is missing", "Try: yao-test -i scripts.expense.setup -v")
     given = {one.name: one for one in FLAGS if one.is_given(values)}
     for one in given.values():
         for other in one.excludes:

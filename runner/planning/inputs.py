@@ -59,7 +59,12 @@ def resolve_application(options: RunOptions, directory: Path) -> Application:
             raise ConfigurationError(f"Cannot use --app {options.app}: it is not a folder")
         return Application(root)
     paths = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.exists()]
-    return Application(find_root(*paths, directory))
+    try:
+        return Application(find_root(*paths, directory))
+    except ConfigurationError as error:
+        if options.inputs:
+            raise
+        raise ConfigurationError(error.message, "Name it with --app, or begin one here with yao-test init") from error
 
 
 def resolve_inputs(options: RunOptions, application: Application, directory: Path) -> list[Input]:
@@ -69,6 +74,28 @@ def resolve_inputs(options: RunOptions, application: Application, directory: Pat
         for item in _resolve(input, options, application, directory):
             found.setdefault(item.id, item)
     return list(found.values())
+
+
+def everything(options: RunOptions, application: Application, directory: Path) -> str:
+    """The input of a run that names none: the agent of `--name`, else the agent that the working directory is in, else
+    all agents at or below that. Raises ConfigurationError."""
+    if options.name is not None:
+        return str(application.agent(options.name)[1])
+    found = application.agent_of(directory)
+    if found is not None and found[1].is_relative_to(application.assistants):
+        return os.path.relpath(found[1], directory)
+    if directory.is_relative_to(application.assistants):
+        return "."
+    if not directory.is_relative_to(application.root) or application.assistants.is_relative_to(directory):
+        if application.assistants.is_dir():
+            return os.path.relpath(application.assistants, directory)
+        raise ConfigurationError(
+            f"Nothing to test: there is no folder {application.assistants}", "yao-test init makes an agent with tests"
+        )
+    raise ConfigurationError(
+        f"Nothing to test: {directory} has no agents in it, and is in none",
+        f"Go to {application.root}, or name what to test with -i",
+    )
 
 
 def is_generator(input: str) -> bool:
@@ -146,7 +173,8 @@ def _below(path: Path, options: RunOptions, application: Application) -> Iterato
         files = [file for file in files if file.is_relative_to(path)]
     if not modules and not files:
         raise ConfigurationError(
-            f"Nothing to test below {path}: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl"
+            f"Nothing to test below {path}: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl",
+            "yao-test init makes an agent with a test and a case",
         )
     yield from modules
     for file in files:

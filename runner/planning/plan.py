@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, TestModule, repository_of
 from runner.cli.options import RunOptions, absolute
-from runner.planning.inputs import CaseInput, GeneratorInput, resolve_inputs
+from runner.planning.inputs import CaseInput, GeneratorInput, everything, resolve_inputs
 from runner.results.model import Suite, SuiteKind
 from scripttest.values import Value
 
@@ -96,8 +96,9 @@ class RunPlan(Value):
 
     @property
     def case_folders(self) -> set[Path]:
-        """The folders of the case files, of which the first gets a report where none is named."""
-        if self.transcripts is not None:
+        """The folders of the case files, of which the first gets a report where none is named. A run without inputs
+        writes none that was not asked for."""
+        if self.transcripts is not None or not self.options.inputs:
             return set()
         return {source.folder for source in self.sources if source.suite.file}
 
@@ -135,7 +136,10 @@ def make_plan(
         regraded_from: the report whose transcripts are graded; no agent is asked then.
     """
     planning = _Planning(options, environment, application, context, agents)
-    inputs = resolve_inputs(options, application, environment.directory)
+    named = options
+    if not options.inputs:
+        named = options.replace(inputs=(everything(options, application, environment.directory),))
+    inputs = resolve_inputs(named, application, environment.directory)
     modules = [item for item in inputs if isinstance(item, TestModule)]
     of_cases = [item for item in inputs if not isinstance(item, TestModule)]
     writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in of_cases)
@@ -169,13 +173,13 @@ def make_plan(
     resumable = not (options.dry_run or regraded_from) and bool(
         options.resume
         or any(output.lower().endswith(".jsonl") for output in options.outputs)
-        or (not options.outputs and any(source.suite.file for source in sources))
+        or (options.inputs and not options.outputs and any(source.suite.file for source in sources))
     )
     resume = None
     if resumable:
         from runner.planning.resume import take_up
 
-        resume = take_up(options, sources, suites, environment.directory, fingerprints())
+        resume = take_up(named, sources, suites, environment.directory, fingerprints())
         sources, warnings = resume.sources, [*warnings, *resume.warnings]
         left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
     elif options.dry_run and options.outputs and not writes_cases:

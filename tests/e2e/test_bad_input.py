@@ -33,7 +33,6 @@ DURATION = "Hint: Write it as 500ms, 30s, 1m30s or 2h"
 S = ("-i", "scripts.demo.setup")
 
 REFUSED = {
-    "no input": ((), "Error: Nothing to test: -i is missing\nHint: Try: yao-test -i scripts.expense.setup -v"),
     "unknown agent": (
         ("-i", "scripts.other.setup"),
         "Error: Cannot resolve scripts.other.setup: no agent other (no <app>/assistants/other/package.yao); there are bare, demo",
@@ -64,7 +63,8 @@ REFUSED = {
     "glob that matches nothing": (("-i", "scripts.*.zzz"), "Error: No test module matches scripts.*.zzz"),
     "folder without tests": (
         ("-i", "folder"),
-        "Error: Nothing to test below <app>/folder: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl",
+        "Error: Nothing to test below <app>/folder: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl\n"
+        "Hint: yao-test init makes an agent with a test and a case",
     ),
     "test file outside src": (
         ("-i", "assistants/demo/tests/stray_test.ts"),

@@ -31,7 +31,8 @@ from runner.cli.options import options_from
 from runner.cli.quick import read
 
 PLACEHOLDERS = {
-    "yao-test -i INPUT [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
+    "yao-test init [FOLDER] [-n ID] [--ci github|gitlab|none]": "yao-test init new -n first --ci none",
+    "yao-test [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
     "yao-test types [FOLDER]": "yao-test types .",
     "yao-test schema [file|case] [-o FILE]": "yao-test schema case -o case.schema.json",
     "yao-test doctor [-a DIR] [--json]": "yao-test doctor -a . --json",
@@ -45,7 +46,7 @@ PLACEHOLDERS = {
 """Lines with words to be filled in → the same, filled in."""
 
 NETWORK = {
-    "OPENAI_API_KEY=sk-... yao-test -i assistants/travel/tests/first.jsonl -c openai.gpt4": "asks a real model",
+    "OPENAI_API_KEY=sk-... yao-test -i assistants/hello/tests/greetings.jsonl -c openai.gpt4": "asks a real model",
     "yao-test -i assistants --trust-from origin/main": "reads a branch that was fetched",
 }
 """Lines of the command that need a network: they are read by the real reader of the command line."""

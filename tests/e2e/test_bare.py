@@ -1,0 +1,129 @@
+"""`yao-test` without `-i`: everything at or below the working directory, or of the agent that it is inside of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import Application, MakeApplication
+
+REPLIES = "- reply: Hi\n"
+PACKAGE = '{"connector": "scripted"}'
+PROMPTS = "- {role: system, content: Hi}\n"
+
+
+def agent(folder: str) -> dict[str, str]:
+    """An agent with one test and one case."""
+    name = folder.rpartition("/")[2]
+    return {
+        f"/{folder}/package.yao": PACKAGE,
+        f"/{folder}/prompts.yml": PROMPTS,
+        f"/{folder}/replies.yml": REPLIES,
+        f"/{folder}/src/a_test.ts": f"export function Test{name.title()}(t) {{}}\n",
+        f"/{folder}/tests/{name}.jsonl": f'{{"id": "asks-{name}", "input": "Hi", "assert": {{"type": "contains", "value": "Hi"}}}}\n',
+    }
+
+
+@pytest.fixture(scope="module")
+def here(shared_app: MakeApplication) -> Application:
+    return shared_app(
+        {
+            **agent("assistants/one"),
+            **agent("assistants/group/two"),
+            **agent("assistants/group/two/inner"),
+            "/scripts/a.ts": "export const a = 1;\n",
+            "/.venv/lib/tests/foreign.yaml": "not: [a, case, file]\n",
+            "/tests/foreign.yml": "nothing: of ours\n",
+        }
+    )
+
+
+ONE = {"TestOne", "asks-one"}
+TWO = {"TestTwo", "asks-two"}
+INNER = {"TestInner", "asks-inner"}
+RUNS = {
+    "the root": ("", [], ONE | TWO | INNER),
+    "assistants": ("assistants", [], ONE | TWO | INNER),
+    "a folder of agents": ("assistants/group", [], TWO | INNER),
+    "an agent": ("assistants/one", [], ONE),
+    "inside an agent": ("assistants/one/src", [], ONE),
+    "the cases of an agent": ("assistants/group/two/tests", [], TWO | INNER),
+    "an agent in an agent": ("assistants/group/two/inner/src", [], INNER),
+    "an agent that is named": ("", ["-n", "one"], ONE),
+    "an application that is named": ("../home", ["-a", "../app"], ONE | TWO | INNER),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_bare_run_has_what_is_here(here: Application, name: str) -> None:
+    directory, words, tests = RUNS[name]
+    before = here.listing()
+    run = here.run(*words, "--dry-run", directory=directory)
+
+    assert (run.code, run.stderr) == (0, "")
+    assert {line.strip() for line in run.stdout.splitlines() if line.startswith("  ")} == tests
+    assert here.listing() == before
+
+
+def test_it_writes_no_report_that_was_not_asked_for(here: Application) -> None:
+    before = here.listing()
+    run = here.run("-q")
+
+    assert run.code == 0, run
+    assert "Summary: 6 passed, 0 failed, 0 skipped" in run.stdout
+    assert here.listing() == before
+
+
+def test_a_report_that_was_asked_for_can_be_resumed(here: Application, tmp_path: Path) -> None:
+    report = tmp_path / "report.jsonl"
+    assert here.run("-q", "-o", str(report), directory="assistants/one").code == 0
+    kept = report.read_text().splitlines()
+    report.write_text("".join(f"{line}\n" for line in kept[:2]))
+
+    run = here.run("-q", "--resume", str(report), directory="assistants/one")
+
+    assert run.code == 0, run
+    assert "1 results of" in run.stderr + run.stdout
+    assert "Summary: 2 passed" in run.stdout
+
+
+def test_flags_are_as_with_an_input(here: Application) -> None:
+    run = here.run("--run", "^TestOne$", "-v")
+
+    assert run.code == 0
+    assert "► [TestOne]" in run.stdout
+    assert "Summary: 1 passed" in run.stdout
+
+
+NOTHING = {
+    "a folder without agents": (
+        "scripts",
+        "Error: Nothing to test: <app>/scripts has no agents in it, and is in none\n"
+        "Hint: Go to <app>, or name what to test with -i\n",
+    ),
+    "no application": (
+        "../home",
+        "Error: Cannot find the application: no folder from <home> upward holds app.yao or assistants/\n"
+        "Hint: Name it with --app, or begin one here with yao-test init\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_where_nothing_is_to_be_tested_that_is_said(here: Application, name: str) -> None:
+    directory, message = NOTHING[name]
+    run = here.run(directory=directory)
+
+    assert (run.code, run.stdout, run.stderr) == (2, "", message)
+
+
+@pytest.mark.parametrize("files", [{"app.yao": "{}"}, {"app.yao": "{}", "assistants/a/package.yao": "{}"}])
+def test_an_application_without_tests_says_how_to_begin(tmp_path: Path, files: dict[str, str]) -> None:
+    (tmp_path / "home").mkdir()
+    app = Application(tmp_path / "app", tmp_path / "home")
+    app.write({f"/{name}": text for name, text in files.items()})
+    run = app.run()
+
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr.startswith("Error: Nothing to test")
+    assert "\nHint: yao-test init makes an agent with" in run.stderr
