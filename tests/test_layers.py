@@ -126,7 +126,7 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
     "runner/security": "files keys secrets",
-    "runner/cli": "flags options quick shard",
+    "runner/cli": "flags habits options quick shard",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts trust yaml_keys",

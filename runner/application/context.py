@@ -1,4 +1,5 @@
-"""The `agent.Context` of a run: defaults, then `-u` and `-t`, then the `--ctx` file (seed 004, "Custom Context")."""
+"""The `agent.Context` of a run: defaults, then `-u`, `-t` and `--locale`, then the `--ctx` file (seed 004, "Custom
+Context")."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def build_context(options: RunOptions, directory: Path) -> dict[str, Any]:
     context: dict[str, Any] = {
         "chat_id": "",
         "assistant_id": options.name or "",
-        "locale": "en-us",
+        "locale": options.locale or "en-us",
         "theme": "",
         "route": "",
         "referer": "test",

@@ -120,14 +120,20 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         program = f"yao-test {arguments[0]}"
         arguments = arguments[1:]
     elif arguments and not arguments[0].startswith("-"):
+        from runner.cli.habits import with_agent_and_message
         from runner.errors import did_you_mean
+        from runner.planning.inputs import is_agent
 
-        first = arguments[0]
-        hint = (
-            did_you_mean(first, COMMANDS) or "What is to be tested comes after -i; yao-test --help lists the commands"
-        )
+        first, near = arguments[0], did_you_mean(arguments[0], COMMANDS)
+        flags = with_agent_and_message(arguments) if near is None or is_agent(first, environment.directory) else None
+        if flags is not None:
+            return read(flags) or _through_click(flags, environment)
+        hint = near or "What is to be tested comes after -i; yao-test --help lists the commands"
         raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
     else:
+        from runner.cli.habits import refuse_habits
+
+        refuse_habits(arguments)
         command, program = click_command(), "yao-test"
     try:
         result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)

@@ -46,7 +46,8 @@ class RunOptions(FlagTable):
     app: str | None = flag("Application root. Default: found upward from here.", short="a", metavar="DIR")
     user: str | None = flag("Test user. Default: test-user.", short="u", metavar="ID")
     team: str | None = flag("Test team. Default: test-team.", short="t", metavar="ID")
-    ctx: str | None = flag("JSON file with the context; it wins over --user and --team.", metavar="FILE")
+    locale: str | None = flag("Locale of the test user. Default: en-us.", metavar="ID")
+    ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", metavar="FILE")
     reporter: str | None = flag("Who writes the first --output: report.markdown and the like, or an agent.", short="r", metavar="ID")
     run: str | None = flag("Only tests and cases whose name matches; a slash starts a subtest.", metavar="REGEX", aliases=("-run",))
     timeout: float | None = flag("Time of one test, such as 500ms, 30s, 1m30s. Default: 30s, cases 5m.", metavar="DURATION", read=duration)
@@ -63,8 +64,8 @@ class RunOptions(FlagTable):
     interactive: bool = flag("Ask at the terminal when an agent waits for input.", kind="switch", excludes=("skip-interactive",))
     skip_interactive: bool = flag("Ask nobody, not even in cases that say so.", kind="switch")
     on_missing_input: str | None = flag("What happens when nobody answers: skip, fail or end. Default: skip.", metavar="WHAT", read=one_of("skip", "fail", "end"))
-    before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK")
-    after: str | None = flag("Hook after the cases of each input.", metavar="HOOK")
+    before: str | None = flag("Hook before the cases of each input, such as env_test.BeforeAll.", metavar="HOOK", aliases=("--before-all",))
+    after: str | None = flag("Hook after the cases of each input.", metavar="HOOK", aliases=("--after-all",))
     record: str | None = flag("Keep what models answer, in a file for each case below this folder.", metavar="DIR", read=folder, excludes=("replay", "record-missing"))
     replay: str | None = flag("Answer out of what was recorded; no model is asked.", metavar="DIR", read=folder, excludes=("record-missing", "retry-errors"))
     record_missing: str | None = flag("Answer out of what was recorded; ask models for the rest and add it.", metavar="DIR", read=folder)
@@ -89,7 +90,9 @@ class RunOptions(FlagTable):
     sandbox: str | None = flag("require: refuse to run unless this machine has every wall that doctor lists.", metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Store snapshots anew, and remove obsolete ones.", kind="switch")
     dry_run: bool = flag("List the tests and cases and run nothing.", kind="switch")
-    fail_fast: bool = flag("Stop at the first failure.", kind="switch")
+    fail_fast: bool = flag("Stop at the first failure.", kind="switch", excludes=("max-failures",))
+    max_failures: int | None = flag("Stop when so many tests have failed or broken.", metavar="N", read=count)
+    """Tests."""
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
     quiet: bool = flag("Show failures and the summary only.", short="q", kind="switch", excludes=("verbose",))
     no_color: bool = flag("No colours. NO_COLOR in the environment does the same.", kind="switch")
@@ -104,6 +107,16 @@ class RunOptions(FlagTable):
     def case_timeout(self) -> float:
         """Seconds that a case may take which does not say how many."""
         return self.timeout or DEFAULT_CASE_TIMEOUT
+
+    @property
+    def failure_limit(self) -> int | None:
+        """With how many failed or broken tests a run stops; None: with no number of them."""
+        return 1 if self.fail_fast else self.max_failures
+
+    @property
+    def failure_flag(self) -> str:
+        """The flag that says so, as it is written."""
+        return "--fail-fast" if self.fail_fast else f"--max-failures {self.max_failures}"
 
     @property
     def score_threshold(self) -> float:

@@ -24,7 +24,8 @@ def status_of(
 
     Args:
         unlisted: tests of suites that have not begun.
-        options: `--fail-fast` ends a run at the first failure; `--max-errors` allows that tests break.
+        options: `--fail-fast` and `--max-failures` end a run after so many failures; `--max-errors` allows that tests
+            break.
         broke: whether something was raised that ended the run.
     """
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
@@ -33,8 +34,8 @@ def status_of(
         return RunStatus.INTERRUPTED, stop.reason, left + run.cut
     may_break = options.max_errors is not None and options.max_errors.covers(run.counts.errors, run.counts.total + left)
     status = fold.status_of(run.counts, bool(run.errors), may_break)
-    if options.fail_fast and run.counts.bad and left + run.cut:
-        return status, "--fail-fast", left + run.cut
+    if options.failure_limit is not None and run.counts.bad >= options.failure_limit and left + run.cut:
+        return status, options.failure_flag, left + run.cut
     if broke and not all_ran:
         return status, "the run broke", left + run.cut
     return status, None, 0

@@ -25,13 +25,18 @@ class Repetition:
         """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count; with `strict` its
         warnings fail it."""
         self.runs = runs
-        self.failed = False
-        """Whether a test has failed, or can no longer pass."""
+        self._failed: set[tuple[str, int]] = set()
+        """Suite and position of the tests that have failed, or can no longer pass."""
         self._send = send
         self._least = min_pass_rate
         self._checked = checked
         self._strict = strict
         self._open: dict[tuple[str, int], list[TestResult]] = {}
+
+    @property
+    def failures(self) -> int:
+        """How many tests have failed or broken, or can no longer pass."""
+        return len(self._failed)
 
     def end(self, result: TestResult) -> TestResult | None:
         """Sends the end of an attempt, or of a test that has none (`result.run` is 0). The result of the test when it
@@ -50,7 +55,8 @@ class Repetition:
         results.append(result)
         failed = sum(result.outcome.status == Status.FAILED for result in results)
         broke = verdict_on(result) is Verdict.BROKEN
-        self.failed = self.failed or broke or pass_rate(self.runs - failed, self.runs) < self._least
+        if broke or pass_rate(self.runs - failed, self.runs) < self._least:
+            self._failed.add(key)
         return self._together(key) if len(results) == self.runs else None
 
     def cut(self, suite: str) -> None:
@@ -65,6 +71,7 @@ class Repetition:
         return self._ended(of_runs(results, self._least))
 
     def _ended(self, result: TestResult) -> TestResult:
-        self.failed = self.failed or result.outcome.status == Status.FAILED
+        if result.outcome.status == Status.FAILED:
+            self._failed.add((result.suite, result.position))
         self._send(TestEnd(result=result))
         return result

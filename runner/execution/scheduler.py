@@ -38,7 +38,10 @@ class CaseSchedule(Value):
 
     environment: CaseEnvironment
     parallel: int
-    fail_fast: bool
+    max_failures: int | None
+    """With how many failed tests no case is to begin any more."""
+    failure_flag: str
+    """The flag that says so."""
     before: str | None
     """Hook before the cases of each input."""
     after: str | None
@@ -51,7 +54,7 @@ class CaseSchedule(Value):
 async def run_cases(
     sources: list[CaseSource], schedule: CaseSchedule, send: Callable[[Event], None], repetition: Repetition
 ) -> None:
-    """Runs all cases and sends their events. With `fail_fast` no case begins after one has failed, and those under way
+    """Runs all cases and sends their events. After `max_failures` no case begins any more, and those under way
     are given up, as they are when this is cancelled: they have no result, unless some of their turns, or runs, have
     ended."""
     run = _Run(sources, schedule, send, repetition)
@@ -65,8 +68,8 @@ async def run_cases(
             if run.passes.goes_on():
                 run.begin_pass()
                 await _work(run, at_a_time(schedule.parallel, run.passes.number), workers)
-    except _FailFastError:
-        run.stopped = "given up by --fail-fast"
+    except _EnoughFailedError:
+        run.stopped = f"given up by {schedule.failure_flag}"
     except asyncio.CancelledError:
         run.stopped = (stop and stop.reason) or run.stopped
         raise
@@ -90,8 +93,8 @@ async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> 
     await asyncio.gather(*workers)
 
 
-class _FailFastError(Exception):
-    """A case has failed, or can no longer pass, and the run stops at the first failure."""
+class _EnoughFailedError(Exception):
+    """So many tests have failed, or can no longer pass, that the run stops."""
 
 
 class _SuiteRun:
@@ -164,8 +167,9 @@ class _Run:
                 self._running += 1
                 await self._case(item)
                 self._running -= 1
-                if self._repetition.failed and self._schedule.fail_fast:
-                    raise _FailFastError
+                limit = self._schedule.max_failures
+                if limit is not None and self._repetition.failures >= limit:
+                    raise _EnoughFailedError
                 await asyncio.sleep(0)
             self._changed.set()
         finally:

@@ -52,15 +52,15 @@ def run_scripts(
     modules: list[str],
     send: Callable[[Event], None],
     repetition: Repetition,
-    fail_fast: bool,
+    max_failures: int | None,
     retained: Mapping[str, Collection[int]],
     selection: Selection | None,
     fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
     passes: Passes[_Test],
     again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
 ) -> int:
-    """Sends what the host reports of modules as events; blocks. When the run is to stop, and with `fail_fast` after the
-    first failure, what was running then has no result. Raises HostError.
+    """Sends what the host reports of modules as events; blocks. When the run is to stop, and when
+    `max_failures` tests have failed, what was running then has no result. Raises HostError.
 
     Args:
         retained: module → positions of the tests that have results of an earlier run.
@@ -71,7 +71,7 @@ def run_scripts(
         again: runs tests of modules again, None standing for all tests of one.
 
     Returns:
-        With `fail_fast`, how many tests the modules have of which nothing was sent.
+        After `max_failures`, how many tests the modules have of which nothing was sent.
     """
     events = _ScriptEvents(
         send=send,
@@ -85,7 +85,7 @@ def run_scripts(
         while True:
             for record in records:
                 events.take(record)
-                if fail_fast and repetition.failed:
+                if max_failures is not None and repetition.failures >= max_failures:
                     host.only_list(LISTING)
                     return _listed(records, set(modules) - events.known)
             if not _waited(passes):

@@ -319,7 +319,7 @@ class _Session:
             modules=[module.id for module in self._plan.modules],
             send=stream.send,
             repetition=repetition,
-            fail_fast=self._options.fail_fast,
+            max_failures=self._options.failure_limit,
             retained=self._plan.retained_places,
             selection=self._selection,
             fingerprint=self._fingerprint if self._plan.resumable else None,
@@ -341,7 +341,8 @@ class _Session:
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
         """Runs the cases, unless the run is over already."""
         options, plan = self._options, self._plan
-        if not plan.sources or self._stop.reason or (options.fail_fast and stream.execution.counts.bad):
+        limit = options.failure_limit
+        if not plan.sources or self._stop.reason or (limit is not None and repetition.failures >= limit):
             return
         from asyncio import CancelledError
         from contextlib import suppress
@@ -351,7 +352,8 @@ class _Session:
         schedule = CaseSchedule(
             environment=self._tests.case_environment(),
             parallel=options.parallel or 1,
-            fail_fast=options.fail_fast,
+            max_failures=limit,
+            failure_flag=options.failure_flag,
             before=options.before,
             after=options.after,
             retries=options.retry_errors,

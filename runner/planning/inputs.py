@@ -98,6 +98,15 @@ def everything(options: RunOptions, application: Application, directory: Path) -
     )
 
 
+def is_agent(id: str, directory: Path) -> bool:
+    """Whether the application of a folder has an agent of that id."""
+    try:
+        Application(find_root(directory)).agent(id)
+    except ConfigurationError:
+        return False
+    return True
+
+
 def is_generator(input: str) -> bool:
     """Whether an input has cases made by an agent or a script."""
     return _GENERATOR.fullmatch(input) is not None

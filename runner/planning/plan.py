@@ -86,7 +86,7 @@ class RunPlan(Value):
     def is_whole(self) -> bool:
         """Whether all tests of the suites run."""
         options = self.options
-        return not (options.run or options.fail_fast or options.shard)
+        return not (options.run or options.failure_limit or options.shard)
 
     @property
     def test_files(self) -> dict[str, Path]:
@@ -161,6 +161,9 @@ def make_plan(
         sources = parts_of(sources, options.shard, application.root)
         cases -= sum(source.selected for source in sources)
         left_out.append(LeftOut(flag=f"--shard {options.shard}", modules=found - len(modules), tests=cases))
+    if options.team is not None and _is_test(options.team, modules, sources):
+        meant = f"-t {options.team} is the team of the test user; the test of that name is --run {options.team}"
+        warnings = [*warnings, meant]
     transcripts = None
     if regraded_from is not None:
         from runner.planning.regrading import sources_of, transcripts_in
@@ -205,6 +208,21 @@ def make_plan(
 def suite_of(module: TestModule) -> Suite:
     """The suite that a test module is."""
     return Suite(id=module.id, kind=SuiteKind.MODULE, label=module.label, file=str(module.test), agent=module.agent)
+
+
+def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:
+    """Whether a test or a case bears a name, as far as the source texts of modules show."""
+    if name.startswith("Test"):
+        from re import escape, search
+
+        from runner.security.files import read_text
+
+        pattern = rf"\b(?:function\*?|const|let|var)\s+{escape(name)}\b"
+        try:
+            return any(search(pattern, read_text(module.test, "replace")) for module in modules)
+        except OSError:  # said when the module is compiled
+            return False
+    return any(name in source.ids() for source in sources)
 
 
 def _suites(

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scripttest import Status
 
 COMPARED = (
-    "name connector app user team ctx run runs min_pass_rate threshold require_judge simulator interactive "
+    "name connector app user team locale ctx run runs min_pass_rate threshold require_judge simulator interactive "
     "skip_interactive on_missing_input before after strict lenient record replay record_missing allow_net "
     "update_snapshots shard"
 ).split()

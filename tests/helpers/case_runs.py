@@ -89,7 +89,14 @@ def run_here(
         try:
             await run_cases(
                 [source],
-                CaseSchedule(environment=environment, parallel=parallel, fail_fast=fail_fast, before=None, after=None),
+                CaseSchedule(
+                    environment=environment,
+                    parallel=parallel,
+                    max_failures=1 if fail_fast else None,
+                    failure_flag="--fail-fast",
+                    before=None,
+                    after=None,
+                ),
                 events.append,
                 Repetition(events.append, runs, min_pass_rate),
             )

@@ -20,6 +20,7 @@ NUMBERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "--max-duration": ({"30m": 1800.0}, ["0ms", "1 hour"]),
     "--max-cost": ({"2.50": 2.5, ".5": 0.5}, ["0", "-1", "free"]),
     "--max-tokens": ({"1000": 1000}, ["0", "1e3"]),
+    "--max-failures": ({"1": 1, "20": 20}, ["0", "-1", "some"]),
     "--threshold": ({"0": 0.0, "1": 1.0, ".8": 0.8}, ["1.01", "-0.1", "high"]),
     "--on-missing-input": ({"skip": "skip", "fail": "fail", "end": "end"}, ["stop", "Skip", ""]),
     "--shard": ({"2/4": "2/4", "1/1": "1/1"}, ["0/4", "5/4", "2", "a/b"]),
@@ -34,6 +35,7 @@ EXCLUSIVE = {
     ("record", "record-missing"),
     ("replay", "record-missing"),
     ("resume", "dry-run"),
+    ("fail-fast", "max-failures"),
 }
 
 
@@ -69,7 +71,14 @@ def test_a_flag_that_is_not_given_has_its_default() -> None:
 
 def test_flags_exclude_each_other_whichever_comes_first() -> None:
     """Every two flags of the table together: those of `EXCLUSIVE` are refused, and no others."""
-    samples = {"record": "r", "replay": "r", "record-missing": "r", "resume": "old.jsonl", "runs": "2"}
+    samples = {
+        "record": "r",
+        "replay": "r",
+        "record-missing": "r",
+        "resume": "old.jsonl",
+        "runs": "2",
+        "max-failures": "2",
+    }
     refused = set()
     switches = [flag for flag in FLAGS if flag.kind in ("switch", "count") or flag.name in samples]
     for first, second in combinations(switches, 2):

@@ -1,0 +1,54 @@
+"""Command lines as people know them from other tools and from Yao: what they mean here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from shlex import join
+
+from runner.cli.options import FLAGS
+from runner.errors import ConfigurationError
+
+_NAMES = ("-k", "-g", "--grep", "--testNamePattern", "--test-name-pattern", "--filter")
+"""Flags of other tools that pick tests by name: of pytest, Mocha, Playwright, Jest, Vitest, Node.js and Deno."""
+_FIRST = ("-x", "--exitfirst", "--bail", "--failfast", "-failfast")
+"""Those that stop at the first failure, or after so many where a number follows."""
+_COUNTS = {"--maxfail": "--max-failures", "-j": "--parallel", "--jobs": "--parallel", "--workers": "--parallel"}
+"""Others with a number → what they are here."""
+FOREIGN = (*_NAMES, *_FIRST, *_COUNTS)
+"""All spellings."""
+
+
+def refuse_habits(arguments: Sequence[str]) -> None:
+    """Raises ConfigurationError with the line to type when a flag of another tool is among them."""
+    takes_value = {spelling for flag in FLAGS if flag.kind in ("text", "repeated") for spelling in flag.spellings}
+    words: list[str] = []
+    foreign: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        spelling, equals, value = word.partition("=")
+        if spelling in takes_value and not equals:
+            words += [word, *rest[:1]]
+            del rest[:1]
+        elif spelling in (*_NAMES, *_COUNTS):
+            foreign.append(spelling)
+            value = value if equals else rest.pop(0) if rest else ""
+            words += [_COUNTS.get(spelling, "--run"), value]
+        elif spelling in _FIRST:
+            foreign.append(spelling)
+            if not equals and spelling == "--bail" and rest and rest[0].isdecimal():
+                value = rest.pop(0)
+            words += ["--max-failures", value] if value.isdecimal() and value != "1" else ["--fail-fast"]
+        else:
+            words.append(word)
+    if foreign:
+        raise ConfigurationError(f"There is no flag {foreign[0]} here", f"Type: yao-test {join(words)}")
+
+
+def with_agent_and_message(arguments: Sequence[str]) -> list[str] | None:
+    """`expense "Taxi, 38 euros" -v` as flags; None when the command line does not begin with two words that are no
+    flags."""
+    if len(arguments) < 2 or any(word.startswith("-") or not word.strip() for word in arguments[:2]):
+        return None
+    agent, message, *more = arguments
+    return ["-n", agent, "-i", message, *more]
