@@ -89,10 +89,11 @@ class RunOptions(FlagTable):
     """A revision of the repository."""
     sandbox: str | None = flag("require: refuse to run unless this machine has every wall that doctor lists.", metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Store snapshots anew, and remove obsolete ones.", kind="switch")
-    dry_run: bool = flag("List the tests and cases and run nothing.", kind="switch")
+    dry_run: bool = flag("List the tests and cases and run nothing.", kind="switch", excludes=("durations",))
     fail_fast: bool = flag("Stop at the first failure.", kind="switch", excludes=("max-failures",))
     max_failures: int | None = flag("Stop when so many tests have failed or broken.", metavar="N", read=count)
     """Tests."""
+    durations: int | None = flag("Show so many of the slowest tests at the end.", metavar="N", read=count)
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
     quiet: bool = flag("Show failures and the summary only.", short="q", kind="switch", excludes=("verbose",))
     no_color: bool = flag("No colours. NO_COLOR in the environment does the same.", kind="switch")

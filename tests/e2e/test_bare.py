@@ -83,7 +83,7 @@ def test_a_report_that_was_asked_for_can_be_resumed(here: Application, tmp_path:
     run = here.run("-q", "--resume", str(report), directory="assistants/one")
 
     assert run.code == 0, run
-    assert "1 results of" in run.stderr + run.stdout
+    assert "1 result of" in run.stderr + run.stdout
     assert "Summary: 2 passed" in run.stdout
 
 

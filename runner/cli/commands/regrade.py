@@ -13,7 +13,7 @@ from runner.environment import SCRIPT_PARTS, Environment
 OWN = (
     "input output app reporter run timeout parallel threshold require-judge record replay record-missing max-cost"
     " max-tokens max-duration retry-errors max-errors strict allow-net require-trust trust-from sandbox fail-fast"
-    " max-failures verbose quiet no-color"
+    " max-failures durations verbose quiet no-color"
 ).split()
 """Flags of a run that mean the same here."""
 

@@ -21,6 +21,7 @@ from scripttest import Failure, Outcome, StackFrame, Status
 
 if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
+    from runner.reporters.console.slowest import Slowest
     from runner.reporters.console.stability_lines import StabilityLines
 
 CALLERS = 5
@@ -45,6 +46,11 @@ class ConsoleReporter:
         """Results whose warnings are shown at the end."""
         self._cases: CaseLines | None = None
         self._stability: StabilityLines | None = None
+        self._slowest: Slowest | None = None
+        if options.durations is not None:
+            from runner.reporters.console.slowest import Slowest
+
+            self._slowest = Slowest(options.durations, self._style)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Prints what an event means to a person."""
@@ -109,6 +115,8 @@ class ConsoleReporter:
         outcome = result.outcome
         if outcome.status == Status.FAILED:
             self._failed.append((run.suites[result.suite], result))
+        if self._slowest is not None:
+            self._slowest.add(run.suites[result.suite], result)
         if result.stability is not None:
             suite = f"{run.suites[result.suite].name} › " if len(run.suites) > 1 else ""
             self._stabilities().add(f"{suite}{result.name}", result.stability)
@@ -234,6 +242,8 @@ class ConsoleReporter:
             from runner.results.snapshot_lines import in_lines
 
             text += "".join(f"  {self._paint(line, 'yellow')}\n" for line in in_lines(event.snapshots))
+        if self._slowest is not None:
+            text += self._slowest.text()
         if event.stopped:
             left = f"; {event.not_run} not run" if event.not_run else ""
             text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")

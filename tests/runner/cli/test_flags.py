@@ -20,6 +20,7 @@ NUMBERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "--max-duration": ({"30m": 1800.0}, ["0ms", "1 hour"]),
     "--max-cost": ({"2.50": 2.5, ".5": 0.5}, ["0", "-1", "free"]),
     "--max-tokens": ({"1000": 1000}, ["0", "1e3"]),
+    "--durations": ({"1": 1, "20": 20}, ["0", "all"]),
     "--max-failures": ({"1": 1, "20": 20}, ["0", "-1", "some"]),
     "--threshold": ({"0": 0.0, "1": 1.0, ".8": 0.8}, ["1.01", "-0.1", "high"]),
     "--on-missing-input": ({"skip": "skip", "fail": "fail", "end": "end"}, ["stop", "Skip", ""]),
@@ -36,6 +37,7 @@ EXCLUSIVE = {
     ("replay", "record-missing"),
     ("resume", "dry-run"),
     ("fail-fast", "max-failures"),
+    ("dry-run", "durations"),
 }
 
 
@@ -78,6 +80,7 @@ def test_flags_exclude_each_other_whichever_comes_first() -> None:
         "resume": "old.jsonl",
         "runs": "2",
         "max-failures": "2",
+        "durations": "2",
     }
     refused = set()
     switches = [flag for flag in FLAGS if flag.kind in ("switch", "count") or flag.name in samples]
