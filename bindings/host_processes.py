@@ -13,6 +13,7 @@ from scripttest import ScriptError
 if TYPE_CHECKING:
     from bindings.policy import Policy
     from bindings.scratch import Scratch
+    from bindings.world import World
 
 
 class HostProcesses:
@@ -26,14 +27,14 @@ class HostProcesses:
         self._scratch: Scratch | None = None
         self._lock = _thread.allocate_lock()
 
-    def call(self, name: str, args: list[Any], context: Mapping[str, Any], session: dict[str, Any]) -> Any:
+    def call(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
         """Calls a host function on behalf of a context; may block.
 
         Args:
             name: of the process, such as `text.ExtractJSON`, in any case.
             args: JSON values and bytes.
             context: fields of the context that the caller runs in.
-            session: values of `session.*`, which the function may change.
+            world: of the test that calls.
 
         Returns: a JSON value or bytes.
 
@@ -57,7 +58,7 @@ class HostProcesses:
             policy=self._policy(),
             locale=context["locale"],
             authorized=who,
-            session=session,
+            world=world,
             scratch=lambda: self._temporary().folder(),
         )
         return processes.call(name, args, surroundings)

@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bindings.world import World, Worlds
 from scripttest import Services
 
 if TYPE_CHECKING:
     from bindings.host_processes import HostProcesses
 
-Provider = Callable[[str, str, str, list[Any]], Any]
-"""(module id, test name, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
+Provider = Callable[[World, str, list[Any]], Any]
+"""(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
 
 
 class ProcessRouter(Services):
@@ -29,6 +30,7 @@ class ProcessRouter(Services):
         providers: Mapping[str, Provider],
         context: Mapping[str, Any],
         selects: Callable[[str, str], bool],
+        worlds: Worlds,
     ) -> None:
         """Calls nothing yet.
 
@@ -37,16 +39,17 @@ class ProcessRouter(Services):
             providers: by group, the first word of a process name in lower case, or by a whole name, which comes first.
             context: the fields of the run's context.
             selects: whether a test is to be run, by its module and name.
+            worlds: of the tests; who ends a test ends its world.
         """
         self._host = host
         self._providers = dict(providers)
         self._context = context
         self._selects = selects
-        self._sessions: dict[tuple[str, str], dict[str, Any]] = {}
+        self.worlds = worlds
 
     def call(self, module: str, test: str, name: str, arguments: str) -> str:
         """Answers one host call; see `scripttest.Services`."""
-        return enveloped(name, arguments, lambda args: self._answer(module, test, name, args))
+        return enveloped(name, arguments, lambda args: self._answer(self.worlds.of(module, test), name, args))
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""
@@ -57,16 +60,14 @@ class ProcessRouter(Services):
         return self._selects(module, test)
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Forgets the sessions of tests of a module, since they run again; None stands for all of them."""
-        for key in list(self._sessions):
-            if key[0] == module and (tests is None or key[1].partition("#")[0] in tests):
-                del self._sessions[key]
+        """Closes the worlds of tests of a module, since they run again; None stands for all of them."""
+        self.worlds.forget(module, tests)
 
-    def _answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
+    def _answer(self, world: World, name: str, args: list[Any]) -> Any:
         provider = self._providers.get(name) or self._providers.get(name.partition(".")[0].lower())
         if provider is not None:
-            return provider(module, test, name, args)
-        return self._host.call(name, args, self._context, self._sessions.setdefault((module, test), {}))
+            return provider(world, name, args)
+        return self._host.call(name, args, self._context, world)
 
 
 def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> str:
@@ -83,6 +84,32 @@ def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> 
         return json.dumps({"error": {"message": f"{name}: a text holds half a character", "code": 400}})
     except Exception as error:
         return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+
+
+def arguments_text(args: list[Any]) -> str:
+    """JSON of the arguments of a call: a list, or `{args, bytes}`; what `revived` reads."""
+    places = [place for place, value in enumerate(args) if isinstance(value, bytes)]
+    if not places:
+        return json.dumps(args)
+    from base64 import b64encode
+
+    texts = [b64encode(value).decode() if isinstance(value, bytes) else value for value in args]
+    return json.dumps({"args": texts, "bytes": places})
+
+
+def answered_value(envelope: dict[str, Any]) -> Any:
+    """What an envelope holds. Raises ProcessError for an error, LookupError and the like for what is no envelope."""
+    from bindings.services import ProcessError
+
+    if "error" in envelope:
+        error = envelope["error"]
+        code = error.get("code")
+        raise ProcessError(str(error["message"]), code if isinstance(code, int) else 500)
+    if "bytes" in envelope:
+        from base64 import b64decode
+
+        return b64decode(envelope["bytes"])
+    return envelope["ok"]
 
 
 def revived(arguments: str) -> list[Any]:

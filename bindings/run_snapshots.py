@@ -45,12 +45,12 @@ class RunSnapshots:
                 self._stored = Snapshots(self.files, self._update, self._ci)
         return self._stored
 
-    def match(self, module: str, test: str, name: str, args: list[Any]) -> dict[str, Any]:
-        """Provider of `snapshot.Match(key, text)`: `{passed, expected?, reason?}`. Raises ProcessError."""
+    def match(self, module: str, test: str, args: list[Any]) -> dict[str, Any]:
+        """What `snapshot.Match(key, text)` answers: `{passed, expected?, reason?}`. Raises ProcessError."""
         cleaned = [self._redact(text) if isinstance(text, str) else text for text in args]
         return self.stored().match(module, test, cleaned)
 
     def matcher(self, module: str) -> Callable[[str, str], dict[str, Any]]:
         """What compares texts with the snapshots of a file, which `files` names: (key, text) → `{passed, expected?,
         reason?}`. It raises ProcessError."""
-        return lambda key, text: self.match(module, "", "snapshot.Match", [key, text])
+        return lambda key, text: self.match(module, "", [key, text])

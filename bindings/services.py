@@ -15,6 +15,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings.policy import Policy
+    from bindings.world import World
 
 Json = Any
 """None, bool, int, float, str, list or dict of these."""
@@ -40,8 +41,8 @@ class HostCall(Value):
     """Locale of the running context, such as `en-us`."""
     authorized: Mapping[str, Json]
     """The `authorized` block of the running context."""
-    session: dict[str, Json]
-    """Values of `session.*`, kept for one test."""
+    world: World
+    """What belongs to the test: its session, clock, random numbers, and what is open for it."""
     scratch: Callable[[], str] = lambda: "/tmp"
     """The folder for what is temporary, made when it is asked for: a path in the volume `data`. Raises OSError."""
 

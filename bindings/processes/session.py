@@ -1,4 +1,4 @@
-"""`session.`: values kept for one test, in `call.session`.
+"""`session.`: values kept for one test, in `call.world.session`.
 
 Another session's id as the last argument reaches values of that session, also kept for the test. Lifetimes are accepted
 and have no effect.
@@ -30,12 +30,12 @@ def _prefix(given: Arguments, call: HostCall, position: int) -> str:
 
 
 def _get(given: Arguments, call: HostCall) -> Json:
-    return call.session.get(_prefix(given, call, 2) + given.string(1))
+    return call.world.session.get(_prefix(given, call, 2) + given.string(1))
 
 
 def _get_many(given: Arguments, call: HostCall) -> Json:
     prefix = _prefix(given, call, 2)
-    return {name: call.session.get(prefix + name) for name in given.strings(1)}
+    return {name: call.world.session.get(prefix + name) for name in given.strings(1)}
 
 
 def _keep(given: Arguments, call: HostCall, values: dict[str, Json]) -> None:
@@ -43,9 +43,9 @@ def _keep(given: Arguments, call: HostCall, values: dict[str, Json]) -> None:
     for value in values.values():
         if len(value if isinstance(value, bytes) else json.dumps(value)) > MAX_VALUE:
             raise given.error(f"a value of more than {MAX_VALUE} characters as JSON is not kept", 413)
-    if len(call.session.keys() | values.keys()) > MAX_NAMES:
+    if len(call.world.session.keys() | values.keys()) > MAX_NAMES:
         raise given.error(f"more than {MAX_NAMES} values are not kept", 413)
-    call.session.update(values)
+    call.world.session.update(values)
 
 
 def _set(given: Arguments, call: HostCall) -> Json:
@@ -64,21 +64,21 @@ def _set_many(given: Arguments, call: HostCall) -> Json:
 
 
 def _del(given: Arguments, call: HostCall) -> Json:
-    call.session.pop(_prefix(given, call, 2) + given.string(1), None)
+    call.world.session.pop(_prefix(given, call, 2) + given.string(1), None)
     return None
 
 
 def _del_many(given: Arguments, call: HostCall) -> Json:
     prefix = _prefix(given, call, 2)
     for name in given.strings(1):
-        call.session.pop(prefix + name, None)
+        call.world.session.pop(prefix + name, None)
     return None
 
 
 def _dump(given: Arguments, call: HostCall) -> Json:
     prefix = _prefix(given, call, 1)
-    names = [name for name in call.session if name.startswith(prefix) and "\0" not in name[len(prefix) :]]
-    return {name[len(prefix) :]: call.session[name] for name in names}
+    names = [name for name in call.world.session if name.startswith(prefix) and "\0" not in name[len(prefix) :]]
+    return {name[len(prefix) :]: call.world.session[name] for name in names}
 
 
 FUNCTIONS = host_functions(

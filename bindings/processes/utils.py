@@ -17,7 +17,7 @@ from bindings.processes.go_text import display, sprintf
 from bindings.services import HostCall, Json, ProcessError
 
 ENVIRONMENT_KEY = "\0env"
-"""Where `call.session` keeps what `env.Set` set; `session.*` does not show keys with a NUL."""
+"""Where `call.world.session` keeps what `env.Set` set; `session.*` does not show keys with a NUL."""
 
 MAX_SLEEP_MS = 600_000
 
@@ -86,7 +86,7 @@ def sleep(given: Arguments, call: HostCall) -> Json:
 
 
 def _environment(call: HostCall) -> dict[str, str]:
-    changed: dict[str, str] = call.session.get(ENVIRONMENT_KEY) or {}
+    changed: dict[str, str] = call.world.session.get(ENVIRONMENT_KEY) or {}
     return {**call.policy.environment, **changed}
 
 
@@ -105,14 +105,14 @@ def env_get_many(given: Arguments, call: HostCall) -> Json:
 def env_set(given: Arguments, call: HostCall) -> Json:
     """`env.Set(name, value)`, for the rest of the test."""
     name, value = given.string(1), given.string(2)
-    call.session.setdefault(ENVIRONMENT_KEY, {})[name] = value
+    call.world.session.setdefault(ENVIRONMENT_KEY, {})[name] = value
     return None
 
 
 def env_set_many(given: Arguments, call: HostCall) -> Json:
     """`env.SetMany({name: value})`, for the rest of the test."""
     values = {name: display(value) for name, value in given.record(1).items()}
-    call.session.setdefault(ENVIRONMENT_KEY, {}).update(values)
+    call.world.session.setdefault(ENVIRONMENT_KEY, {}).update(values)
     return None
 
 

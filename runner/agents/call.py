@@ -161,7 +161,7 @@ class Call:
             function=name,
             arguments=json.dumps([None, *arguments]),
             context=json.dumps(self._scope.context),
-            mocks=self._scope.chat.mocks_json,
+            mocks=self._scope.chat.world.surroundings(),
             context_at=0,
         )
         returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")

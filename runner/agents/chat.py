@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from runner.connectors.base import Origin
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from bindings import World
     from runner.assertions.base import ToolUse
     from runner.connectors.base import Usage
 
@@ -66,23 +66,16 @@ def taken(calls: Sequence[ModelCall]) -> Taken:
 
 
 class Chat:
-    """Lives for one case, or one script test. Other chats never see what it keeps."""
+    """What is said in one world, by one user. Other chats never see what it keeps."""
 
-    def __init__(
-        self, context: Mapping[str, Any], mocks: Mapping[str, Any] | None = None, origin: Origin | None = None
-    ) -> None:
-        self.origin = origin or Origin()
+    def __init__(self, context: Mapping[str, Any], world: World) -> None:
+        """`world` is that of the test or case; several conversations may be held in one."""
+        self.world = world
+        self.origin = Origin(suite=world.suite, case=world.test, run=world.run)
         self.context = dict(context)
         """The fields of `ContextData` in `bindings/src/kernel.ts`."""
-        self.mocks = dict(mocks or {})
-        """Stand-ins by kind; see `runner.cases.model.Mocks`."""
-        self.mocks_json = json.dumps(self.mocks) if any(self.mocks.values()) else "null"
         self.history: Messages = []
         """What was said so far, for agents that are called with history."""
-        self.stores: dict[str, list[Any]] = {}
-        """Store id → `[key, JSON text, expiry or null]` entries; `ctx.memory` lives here too."""
-        self.session: dict[str, Any] = {}
-        """Values of `session.*`."""
         self.uses: list[ToolUse] = []
         """All tools that were used, by any agent, in order."""
         self.model_calls: list[ModelCall] = []
@@ -93,10 +86,13 @@ class Chat:
         self.parts: dict[str, str] = {}
         """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
 
+    def close(self) -> None:
+        """Ends it with its world: nothing is held open."""
+
     def variables(self) -> dict[str, Any]:
         """What hooks and tools keep in `ctx.memory.chat`, by key, without what has expired."""
-        now = 0.0 if self.mocks.get("now") else time.time() * 1000
-        entries = self.stores.get(f"memory:chat:{self.id}", [])
+        now = self.world.clock.milliseconds
+        entries = self.world.stores.get(f"memory:chat:{self.id}", [])
         return {key: json.loads(text) for key, text, expires in entries if expires is None or expires > now}
 
     @property

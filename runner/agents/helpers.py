@@ -47,7 +47,7 @@ class Helpers:
         call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
         if connector:
             call["connector"] = connector
-        own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.mocks, chat.origin)
+        own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.world)
         own.parts = chat.parts
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
         answer = await self._runtime.call_other(agent, messages, call, own)

@@ -1,4 +1,4 @@
-"""Mocks of a case where the runtime itself makes the call: processes behind tools, agents that hooks delegate to,
+"""Mocks where the runtime itself makes the call: processes behind tools, agents that hooks delegate to,
 agents that judge.
 
 What scripts call is mocked in their realm (`bindings/src/mocks/mocked.ts`). Patterns and replies mean the same on both
@@ -9,11 +9,13 @@ puts one table of them through both.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from bindings import Answered, Mock, ProcessError, World
 from runner.agents.answer import AgentError, Answer, UsedTool
+from runner.agents.chat import Messages
+from runner.agents.test_realm import ask_test
 from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion, ToolCall
 from scripttest.values import Value
@@ -28,17 +30,32 @@ class Reply(Value):
     value: Any
 
 
-def mocked_process(mocks: Mapping[str, Any], name: str) -> Reply | None:
-    """The mock that answers a process, in any case."""
-    return _find(mocks.get("process"), name, re.IGNORECASE)
+async def mocked_process(world: World, name: str, args: list[Any]) -> Reply | None:
+    """What the mock of a process answers, in any case of its name. Raises ProcessError when the mock throws."""
+    mock = world.mocks.find_process(name) if world.mocks else None
+    return None if mock is None else Reply(value=await _reply(world, mock, name, args))
 
 
-def mocked_agent(mocks: Mapping[str, Any], id: str) -> Answer | None:
-    """What an agent answers by its mock; None when none fits. Raises AgentError for a mock that has an error, and for
-    one that is no answer."""
+async def mocked_agent(world: World, id: str, messages: Messages, options: Mapping[str, Any]) -> Answer | None:
+    """What an agent answers by its mock; None when none fits. Raises AgentError for a mock that has an error or throws,
+    and for one that is no answer."""
     id = id.removeprefix("agents:")
-    reply = _find({key.removeprefix("agents:"): value for key, value in (mocks.get("agent") or {}).items()}, id)
-    return None if reply is None else _answer(id, reply.value)
+    mock = world.mocks.find_agent(id) if world.mocks else None
+    if mock is None:
+        return None
+    try:
+        reply = await _reply(world, mock, id, [messages, dict(options)])
+    except ProcessError as error:
+        raise AgentError(error.message) from error
+    return _answer(id, reply)
+
+
+async def _reply(world: World, mock: Mock, name: str, args: list[Any]) -> Any:
+    """What a mock answers; the realm of a script test is asked for that."""
+    world.ledger.note(name, Answered.MOCKED)
+    if mock.number is None:
+        return mock.value
+    return await ask_test(world, "reply", [mock.number, name, *args])
 
 
 def _answer(id: str, reply: Any) -> Answer:
@@ -95,12 +112,3 @@ def _tool(record: Mapping[str, Any]) -> UsedTool:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _find(given: Mapping[str, Any] | None, name: str, flags: int = 0) -> Reply | None:
-    """The reply of the last pattern that fits; `*` stands for any run of characters."""
-    for pattern, value in reversed(tuple((given or {}).items())):
-        expression = ".*".join(map(re.escape, pattern.split("*")))
-        if re.fullmatch(expression, name, flags | re.DOTALL):
-            return Reply(value=value)
-    return None

@@ -84,7 +84,7 @@ class AgentProcesses:
     async def process(self, scope: Scope, name: str, args: Args, with_context: bool = False) -> Any:
         """Calls a process on behalf of a scope; its JSON value. Mocks are asked first. A function of a script gets the
         context as its last argument `with_context`. Raises ProcessError."""
-        mock = mocked_process(scope.chat.mocks, name)
+        mock = await mocked_process(scope.chat.world, name, args)
         if mock is not None:
             return mock.value
         provider = self._providers.get(name.lower()) or self._providers.get(name.partition(".")[0].lower())
@@ -92,7 +92,7 @@ class AgentProcesses:
         try:
             if provider is not None:
                 return await provider(call)
-            return await asyncio.to_thread(self._host.call, name, args, scope.context, scope.chat.session)
+            return await asyncio.to_thread(self._host.call, name, args, scope.context, scope.chat.world)
         except (AgentError, RunnerError, ScriptError) as error:
             of_test = scope.assistant is None and not with_context  # hooks have frames; models get no places
             message = error.placed if of_test and isinstance(error, AgentError) else error.message
@@ -113,7 +113,7 @@ class AgentProcesses:
             function=function,
             arguments=json.dumps([*args, None] if given.with_context else args),
             context=json.dumps(scope.context),
-            mocks=scope.chat.mocks_json,
+            mocks=scope.chat.world.surroundings(),
             context_at=len(args) if given.with_context else None,
         )
         return (await self._agents.runtime.function(call, scope)).value
@@ -124,12 +124,12 @@ class AgentProcesses:
         return await mcp_processes(self._agents.runtime.servers)(call.name, call.args, call.scope)
 
     async def _load_store(self, call: _ProcessCall) -> Any:
-        return call.scope.chat.stores.get(call.args[0], [])
+        return call.scope.chat.world.stores.get(call.args[0], [])
 
     async def _save_store(self, call: _ProcessCall) -> bool:
         """Whether the store was still as the script has read it, and is now as the script wants it."""
         id, before, after = call.args
-        stores = call.scope.chat.stores
+        stores = call.scope.chat.world.stores
         if stores.get(id, []) != before:
             return False
         size = sum(len(text) for _, text, _ in after)

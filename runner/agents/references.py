@@ -123,7 +123,7 @@ async def call_function(
         function=found.function,
         arguments=json.dumps(arguments),
         context=json.dumps(scope.context),
-        mocks=scope.chat.mocks_json,
+        mocks=scope.chat.world.surroundings(),
         module=found.module,
         context_at=context_at,
     )

@@ -153,7 +153,7 @@ class Runtime:
         referer: str | None = None,
     ) -> Answer:
         """One call of an agent beside the one that is tested: its mock answers, if the chat has one. See `call`."""
-        mock = mocked_agent(chat.mocks, id)
+        mock = await mocked_agent(chat.world, id, messages, options)
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]
             return mock
@@ -237,6 +237,9 @@ class Runtime:
 
     def now(self, chat: Chat) -> datetime:
         """What `$SYS` variables say."""
+        clock = chat.world.clock
+        if clock.stopped_at is not None:
+            return datetime.fromtimestamp(clock.seconds).astimezone()
         now = self._now if self.journal is None else partial(self.journal.time, chat.origin, self._now)
         return now() if self._recording is None else self._recording.time(chat.origin, now)
 

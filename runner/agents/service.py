@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bindings import SCRIPT_GLOBALS, HostProcesses, ProcessError
+from bindings import SCRIPT_GLOBALS, HostProcesses, ProcessError, World
 from runner.agents.assistant import Assistants
 from runner.agents.chat import Chat
 from runner.agents.helpers import Helpers
@@ -16,7 +16,6 @@ from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
 from runner.agents.runtime import Parts, Runtime, Scope
 from runner.application.application import Application
-from runner.connectors.base import Origin
 from runner.connectors.load import Connectors
 from runner.connectors.timing import CaseTime, uncounted
 from scripttest import FunctionPool
@@ -66,7 +65,8 @@ class AgentService:
         self._application = application
         self._context = context
         self._timeout = timeout
-        self._chats: dict[tuple[str, str], Chat] = {}
+        self._asked: set[tuple[str, str, int]] = set()
+        """Module, test and run of the script tests that have asked for something."""
         self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
         self._processes = AgentProcesses(host, self)
@@ -122,17 +122,9 @@ class AgentService:
         self._loop.call_soon_threadsafe(task.cancel)
         ended.wait(CLOSING)
 
-    def answer(self, module: str, test: str, name: str, args: list[Any]) -> Any:
+    def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers a process that a script test calls; blocks. Raises ProcessError."""
-        key = (module, test)
-        chat = self._chats.get(key)
-        if chat is None:
-            function, _, run = test.partition("#")
-            context = {**self._context, "chat_id": f"script-test-{function}"}
-            context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(module)
-            chat = self._chats.setdefault(
-                key, Chat(context, origin=Origin(suite=module, case=function, run=int(run or 1)))
-            )
+        chat = world.opened("chat", self._chat)
         scope = Scope(chat=chat, assistant=None, context=chat.context, depth=0)
 
         async def work() -> Any:
@@ -148,12 +140,17 @@ class AgentService:
             raise ProcessError(f"{name} was given up: the run ends", 503) from error
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Forgets what tests of a module have said, since they run again; None stands for all of them."""
-        for key in list(self._chats):
-            name = key[1].partition("#")[0]
-            if key[0] == module and (tests is None or name in tests):
-                origin = self._chats.pop(key).origin
-                self.runtime.begin_again(module, name, origin.run)
+        """Forgets what tests of a module have asked, since they run again; None stands for all of them."""
+        for asked in [asked for asked in self._asked if asked[0] == module and (tests is None or asked[1] in tests)]:
+            self._asked.discard(asked)
+            self.runtime.begin_again(*asked)
+
+    def _chat(self, world: World) -> Chat:
+        self._asked.add((world.suite, world.test, world.run))
+        context = {**self._context}
+        context["chat_id"] = context.get("chat_id") or f"script-test-{world.test}"
+        context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(world.suite)
+        return Chat(context, world)
 
     def close(self) -> None:
         """Ends processes, connections and the thread; blocks for a short time at the most."""

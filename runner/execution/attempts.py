@@ -15,7 +15,14 @@ from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status
 
 
 async def run_attempt(attempt: CaseAttempt) -> TestResult:
-    """Runs a case to its end; whatever goes wrong is in the result. Only cancelling it raises."""
+    """Runs a case to its end, and closes its world; whatever goes wrong is in the result. Only cancelling it raises."""
+    try:
+        return await _run(attempt)
+    finally:
+        attempt.world.close()
+
+
+async def _run(attempt: CaseAttempt) -> TestResult:
     case = attempt.case
     if case.skip:
         attempt.skip_reason = case.skip if isinstance(case.skip, str) else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import HostProcesses, ProcessRouter, RunSnapshots
 
 if TYPE_CHECKING:
-    from bindings import Provider
+    from bindings import Provider, World, Worlds
     from runner.planning.selection import Selection
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
@@ -24,6 +24,7 @@ def open_router(
     context: Mapping[str, Any],
     done: Callable[[str, str], bool],
     require_judge: bool,
+    worlds: Worlds,
 ) -> ProcessRouter:
     """The router of a run, complete.
 
@@ -34,24 +35,25 @@ def open_router(
         context: the fields of the run's context.
         done: whether a test, by its module and name, has a result of the run that is resumed.
         require_judge: `--require-judge`.
+        worlds: of the tests.
     """
     providers: dict[str, Provider] = {
         **dict.fromkeys(AGENT_GROUPS, agents),
-        "agent.JudgeRequired": lambda module, test, name, args: require_judge,
+        "agent.JudgeRequired": lambda world, name, args: require_judge,
         "agent.Verdict": _read_verdict,
         "locale.Translate": _translations(host.app_root, context),
-        "snapshot.Match": snapshots.match,
+        "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key, args),
     }
     if selection is not None:
-        providers["subtest.Selects"] = lambda module, test, name, args: selection.subtest(module, test, args)
+        providers["subtest.Selects"] = lambda world, name, args: selection.subtest(world.suite, world.key, args)
 
     def selects(module: str, test: str) -> bool:
         return (selection is None or selection.test(test)) and not done(module, test)
 
-    return ProcessRouter(host, providers, context, selects)
+    return ProcessRouter(host, providers, context, selects, worlds)
 
 
-def _read_verdict(module: str, test: str, name: str, args: list[Any]) -> dict[str, Any]:
+def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
     """The verdict in what the mock of a validator answered: `[validator, output]`."""
     from bindings import ProcessError
     from runner.agents.answer import AgentError
@@ -67,7 +69,7 @@ def _translations(app_root: Path, context: Mapping[str, Any]) -> Provider:
     """Provider of `locale.Translate(text)`, which reads the application's translations once."""
     read: dict[str, dict[str, str]] = {}
 
-    def translate(module: str, test: str, name: str, args: list[Any]) -> Any:
+    def translate(world: World, name: str, args: list[Any]) -> Any:
         locale = context["locale"]
         if locale not in read:
             from bindings import load_translations

@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from bindings import World
 from runner.agents.chat import Chat
-from runner.connectors.base import Origin
 from runner.connectors.timing import CaseTime
 from runner.durations import in_words
 from runner.execution.dependencies import DependencyState
@@ -109,7 +109,7 @@ class _SuiteRun:
         for id in self.done:
             self.dependencies.end(id, min(source.done[id].values()))  # FAILED comes before PASSED
         context = {**schedule.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
-        self.chat = Chat(context, origin=Origin(suite=source.suite.id, case="@hooks"))
+        self.chat = Chat(context, World(suite=source.suite.id, test="@hooks"))
         """Of the hooks around all cases."""
         self.prepared: asyncio.Task[Any] | None = None
         self.results: list[dict[str, Any]] = []
@@ -289,6 +289,7 @@ class _Run:
             position,
             item.line,
             needs_checks=not source.suite.is_message,
+            run=run,
         )
         attempt.chat.parts |= item.suite.chat.parts  # of the hooks around all cases
         attempt.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
@@ -296,7 +297,6 @@ class _Run:
             context = attempt.chat.context
             context["chat_id"] += f"-run-{run}"
             context["metadata"] = {"run": run, **context["metadata"]}
-            attempt.chat.origin = attempt.chat.origin.replace(run=run)
         return attempt
 
     async def _prepare(self, suite: _SuiteRun) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bindings import HostProcesses, RunSnapshots
+from bindings import HostProcesses, RunSnapshots, Worlds
 from runner.errors import ConfigurationError
 from runner.execution.processes import open_router
 from runner.reporters import BUILT_IN, maker_by_id
@@ -66,6 +66,8 @@ class RunServices:
         self._report: tuple[Path, bool] | None = None
         self._permitted: Policy | None = None
         self._context = context
+        self.worlds = Worlds()
+        """Of the script tests."""
         self.processes = HostProcesses(application.root, self._policy, application.script)
         """Answers the processes that are no business of agents."""
         self.recording = self._open_recording()
@@ -78,6 +80,7 @@ class RunServices:
             if self._service is not None:
                 self._service.close()
         finally:
+            self.worlds.close()
             self.processes.close()
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
@@ -225,11 +228,12 @@ class TestServices:
         self.router = open_router(
             services.processes,
             self.snapshots,
-            lambda module, test, name, args: services.agents().answer(module, test, name, args),
+            lambda world, name, args: services.agents().answer(world, name, args),
             selection,
             plan.context,
             done=self._is_done,
             require_judge=options.require_judge,
+            worlds=services.worlds,
         )
         """Answers what scripts ask."""
 

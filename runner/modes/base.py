@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bindings import World, given_mocks
 from runner.agents.chat import Chat, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
@@ -16,7 +17,7 @@ from runner.assertions.differences import COMPARED, comparable, difference
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.cli.options import DEFAULT_THRESHOLD
-from runner.connectors.base import Origin, Usage
+from runner.connectors.base import Usage
 from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 from scripttest.values import Value
@@ -69,6 +70,8 @@ class CaseEnvironment(Value):
     """Whether what its judge could not judge fails."""
     transcripts: Transcripts | None = None
     """What was said in a saved run that is graded again; the agent is not asked then."""
+    seed: int | None = None
+    """Of `--seed`."""
 
 
 class CaseAttempt:
@@ -84,9 +87,10 @@ class CaseAttempt:
         position: int,
         line: int,
         needs_checks: bool = True,
+        run: int = 0,
     ) -> None:
         """`folder` is where the case's relative files are looked for; `needs_checks` tells that it is odd when nothing
-        is checked, as it is not of a message of the command line."""
+        is checked, as it is not of a message of the command line; `run` is which of several runs it is, from 1."""
         self.environment = environment
         self.suite = suite
         self.folder = folder
@@ -95,8 +99,9 @@ class CaseAttempt:
         self.position = position
         self.line = line
         self.needs_checks = needs_checks
-        mocks = case.mocks.model_dump() if case.mocks else None
-        self.chat = Chat(self._context(), mocks, Origin(suite=suite, case=case.id))
+        self.world = _world_of(case, suite, run or 1, environment.seed)
+        """Everything that the case keeps; closed with it."""
+        self.chat = Chat(self._context(), self.world)
         self.judges = self.judges_for(self.chat)
         self.answer: Answer | None = None
         self.messages = 0
@@ -324,3 +329,21 @@ def _text(value: Any) -> str | None:
         return None
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}... ({len(text)} characters)"
+
+
+def _world_of(case: Case, suite: str, run: int, seed: int | None) -> World:
+    """The world of one attempt at a case."""
+    stopped_at = None
+    mocks = case.mocks
+    if mocks is not None and mocks.now is not None:
+        from datetime import datetime
+
+        stopped_at = datetime.fromisoformat(mocks.now).timestamp() * 1000
+    return World(
+        suite=suite,
+        test=case.id,
+        run=run,
+        mocks=given_mocks(mocks.model_dump()) if mocks is not None else None,
+        stopped_at=stopped_at,
+        seed="" if seed is None else f"{seed} {case.id}",
+    )

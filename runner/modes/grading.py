@@ -63,8 +63,8 @@ class Grading:
     def _judges(self) -> CaseJudges:
         """Judges that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
         own = self._attempt.chat
-        chat = Chat(own.context, own.mocks, own.origin)
-        chat.stores, chat.session, chat.logs, chat.parts = own.stores, own.session, own.logs, own.parts
+        chat = Chat(own.context, own.world)
+        chat.logs, chat.parts = own.logs, own.parts
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
         return self._attempt.judges_for(chat)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bindings import World
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat
 from runner.agents.helper_answers import read_cases
@@ -20,7 +21,6 @@ from runner.agents.runtime import Scope
 from runner.cases.model import Case
 from runner.cases.values import cases_from_values
 from runner.cli.options import report_path
-from runner.connectors.base import Origin
 from runner.durations import in_words
 from runner.errors import ConfigurationError
 from scripttest import HostError
@@ -176,7 +176,7 @@ class _Generation:
         """What the generator answers, as a JSON value."""
         payload = await self._payload()
         context = {**self._generators.context, "assistant_id": self._target.id, "chat_id": "agent-test-generate"}
-        chat = Chat(context, origin=Origin(suite=self._input.id, case="@generate"))
+        chat = Chat(context, World(suite=self._input.id, test="@generate"))
         if self._input.reference.startswith("agents:"):
             return await self._of_agent(payload, chat)
         return await self._of_script(payload, chat)

@@ -11,10 +11,15 @@ import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
 import type { Flow } from "./flow";
 
+type Given = [pattern: string, value: unknown, number: number | null];
+
 /** What a host may add to the boot record of such a realm. */
 export interface InvokeBoot {
-  /** stand-ins for the length of the call, by pattern */
-  mocks?: { process?: Record<string, unknown>; agent?: Record<string, unknown>; http?: Record<string, unknown>; now?: string };
+  /**
+   * what the world of the case or script test holds: mocks as `[pattern, value, number]`, where a number is that of a mock
+   * of a script test, which is asked for its reply; the time in milliseconds at which the clock stands; a seed
+   */
+  mocks?: { process?: Given[]; agent?: Given[]; http?: Given[]; now?: number; seed?: number };
   /** index of the argument that the context stands in for */
   contextAt?: number | null;
 }
@@ -35,12 +40,16 @@ export default function (core: Core) {
   function mock(): void {
     const { mocks } = core.boot as InvokeBoot;
     if (!mocks) return;
-    const make = core.part<Record<string, (pattern: string, reply: unknown) => unknown>>("mock");
+    const make = core.part<Record<string, (pattern: unknown, reply?: unknown) => unknown>>("mock");
     for (const kind of ["process", "agent", "http"] as const) {
-      const given = mocks[kind] ?? {};
-      for (const pattern of std.keys(given)) make[kind](pattern, given[pattern]);
+      for (const [pattern, value, number] of mocks[kind] ?? []) {
+        const ask = function (this: { name?: string } | undefined, ...args: unknown[]): unknown {
+          return core.host("world.Reply", [number, this?.name ?? pattern, ...args]);
+        };
+        make[kind](pattern, number === null ? value : ask);
+      }
     }
-    if (mocks.now) make.now(mocks.now, undefined);
+    if (mocks.now !== undefined) make.now(mocks.now);
   }
 
   function failed(error: unknown): string {

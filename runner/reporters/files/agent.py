@@ -50,9 +50,10 @@ def agent_maker(
     async def answer(payload: Record) -> Any:
         import asyncio
 
+        from bindings import World
         from runner.agents.chat import Chat
 
-        chat = Chat({**context, "chat_id": "report"})
+        chat = Chat({**context, "chat_id": "report"}, World(suite="", test="@report"))
         try:
             async with asyncio.timeout(timeout):
                 return (await service.helpers.ask(agent, "reporter", payload, {}, chat)).output

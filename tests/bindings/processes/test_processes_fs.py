@@ -16,6 +16,7 @@ from bindings.policy import Policy
 from bindings.processes import call, fs
 from bindings.processes.fs import base_name, dir_name, ext_name, mime_type
 from bindings.services import HostCall, ProcessError
+from bindings.world import World
 
 Run = Callable[..., Any]
 
@@ -47,7 +48,9 @@ def app(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def run(app: Path) -> Run:
-    surroundings = HostCall(app_root=app, policy=Policy(), locale="en-us", authorized={}, session={})
+    surroundings = HostCall(
+        app_root=app, policy=Policy(), locale="en-us", authorized={}, world=World(suite="", test="")
+    )
     return lambda name, *args: call(f"fs.{name}", args, surroundings)
 
 
@@ -365,7 +368,9 @@ def test_failures_name_the_path_as_the_script_knows_it(
 
 
 def test_a_volume_that_does_not_exist_yet_is_made_by_writing(tmp_path: Path) -> None:
-    surroundings = HostCall(app_root=tmp_path / "fresh", policy=Policy(), locale="en-us", authorized={}, session={})
+    surroundings = HostCall(
+        app_root=tmp_path / "fresh", policy=Policy(), locale="en-us", authorized={}, world=World(suite="", test="")
+    )
     assert call("fs.data.Exists", ["/"], surroundings) is False
     assert call("fs.data.WriteFile", ["a.txt", "x"], surroundings) == 1
     assert (tmp_path / "fresh/data/a.txt").read_text() == "x"

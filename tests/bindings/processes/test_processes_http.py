@@ -18,6 +18,7 @@ import pytest
 from bindings.policy import Policy
 from bindings.processes import call, http
 from bindings.services import HostCall, ProcessError
+from bindings.world import World
 
 Run = Callable[..., Any]
 
@@ -101,7 +102,11 @@ def run(tmp_path: Path) -> Run:
     (tmp_path / "data").mkdir()
     (tmp_path / "data/up.txt").write_text("uploaded")
     surroundings = HostCall(
-        app_root=tmp_path, policy=Policy(allow_net=("127.0.0.1",)), locale="en-us", authorized={}, session={}
+        app_root=tmp_path,
+        policy=Policy(allow_net=("127.0.0.1",)),
+        locale="en-us",
+        authorized={},
+        world=World(suite="", test=""),
     )
     return lambda name, *args: call(f"http.{name}", args, surroundings)
 
@@ -330,7 +335,7 @@ def test_a_host_that_is_not_allowed_is_refused_with_the_ways_out(run: Run, name:
 
 
 def test_without_permission_nothing_is_sent(url: str, server: Any, tmp_path: Path) -> None:
-    closed = HostCall(app_root=tmp_path, policy=Policy(), locale="en-us", authorized={}, session={})
+    closed = HostCall(app_root=tmp_path, policy=Policy(), locale="en-us", authorized={}, world=World(suite="", test=""))
     with pytest.raises(ProcessError, match=r'Cannot reach "127\.0\.0\.1": scripts have no network') as caught:
         call("http.Get", [f"{url}/a"], closed)
     assert caught.value.code == 403
@@ -341,7 +346,11 @@ def test_the_port_can_be_part_of_the_permission(url: str, tmp_path: Path) -> Non
     port = urlsplit(url).port
     for allowed, fits in ((f"127.0.0.1:{port}", True), (f"127.0.0.1:{closed_port()}", False)):
         surroundings = HostCall(
-            app_root=tmp_path, policy=Policy(allow_net=(allowed,)), locale="en-us", authorized={}, session={}
+            app_root=tmp_path,
+            policy=Policy(allow_net=(allowed,)),
+            locale="en-us",
+            authorized={},
+            world=World(suite="", test=""),
         )
         if fits:
             assert call("http.Get", [f"{url}/a"], surroundings)["status"] == 200

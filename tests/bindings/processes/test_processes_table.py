@@ -13,8 +13,11 @@ from bindings.policy import Policy
 from bindings.processes import NAMESPACES, call, find, knows
 from bindings.processes.arguments import Arguments, host_functions, kind
 from bindings.services import HostCall, ProcessError
+from bindings.world import World
 
-CALL = HostCall(app_root=Path("/nowhere"), policy=Policy(), locale="en-us", authorized={}, session={})
+CALL = HostCall(
+    app_root=Path("/nowhere"), policy=Policy(), locale="en-us", authorized={}, world=World(suite="", test="")
+)
 
 OFFERED = {
     "text": "Extract ExtractFirst ExtractJSON ExtractByType MarkdownToHTML HTMLToMarkdown",

@@ -12,8 +12,11 @@ from bindings.policy import Policy
 from bindings.processes import call
 from bindings.processes.text import guess
 from bindings.services import HostCall
+from bindings.world import World
 
-CALL = HostCall(app_root=Path("/nowhere"), policy=Policy(), locale="en-us", authorized={}, session={})
+CALL = HostCall(
+    app_root=Path("/nowhere"), policy=Policy(), locale="en-us", authorized={}, world=World(suite="", test="")
+)
 
 
 def run(name: str, *args: Any) -> Any:

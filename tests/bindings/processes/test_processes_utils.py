@@ -18,6 +18,7 @@ import pytest
 from bindings.policy import Policy
 from bindings.processes import call
 from bindings.services import HostCall, ProcessError
+from bindings.world import World
 
 Run = Callable[..., Any]
 
@@ -29,7 +30,7 @@ def surroundings() -> HostCall:
         policy=Policy(environment={"SHOWN": "yes"}),
         locale="en-us",
         authorized={"session_id": "s1"},
-        session={},
+        world=World(suite="", test=""),
     )
 
 
@@ -285,7 +286,7 @@ def test_the_environment_can_be_set_for_the_test_only(
     assert run("utils.env.SetMany", {"SHOWN": "no", "N": 5}) is None
     assert run("utils.env.GetMany", "HIDDEN", "SHOWN", "N") == {"HIDDEN": "mine", "SHOWN": "no", "N": "5"}
     assert __import__("os").environ["HIDDEN"] == "secret"
-    assert call("utils.env.Get", ["SHOWN"], surroundings.replace(session={})) == "yes"
+    assert call("utils.env.Get", ["SHOWN"], surroundings.replace(world=World(suite="", test=""))) == "yes"
     assert run("session.Dump") == {}
 
 
@@ -430,7 +431,7 @@ def test_session_keeps_values(run: Run, surroundings: HostCall) -> None:
     assert run("session.Get", "a") == {"x": 1}
     assert run("session.GetMany", ["b", "zz"]) == {"b": 2, "zz": None}
     assert run("session.Dump") == {"a": {"x": 1}, "b": 2, "c": 3}
-    assert surroundings.session == {"a": {"x": 1}, "b": 2, "c": 3}
+    assert surroundings.world.session == {"a": {"x": 1}, "b": 2, "c": 3}
     run("session.Del", "a")
     run("session.DelMany", ["b", "zz"])
     assert run("session.Dump") == {"c": 3}

@@ -1,0 +1,30 @@
+"""The clock of a world: the real one, until a test stops it; then it moves only when it is told to."""
+
+from __future__ import annotations
+
+import time
+
+
+class Clock:
+    """Tells the time that a test believes in. Threads may share it."""
+
+    def __init__(self, stopped_at: float | None = None) -> None:
+        """`stopped_at`: milliseconds since 1970; None: it goes with the real time."""
+        self.stopped_at = stopped_at
+
+    @property
+    def milliseconds(self) -> float:
+        """Since 1970."""
+        return time.time() * 1000 if self.stopped_at is None else self.stopped_at
+
+    @property
+    def seconds(self) -> float:
+        """Since 1970."""
+        return self.milliseconds / 1000
+
+    def sleep(self, milliseconds: float) -> bool:
+        """Moves a stopped clock, and returns at once; whether it is stopped: the real one is not waited for."""
+        if self.stopped_at is None:
+            return False
+        self.stopped_at += max(0.0, milliseconds)
+        return True

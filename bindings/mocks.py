@@ -1,0 +1,92 @@
+"""The mocks of a world, newest last: values that a case gives, or functions and values that its script test keeps.
+
+What a mock of a script test answers is made in the realm of the test, which is asked for it (`Link`): there its
+function lives, and there its calls are recorded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from scripttest.values import Value
+
+KINDS = ("process", "agent", "http")
+
+
+class Link(Protocol):
+    """The way back to the realm of a script test, which waits for the answer to its call."""
+
+    def ask(self, name: str, arguments: str, done: Callable[[str | None, str], None]) -> None:
+        """Has the realm answer, and returns at once. From any thread.
+
+        Args:
+            name: of what `bindings/src/mocks/back.ts` answers.
+            arguments: JSON list.
+            done: called once, on any thread, with the JSON envelope, and what the realm tells of its world then; None:
+                the test has ended.
+        """
+
+
+class Mock(Value):
+    """Stands in for what fits its pattern; `*` stands for any run of characters."""
+
+    pattern: str
+    value: Any = None
+    """What it answers, a JSON value."""
+    number: int | None = None
+    """Of a mock of a script test: by what its realm knows it."""
+
+
+class Mocks(Value):
+    """By kind, newest last."""
+
+    process: tuple[Mock, ...] = ()
+    agent: tuple[Mock, ...] = ()
+    http: tuple[Mock, ...] = ()
+
+    def find_process(self, name: str) -> Mock | None:
+        """The mock of a process, in any case."""
+        return _find(self.process, name, re.IGNORECASE)
+
+    def find_agent(self, id: str) -> Mock | None:
+        """The mock of an agent, with or without `agents:`."""
+        bare = tuple(mock.replace(pattern=mock.pattern.removeprefix("agents:")) for mock in self.agent)
+        return _find(bare, id.removeprefix("agents:"))
+
+    def record(self) -> dict[str, Any]:
+        """For realms of functions: kind → `[pattern, value, number or null]`; see `bindings/src/realm/invoke.ts`."""
+        return {
+            kind: [[mock.pattern, mock.value, mock.number] for mock in mocks]
+            for kind in KINDS
+            if (mocks := getattr(self, kind))
+        }
+
+
+def given_mocks(given: Mapping[str, Any]) -> Mocks:
+    """The mocks of a case: kind → pattern → value."""
+    return Mocks(
+        **{
+            kind: tuple(Mock(pattern=pattern, value=value) for pattern, value in (given.get(kind) or {}).items())
+            for kind in KINDS
+        }
+    )
+
+
+def told_mocks(told: Mapping[str, Any]) -> Mocks:
+    """The mocks of a script test, as its realm tells them: kind → `[pattern, number]`. Raises ValueError."""
+    return Mocks(
+        **{
+            kind: tuple(Mock(pattern=str(pattern), number=int(number)) for pattern, number in told.get(kind) or ())
+            for kind in KINDS
+        }
+    )
+
+
+def _find(mocks: tuple[Mock, ...], name: str, flags: int = 0) -> Mock | None:
+    for mock in reversed(mocks):
+        expression = ".*".join(map(re.escape, mock.pattern.split("*")))
+        if re.fullmatch(expression, name, flags | re.DOTALL):
+            return mock
+    return None

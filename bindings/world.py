@@ -1,0 +1,177 @@
+"""A world: everything that belongs to one test, or to one attempt of a case, and to nobody else.
+
+Whatever the test calls (`Process`, other scripts, tools, agents, hooks, delegates, judges) is handed the same world, so
+that it finds the same session, stores, memory, mocks, clock, random numbers and database, and writes into the same
+ledger of what was asked of the outside.
+"""
+
+from __future__ import annotations
+
+import _thread
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from bindings.clock import Clock
+from bindings.ledger import Ledger
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from bindings.mocks import Link, Mocks
+
+
+class Closing(Protocol):
+    """What a world holds open for its test."""
+
+    def close(self) -> None:
+        """Ends it."""
+
+
+Opened = TypeVar("Opened", bound=Closing)
+
+
+class World:
+    """Lives for one test, or one attempt of a case. Threads may share it. To be closed."""
+
+    def __init__(
+        self,
+        *,
+        suite: str,
+        test: str,
+        run: int = 1,
+        mocks: Mocks | None = None,
+        stopped_at: float | None = None,
+        seed: str = "",
+    ) -> None:
+        """Opens nothing.
+
+        Args:
+            suite: the id of the module, or of the suite of the case.
+            test: the name of the test, or the id of the case.
+            run: which of several runs of it, from 1.
+            mocks: of a case.
+            stopped_at: milliseconds since 1970, where the clock is stopped.
+            seed: what random numbers are made of; empty: they cannot be foreseen.
+        """
+        self.suite = suite
+        self.test = test
+        self.run = run
+        self.clock = Clock(stopped_at)
+        self.mocks = mocks
+        self.session: dict[str, Any] = {}
+        """Values of `session.*`."""
+        self.stores: dict[str, list[Any]] = {}
+        """Store id → `[key, JSON text, expiry or null]` entries; `ctx.memory` lives here too. Those of a script test
+        are in its realm."""
+        self.ledger = Ledger()
+        self.link: Link | None = None
+        """The way back to the realm of a script test, while it waits for a call; None for a case."""
+        self._seed = seed
+        self._random: Random | None = None
+        self._told = ""
+        self._open: dict[str, Any] = {}
+        self._lock = _thread.allocate_lock()
+
+    @property
+    def key(self) -> str:
+        """The name of the test, with `#2` behind it in its second run."""
+        return self.test if self.run == 1 else f"{self.test}#{self.run}"
+
+    @property
+    def random(self) -> Random | None:
+        """Draws the random numbers of a test that has a seed; None without one."""
+        if self._random is None and self._seed:
+            from random import Random
+
+            self._random = Random(self._seed)
+        return self._random
+
+    def opened(self, name: str, open: Callable[[World], Opened]) -> Opened:
+        """What the world holds open under a name; `open` makes it when it is first asked for, and it is closed with the
+        world. One thread at a time opens something."""
+        with self._lock:
+            found = self._open.get(name)
+            if found is None:
+                found = self._open[name] = open(self)
+            return found
+
+    def take(self, told: str) -> None:
+        """Takes over what the realm of a script test tells: JSON of `Told` in `bindings/src/mocks/told.ts`, or nothing
+        where it has neither mocks nor a stopped clock. Raises ValueError for what is not that."""
+        if told == self._told:
+            return
+        state = _state(told)
+        mocks, seed, now = state.get("mocks"), str(state.get("seed") or ""), state.get("now")
+        from bindings.mocks import told_mocks
+
+        self.mocks = told_mocks(mocks) if isinstance(mocks, dict) else None
+        self.clock.stopped_at = None if now is None else float(now)
+        if seed and seed != self._seed:
+            self._seed, self._random = seed, None
+        self._told = told
+
+    def catch_up(self, told: str) -> None:
+        """Moves a stopped clock to where a function, that ran in this world, has moved its own. Raises ValueError."""
+        now, clock = _state(told).get("now"), self.clock
+        if now is not None and clock.stopped_at is not None:
+            clock.stopped_at = max(clock.stopped_at, float(now))
+
+    def surroundings(self) -> str:
+        """What the realm of a function is told: JSON of `mocks` in `bindings/src/realm/invoke.ts`; `null` when it is
+        nothing."""
+        record: dict[str, Any] = self.mocks.record() if self.mocks else {}
+        if self.clock.stopped_at is not None:
+            record["now"] = self.clock.stopped_at
+        if self.random is not None:
+            record["seed"] = self.random.getrandbits(48)
+        return json.dumps(record) if record else "null"
+
+    def close(self) -> None:
+        """Closes what was opened, the last first."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+
+def _state(told: str) -> Mapping[str, Any]:
+    state = json.loads(told) if told else {}
+    if not isinstance(state, dict):
+        raise ValueError("what is told of a world is no object")
+    return state
+
+
+class Worlds:
+    """The worlds of the script tests that are under way. Threads may share it. To be closed."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        """`seed`: of `--seed`; each test has its own random numbers, made of it and its name."""
+        self._seed = seed
+        self._worlds: dict[tuple[str, str], World] = {}
+
+    def of(self, module: str, test: str) -> World:
+        """The world of a test; `test` is its name, with `#2` behind it in its second run."""
+        found = self._worlds.get((module, test))
+        if found is None:
+            name, _, run = test.partition("#")
+            seed = "" if self._seed is None else f"{self._seed} {name}"
+            found = World(suite=module, test=name, run=int(run or 1), seed=seed)
+            found = self._worlds.setdefault((module, test), found)
+        return found
+
+    def end(self, module: str, test: str) -> World | None:
+        """Closes the world of a test that has ended, and forgets it; None when it has asked for nothing."""
+        world = self._worlds.pop((module, test), None)
+        if world is not None:
+            world.close()
+        return world
+
+    def forget(self, module: str, tests: Collection[str] | None) -> None:
+        """Closes the worlds of tests of a module, by name, since they run again; None stands for all of them."""
+        for key, world in list(self._worlds.items()):
+            if key[0] == module and (tests is None or world.test in tests):
+                self.end(*key)
+
+    def close(self) -> None:
+        """Closes all that are left."""
+        while self._worlds:
+            self._worlds.popitem()[1].close()

@@ -1,0 +1,45 @@
+"""Asks the realm of a script test, while it waits for what it has called: for what a mock answers, for a store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from bindings import ProcessError, World, answered_value, arguments_text
+
+Reply = tuple[str | None, str]
+
+
+async def ask_test(world: World, name: str, args: list[Any]) -> Any:
+    """What the realm answers, a JSON value or bytes.
+
+    Args:
+        name: of one of the answers in `bindings/src/mocks/back.ts`.
+        args: JSON values and bytes.
+
+    Raises:
+        ProcessError: what the test's function threw; or the test has ended.
+    """
+    link = world.link
+    if link is None:
+        raise ProcessError("The test has ended: its mocks answer no more", 503)
+    loop = asyncio.get_running_loop()
+    heard: asyncio.Future[Reply] = loop.create_future()
+
+    def hear(reply: Reply) -> None:
+        if not heard.done():
+            heard.set_result(reply)
+
+    def done(envelope: str | None, told: str) -> None:
+        loop.call_soon_threadsafe(hear, (envelope, told))
+
+    link.ask(name, arguments_text([world.clock.stopped_at, *args]), done)
+    envelope, told = await heard
+    if envelope is None:
+        raise ProcessError("The test has ended: its mocks answer no more", 503)
+    try:
+        world.take(told)
+        return answered_value(json.loads(envelope))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise ProcessError(f"The test answered something that is no answer: {error}", 500) from error
