@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         answered_value,
         arguments_text,
         envelope,
+        failure_envelope,
         revived,
     )
     from bindings.run_snapshots import RunSnapshots
@@ -49,6 +50,7 @@ __all__ = [
     "arguments_text",
     "compile",
     "envelope",
+    "failure_envelope",
     "given_mocks",
     "load_translations",
     "revived",
@@ -62,7 +64,15 @@ __getattr__ = lazy_names(
         "mocks": ("Mock", "Mocks", "given_mocks"),
         "patterns": ("Pattern", "PatternError", "compile"),
         "policy": ("Policy",),
-        "process_router": ("ProcessRouter", "Provider", "answered_value", "arguments_text", "envelope", "revived"),
+        "process_router": (
+            "ProcessRouter",
+            "Provider",
+            "answered_value",
+            "arguments_text",
+            "envelope",
+            "failure_envelope",
+            "revived",
+        ),
         "run_snapshots": ("RunSnapshots",),
         "script_globals": ("SCRIPT_GLOBALS",),
         "snapshot_files": ("SnapshotFileError",),

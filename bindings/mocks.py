@@ -1,32 +1,18 @@
 """The mocks of a world, newest last: values that a case gives, or functions and values that its script test keeps.
 
-What a mock of a script test answers is made in the realm of the test, which is asked for it (`Link`): there its
-function lives, and there its calls are recorded.
+What a mock of a script test answers is made in the realm of the test, which is asked for it: there its function lives,
+and there its calls are recorded.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 from scripttest.values import Value
 
 KINDS = ("process", "agent", "http")
-
-
-class Link(Protocol):
-    """The way back to the realm of a script test, which waits for the answer to its call."""
-
-    def ask(self, name: str, arguments: str, done: Callable[[str | None, str], None]) -> None:
-        """Has the realm answer, and returns at once. From any thread.
-
-        Args:
-            name: of what `bindings/src/mocks/back.ts` answers.
-            arguments: JSON list.
-            done: called once, on any thread, with the JSON envelope, and what the realm tells of its world then; None:
-                the test has ended.
-        """
 
 
 class Mock(Value):

@@ -11,8 +11,9 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bindings.clock import Clock
 from bindings.world import World, Worlds
-from scripttest import Services
+from scripttest import Link, Services
 
 if TYPE_CHECKING:
     from bindings.host_processes import HostProcesses
@@ -47,9 +48,16 @@ class ProcessRouter(Services):
         self._selects = selects
         self.worlds = worlds
 
-    def call(self, module: str, test: str, name: str, arguments: str) -> str:
+    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
         """Answers one host call; see `scripttest.Services`."""
-        return enveloped(name, arguments, lambda args: self._answer(self.worlds.of(module, test), name, args))
+        own = self.worlds.of(module, test)
+
+        def answer(args: list[Any]) -> Any:
+            own.take(world)
+            own.link = link
+            return self._answer(own, name, args)
+
+        return enveloped(name, arguments, answer, own.clock)
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""
@@ -70,20 +78,20 @@ class ProcessRouter(Services):
         return self._host.call(name, args, self._context, world)
 
 
-def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any]) -> str:
+def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clock: Clock) -> str:
     """The JSON envelope of what `answer` makes of JSON arguments, or of what it raises."""
     from bindings.services import ProcessError
 
     try:
-        return envelope(answer(revived(arguments)))
+        return envelope(answer(revived(arguments)), clock)
     except ProcessError as error:
-        return json.dumps({"error": {"message": error.message, "code": error.code}})
+        return failure_envelope(error.message, error.code, clock)
     except RecursionError:
-        return json.dumps({"error": {"message": f"{name}: values are nested too deeply", "code": 400}})
+        return failure_envelope(f"{name}: values are nested too deeply", 400, clock)
     except UnicodeEncodeError:
-        return json.dumps({"error": {"message": f"{name}: a text holds half a character", "code": 400}})
+        return failure_envelope(f"{name}: a text holds half a character", 400, clock)
     except Exception as error:
-        return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+        return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, clock)
 
 
 def arguments_text(args: list[Any]) -> str:
@@ -125,10 +133,19 @@ def revived(arguments: str) -> list[Any]:
     return args
 
 
-def envelope(value: Any) -> str:
-    """The envelope of a result."""
+def envelope(value: Any, clock: Clock) -> str:
+    """The envelope of a result; with the time, in milliseconds, where the clock is stopped."""
     if isinstance(value, bytes):
         from base64 import b64encode
 
-        return json.dumps({"bytes": b64encode(value).decode()})
-    return json.dumps({"ok": value})
+        return _dated({"bytes": b64encode(value).decode()}, clock)
+    return _dated({"ok": value}, clock)
+
+
+def failure_envelope(message: str, code: int, clock: Clock) -> str:
+    """The envelope of an error; with the time, in milliseconds, where the clock is stopped."""
+    return _dated({"error": {"message": message, "code": code}}, clock)
+
+
+def _dated(record: dict[str, Any], clock: Clock) -> str:
+    return json.dumps(record if clock.stopped_at is None else {**record, "now": clock.stopped_at})

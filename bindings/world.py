@@ -18,7 +18,8 @@ from bindings.ledger import Ledger
 if TYPE_CHECKING:
     from random import Random
 
-    from bindings.mocks import Link, Mocks
+    from bindings.mocks import Mocks
+    from scripttest import Link
 
 
 class Closing(Protocol):
@@ -67,7 +68,9 @@ class World:
         self.ledger = Ledger()
         self.link: Link | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
-        self._seed = seed
+        self._first_seed = self._seed = seed
+        self._seeded: tuple[Any, Any] = (None, None)
+        """How often the realm has begun its random numbers anew, and of what it made them."""
         self._random: Random | None = None
         self._told = ""
         self._open: dict[str, Any] = {}
@@ -102,13 +105,15 @@ class World:
         if told == self._told:
             return
         state = _state(told)
-        mocks, seed, now = state.get("mocks"), str(state.get("seed") or ""), state.get("now")
+        mocks, now = state.get("mocks"), state.get("now")
+        seeded = (state.get("seeded"), state.get("seed"))
         from bindings.mocks import told_mocks
 
         self.mocks = told_mocks(mocks) if isinstance(mocks, dict) else None
         self.clock.stopped_at = None if now is None else float(now)
-        if seed and seed != self._seed:
-            self._seed, self._random = seed, None
+        if seeded != self._seeded:
+            self._seeded, self._random = seeded, None
+            self._seed = self._first_seed if seeded[1] is None else str(seeded[1])
         self._told = told
 
     def catch_up(self, told: str) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         parts_below,
         read_file,
     )
-    from scripttest.host import ScriptHost, Services
+    from scripttest.host import Link, ScriptHost, Services
     from scripttest.results import (
         Broken,
         Ended,
@@ -56,6 +56,7 @@ __all__ = [
     "HostError",
     "HostRecord",
     "Line",
+    "Link",
     "Listed",
     "Location",
     "MissingFunctionError",
@@ -104,7 +105,7 @@ __getattr__ = lazy_names(
             "read_file",
         ),
         "workers.functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
-        "host": ("ScriptHost", "Services"),
+        "host": ("Link", "ScriptHost", "Services"),
         "workers.module_run": ("Module",),
         "results": (
             "Broken",

@@ -45,10 +45,20 @@ MAX_IDLE_KILLS = 30
 class Services:
     """What the host asks of its owner, who overrides it."""
 
-    def call(self, module: str, test: str, name: str, arguments: str) -> str:
-        """Answers a host call: JSON arguments in, JSON envelope out (`{"ok": ...}`, `{"bytes": base64}` or
-        `{"error": {"message", "code"}}`). `test` is the name of the test, with `#2` behind it in its second run. Runs
-        on a thread of its own and may block."""
+    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
+        """Answers a host call; runs on a thread of its own and may block.
+
+        Args:
+            module: the key of the test's module.
+            test: the name of the test, with `#2` behind it in its second run.
+            name: of the process.
+            arguments: JSON.
+            world: what the realm of the test tells of its world; see `protocol`.
+            link: the way back to that realm, until the call is answered.
+
+        Returns:
+            A JSON envelope: `{"ok": ...}`, `{"bytes": base64}` or `{"error": {"message", "code"}}`.
+        """
         raise NotImplementedError
 
     def library(self, module: str, script: str) -> Path:
@@ -58,6 +68,27 @@ class Services:
     def selects(self, module: str, test: str) -> bool:
         """Whether a test of a module is to be run."""
         raise NotImplementedError
+
+
+Backed = Callable[[str | None, str], None]
+"""Hears what a realm answered, and what it told of its world; None: the test has ended."""
+
+
+class Link:
+    """The way back to the realm of a test that waits for a host call."""
+
+    def __init__(self, ask: Callable[[str, str, Backed], None]) -> None:
+        self._ask = ask
+
+    def ask(self, name: str, arguments: str, done: Backed) -> None:
+        """Has the realm answer, and returns at once; `done` is called once, on any thread. From any thread.
+
+        Args:
+            name: of what the script half of the bindings answers.
+            arguments: JSON list.
+            done: hears the JSON envelope of the answer and what the realm tells of its world then.
+        """
+        self._ask(name, arguments, done)
 
 
 class _Job(Value):
@@ -75,6 +106,13 @@ class _Assignment:
         self.running: int | None = None
         self.failed: list[tuple[str, str]] = []
         """Failures of the running test so far: name of it or its subtest, JSON."""
+        self.backs: dict[str, Backed] = {}
+        """By number, who waits for what the realm of the running test is asked back."""
+
+    def abandon(self) -> None:
+        """Tells those who wait for the running test that it has ended."""
+        while self.backs:
+            self.backs.popitem()[1](None, "")
 
 
 _Slot = WorkerSlot[_Assignment]
@@ -128,6 +166,9 @@ class ScriptHost:
         self._idle_deaths = 0
         self._answers: deque[tuple[_Slot, str, str]] = deque()
         """What host calls came to: the slot and number of the question, and the answer."""
+        self._asks: deque[tuple[_Slot, int | None, str, str, Backed]] = deque()
+        """What tests are asked back: slot and index of the test, a name, arguments, and who waits for the answer."""
+        self._asked_back = 0
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._wake_lock = _thread.allocate_lock()
@@ -252,6 +293,8 @@ class ScriptHost:
         while self._answers:
             slot, number, envelope = self._answers.popleft()
             slot.reply(number, envelope)
+        while self._asks:
+            self._ask_back(*self._asks.popleft())
         for slot in self._workers.late():
             self._expired(slot)
 
@@ -335,6 +378,8 @@ class ScriptHost:
                 work.failed.append((parts[0], parts[1]))
         elif kind == "result":
             self._result(slot, work, parts)
+        elif kind == "backed":
+            work.backs.pop(parts[0])(parts[1], parts[2])
         elif kind in ("tests", "broken") and work.job.tests is None:
             if run is None:
                 self._rest(slot)
@@ -387,6 +432,7 @@ class ScriptHost:
             self._ended(run, index, run.outcome(record, run.tests[index].name, index))
         work.running = None
         work.failed.clear()
+        work.abandon()
         if parts[2]:
             self._begin(slot, work, int(parts[2]))
         else:
@@ -395,6 +441,8 @@ class ScriptHost:
     def _rest(self, slot: _Slot) -> None:
         """A worker has done its job."""
         slot.worker.deadline = None
+        if slot.work is not None:
+            slot.work.abandon()
         slot.work = None
 
     def _place(self, index: int) -> tuple[int, int]:
@@ -439,10 +487,18 @@ class ScriptHost:
         self._open.discard(key)
         self._module_runs.pop(key, None)
 
-    def asked(self, slot: _Slot, number: str, name: str, arguments: str) -> None:
+    def asked(self, slot: _Slot, number: str, name: str, arguments: str, world: str) -> None:
         """Answers a host call on a thread of its own."""
         work = slot.work
         assert work is not None
+        running = work.running
+
+        def ask(back: str, values: str, done: Backed) -> None:
+            self._asks.append((slot, running, back, values, done))
+            with self._wake_lock:
+                self._ring()
+
+        link = Link(ask)
         key, test = work.job.key, ""
         run = self._module_runs.get(key)
         if run is not None and work.running is not None:
@@ -451,11 +507,21 @@ class ScriptHost:
         from threading import Thread
 
         def answer() -> None:
-            self._answers.append((slot, number, self._services.call(key, test, name, arguments)))
+            self._answers.append((slot, number, self._services.call(key, test, name, arguments, world, link)))
             with self._wake_lock:
                 self._ring()
 
         Thread(target=answer, daemon=True).start()
+
+    def _ask_back(self, slot: _Slot, index: int | None, name: str, arguments: str, done: Backed) -> None:
+        work = slot.work
+        if not slot.is_open or work is None or work.running != index:
+            done(None, "")
+            return
+        self._asked_back += 1
+        number = str(self._asked_back)
+        work.backs[number] = done
+        slot.ask_back(number, name, arguments)
 
     # what goes wrong
 
@@ -467,12 +533,16 @@ class ScriptHost:
         if running is not None:
             message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
         slot.end()
+        if slot.work is not None:
+            slot.work.abandon()
         self._blame(slot, Failure(cause=Cause.TIMEOUT, message=message))
 
     def lost(self, slot: _Slot, loss: Loss) -> None:
         """Goes on without a worker. Raises HostError when no worker starts."""
         work = slot.work
         was_killed = loss.cause == Cause.INFRASTRUCTURE
+        if work is not None:
+            work.abandon()
         if work is None or work.running is None:
             self._idle_deaths += 1
             if self._idle_deaths >= (MAX_IDLE_KILLS if was_killed else MAX_IDLE_DEATHS):

@@ -21,10 +21,8 @@ def make_jwt(given: Arguments, call: HostCall) -> Json:
 
     `timeout` is in seconds (3600 by default), `expires_at` in Unix seconds.
     """
-    import time
-
     number, data, option = given.integer(1), given.record(2), given.record(3, {})
-    now = int(time.time())
+    now = int(call.world.clock.seconds)
     times = Arguments(given.process, [option.get("timeout"), option.get("expires_at")])
     expires_at = times.integer(2, now + times.integer(1, 3600))
     claims = {
@@ -49,7 +47,6 @@ def verify_jwt(given: Arguments, call: HostCall) -> Json:
     Raises:
         ProcessError: code 401 when the token is malformed, signed otherwise, not valid yet or no longer.
     """
-    import time
     from hmac import compare_digest
 
     token = given.string(1)
@@ -66,7 +63,7 @@ def verify_jwt(given: Arguments, call: HostCall) -> Json:
         raise invalid
     if not compare_digest(signature, _signature(f"{parts[0]}.{parts[1]}", call)):
         raise invalid
-    now = time.time()
+    now = call.world.clock.seconds
     if not _number(claims.get("nbf", 0)) <= now < _number(claims.get("exp", now + 1)):
         raise invalid
     return claims

@@ -50,38 +50,38 @@ def to_hex(given: Arguments, call: HostCall) -> Json:
 
 
 def uuid(given: Arguments, call: HostCall) -> Json:
-    """`str.UUID()`: a random UUID."""
-    from uuid import uuid4
+    """`str.UUID()`: a random UUID; that of its seed in a test that has one."""
+    from uuid import UUID, uuid4
 
-    return str(uuid4())
+    random = call.world.random
+    return str(UUID(int=random.getrandbits(128), version=4) if random else uuid4())
 
 
 def _now(form: str) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
         import time
 
-        return time.strftime(form)
+        return time.strftime(form, time.localtime(call.world.clock.seconds))
 
     return run
 
 
 def _timestamp(per_second: int) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
-        import time
-
-        return int(time.time() * per_second)
+        return int(call.world.clock.milliseconds * per_second / 1000)
 
     return run
 
 
 def sleep(given: Arguments, call: HostCall) -> Json:
-    """`time.Sleep(milliseconds)`: blocks, ten minutes at most."""
-    import time
-
+    """`time.Sleep(milliseconds)`: blocks, ten minutes at most; moves a clock that is stopped, and returns at once."""
     milliseconds = given.integer(1)
     if not 0 <= milliseconds <= MAX_SLEEP_MS:
         raise given.error(f"argument 1 must be from 0 to {MAX_SLEEP_MS} milliseconds, got {milliseconds}")
-    time.sleep(milliseconds / 1000)
+    if not call.world.clock.sleep(milliseconds):
+        import time
+
+        time.sleep(milliseconds / 1000)
     return None
 
 

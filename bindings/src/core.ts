@@ -133,6 +133,12 @@ export interface Core extends Kernel {
   late?: string;
   /** Milliseconds by which time is ahead while they are. */
   ahead: number;
+  /** While the clock is stopped: what becomes of a wait of so many milliseconds, in the terms of `poll`. */
+  stands?: (milliseconds: number) => number;
+  /** Why a test cannot go on whose clock is stopped. */
+  standstill?: string;
+  /** Name of a call that left the realm → how often a mock has answered it. */
+  mocked?: Map<string, number>;
   began: number;
   milliseconds: number;
   /** Milliseconds on the realm's own clock. */
@@ -339,7 +345,7 @@ function install(pair: string): void {
 function result(): string {
   const outcome = core.outcomeOf(core.root);
   const { failures, assertions, notJudged, skipped, steps } = outcome;
-  if (failures.length || notJudged || skipped || steps.length || core.left) {
+  if (failures.length || notJudged || skipped || steps.length || core.left || core.mocked) {
     return core.part<Recorder>("record").encodeTest();
   }
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';

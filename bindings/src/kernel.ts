@@ -39,13 +39,13 @@ export interface Kernel {
   host(name: string, args: readonly unknown[]): unknown;
   /** Captures one line for the running test. `level`: trace, debug, info, warn, error. */
   log(level: string, text: string): void;
-  /** Waits, blocking the script. */
+  /** Waits, blocking the script; moves a clock that is stopped, and returns at once. */
   sleep(milliseconds: number): void;
   /** Whether this is what `skip`, `fatal` and `require` throw to leave a test; it must go on its way. */
   isStop(error: unknown): boolean;
   /** Where scripts awaited an error that rejected a promise, as lines of a stack; there once one did. */
   trail?(error: unknown): string;
-  /** Milliseconds since 1970 that `t.mock.now` does not change. */
+  /** Milliseconds since 1970, on the clock of the test: the real one, unless a mock has stopped it. */
   now(): number;
   /** Mocks of the running test, newest last; filled by part "mock". */
   mocks: Mocks;
@@ -58,6 +58,10 @@ export interface Mock {
   pattern: string;
   /** Called with the call's arguments. */
   reply: (...args: unknown[]) => unknown;
+  /** No other mock of the realm has it. */
+  number: number;
+  /** Whether the mock of a script test is asked, which counts its calls itself. */
+  asks?: boolean;
 }
 
 export interface Mocks {

@@ -52,8 +52,8 @@ async def mocked_agent(world: World, id: str, messages: Messages, options: Mappi
 
 async def _reply(world: World, mock: Mock, name: str, args: list[Any]) -> Any:
     """What a mock answers; the realm of a script test is asked for that."""
-    world.ledger.note(name, Answered.MOCKED)
     if mock.number is None:
+        world.ledger.note(name, Answered.MOCKED)
         return mock.value
     return await ask_test(world, "reply", [mock.number, name, *args])
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import HostProcesses, ProcessError, envelope, revived
+from bindings import Answered, HostProcesses, ProcessError, envelope, failure_envelope, revived
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
 from runner.agents.mcp.answers import processes as mcp_processes
 from runner.agents.mocked import mocked_process
 from runner.agents.runtime import Runtime, Scope
+from runner.agents.test_realm import ask_test
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError
 from scripttest import ScriptError
@@ -55,6 +56,7 @@ class AgentProcesses:
         self._host = host
         self._agents = agents
         self._providers: dict[str, Provider] = {
+            "world.reply": self._mock_reply,
             "store.load": self._load_store,
             "store.save": self._save_store,
             "agent.call": self._call_agent,
@@ -68,14 +70,23 @@ class AgentProcesses:
         }
         """By group, the first word of a process name, or by a whole name, which comes first."""
 
-    async def answer(self, owner: Scope, name: str, arguments: str) -> str:
+    async def answer(self, owner: Scope, name: str, arguments: str, world: str) -> str:
         """Answers a host call of a function; see `scripttest.FunctionServices`."""
+        own = owner.chat.world
         try:
-            return envelope(await self.process(owner, name, revived(arguments)))
+            own.catch_up(world)
+            return envelope(await self.process(owner, name, revived(arguments)), own.clock)
         except ProcessError as error:
-            return json.dumps({"error": {"message": error.message, "code": error.code}})
+            return failure_envelope(error.message, error.code, own.clock)
         except Exception as error:
-            return json.dumps({"error": {"message": f"{name}: {type(error).__name__}: {error}", "code": 500}})
+            return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, own.clock)
+
+    def returned(self, owner: Scope, world: str, mocked: Sequence[tuple[str, int]]) -> None:
+        """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""
+        own = owner.chat.world
+        own.catch_up(world)
+        for name, count in mocked:
+            own.ledger.note(name, Answered.MOCKED, count=count)
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.FunctionServices`."""
@@ -123,11 +134,19 @@ class AgentProcesses:
             self._agents.runtime.note(call.scope.chat, f"server {call.args[0]}")
         return await mcp_processes(self._agents.runtime.servers)(call.name, call.args, call.scope)
 
+    async def _mock_reply(self, call: _ProcessCall) -> Any:
+        """What a mock of the script test answers: its number, the name of the call and its arguments."""
+        return await ask_test(call.scope.chat.world, "reply", call.args)
+
     async def _load_store(self, call: _ProcessCall) -> Any:
+        if call.scope.chat.world.link is not None:
+            return await ask_test(call.scope.chat.world, "load", call.args)
         return call.scope.chat.world.stores.get(call.args[0], [])
 
     async def _save_store(self, call: _ProcessCall) -> bool:
         """Whether the store was still as the script has read it, and is now as the script wants it."""
+        if call.scope.chat.world.link is not None:
+            return bool(await ask_test(call.scope.chat.world, "save", call.args))
         id, before, after = call.args
         stores = call.scope.chat.world.stores
         if stores.get(id, []) != before:

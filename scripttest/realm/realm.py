@@ -46,7 +46,7 @@ class Realm:
     def settle(self) -> None:
         """Runs jobs and timers until the work has ended; blocks. Raises EngineError when the alarm rings."""
         while True:
-            self._run_jobs()
+            self.run_jobs()
             try:
                 wait = self.dispatch("poll")
             except EngineError as error:
@@ -67,7 +67,7 @@ class Realm:
             self._name_waits(interrupts)
         self.dispatch("abandon", DEADLOCK)
 
-    def _run_jobs(self) -> bool:
+    def run_jobs(self) -> bool:
         """Runs promise jobs until none is queued; whether there was any."""
         failed = False
         while True:
@@ -85,7 +85,7 @@ class Realm:
     def test(self, plan: str) -> str:
         """Runs one test; JSON of its outcome."""
         outcome = self.dispatch("start", plan)
-        if isinstance(outcome, str) and not self._run_jobs():
+        if isinstance(outcome, str) and not self.run_jobs():
             return outcome
         self.settle()
         return str(self.dispatch("result"))

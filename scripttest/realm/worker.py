@@ -85,6 +85,14 @@ class Worker:
         self._end = 0
         self._asked = 0
         """How many questions it has asked."""
+        self._open: set[str] = set()
+        """Numbers of those whose answers are waited for: of several when a realm is asked back."""
+        self._answers: dict[str, list[str]] = {}
+        """Answers to those that came before they were looked for."""
+        self._backs = 0
+        """How many times a realm is being asked back."""
+        self._world = ""
+        """What the outermost realm tells of its world; see `protocol`."""
 
     def serve(self) -> None:
         """Handles frames until the supervisor hangs up."""
@@ -119,16 +127,42 @@ class Worker:
         """The answer; None when time is up before it comes."""
         self._asked += 1
         number = str(self._asked)
+        self._open.add(number)
         self._send(kind, number, *parts)
-        for kind, answer in self._frames:
-            if kind == "reply":
-                if answer[0] == number:
-                    return answer[1:]
-                continue  # it was given up
-            self.alarm.ring(answer[0])
-            if self.alarm.rang:
-                return None
-        return None
+        try:
+            while number not in self._answers:
+                kind, answer = next(self._frames, ("", []))
+                if kind == "reply":
+                    if answer[0] in self._open:  # others were given up
+                        self._answers[answer[0]] = answer[1:]
+                elif kind == "back":
+                    self._back(*answer)
+                elif kind == "expired":
+                    self.alarm.ring(answer[0])
+                    if self.alarm.rang:
+                        return None
+                elif not kind:
+                    return None
+            return self._answers.pop(number)
+        finally:
+            self._open.discard(number)
+
+    def _back(self, number: str, name: str, arguments: str) -> None:
+        """Has the realm of the test answer the host, while it waits for it."""
+        if self.alarm.rang or self._backs == DEPTH_LIMIT or not self._realms:
+            why = f"Cannot call back: {DEPTH_LIMIT} such calls are already inside each other"
+            self._send("backed", number, failure_envelope(why), self._world)
+            return
+        self._backs += 1
+        self.alarm.enter(self._realms[0])
+        try:
+            answer = str(self._realms[0].dispatch("back", name, arguments))
+        except EngineError as error:
+            answer = failure_envelope(str(error).partition("\n")[0])
+        finally:
+            self._leave()
+            self._backs -= 1
+        self._send("backed", number, answer, self._world)
 
     def _module(self, parts: list[str]) -> None:
         self._listed = None
@@ -162,7 +196,7 @@ class Worker:
 
     def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
         """The outcome of work whose time may be up before it is over."""
-        self._stopped = ""
+        self._stopped = self._world = ""
         self._noted.clear()
         self.alarm.begin(work)
         return run(*arguments)
@@ -268,6 +302,8 @@ class Worker:
         realm = Realm(self._parts, self._host_bridge, self.alarm)
         self.alarm.enter(realm)
         realm.dispatch("boot", self._nested_boot if nested else self._boot, self._context)
+        if nested and self._world:
+            realm.dispatch("adopt", self._world)
         return realm
 
     def _leave(self) -> None:
@@ -282,7 +318,7 @@ class Worker:
             elif op == "part":
                 return self._realms[-1].part(a)
             elif op == "call":
-                answer = None if self.alarm.rang else self._ask("call", a, b)
+                answer = None if self.alarm.rang else self._ask("call", a, b, self._world)
                 return answer[0] if answer else None
             elif op == "outer":
                 return self._outer(a, b)
@@ -290,6 +326,12 @@ class Worker:
                 return self._script(a, b)
             elif op == "found":
                 self._found += [a, b]
+            elif op == "world":
+                self._world = a
+            elif op == "jobs":
+                self._realms[-1].run_jobs()
+            elif op == "told":
+                return self._world
             elif op == "sleep":
                 return None if self.alarm.sleep(float(a) / 1000) else ""
             elif op == "failed" and len(self._noted) < MOST_NOTED:

@@ -17,10 +17,19 @@ LONGEST_NUMBER = 9
 """Digits of an index, and of the number of a question."""
 DEEPEST = 100
 """How deep subtests may lie in each other, and the lines of an error's details."""
-_COUNTS = {"broken": (1,), "start": (0, 1), "log": (2,), "failed": (2,), "call": (3,), "library": (2,), "result": (3,)}
+_COUNTS = {
+    "broken": (1,),
+    "start": (0, 1),
+    "log": (2,),
+    "failed": (2,),
+    "call": (4,),
+    "backed": (3,),
+    "library": (2,),
+    "result": (3,),
+}
 _COUNTS["returned"] = (1,)
 """Kind of frame → how many parts it may have. `tests` has pairs."""
-_NUMBERED = ("call", "library", "start")
+_NUMBERED = ("call", "backed", "library", "start")
 """Kinds that begin with a number, if they have parts."""
 _TEXTS = ("stack", "phase", "type", "reason", "expected_text", "actual_text", "diff")
 """Fields of a failure that are text or missing."""
@@ -67,8 +76,10 @@ def failure_of(text: str) -> dict[str, Any]:
 
 def returned_of(text: str) -> dict[str, Any]:
     """What a function came to: `ok` and `sent`; `missing`; or `error` with `message`, `stack` and `code`. With
-    `unloaded` the error is that of loading the script."""
+    `unloaded` the error is that of loading the script. `world` is what it tells of its world, if it does."""
     record = _object(_value(text))
+    _text_or_nothing(record, "world")
+    _calls(record)
     if "ok" in record:
         if not isinstance(record.get("sent") or [], list):
             raise ValueError("sent messages that are no list")
@@ -82,7 +93,8 @@ def returned_of(text: str) -> dict[str, Any]:
     code = error.get("code")
     if code is not None and (isinstance(code, bool) or not isinstance(code, int | float)):
         raise ValueError("a code that is no number")
-    return {"error": error, "unloaded": True} if unloaded else {"error": error}
+    answer = {name: record[name] for name in ("world", "mocked") if name in record} | {"error": error}
+    return {**answer, "unloaded": True} if unloaded else answer
 
 
 def _first(outcome: dict[str, Any]) -> dict[str, Any]:
@@ -99,6 +111,7 @@ def _outcome(value: Any, depth: int) -> dict[str, Any]:
     milliseconds = record.get("duration_ms", 0)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or milliseconds < 0:
         raise ValueError("a duration of another kind")
+    _calls(record)
     for name in ("assertions", "not_judged"):
         _count(record, name)
     _text_or_nothing(record, "skip_reason")
@@ -152,6 +165,13 @@ def _count(record: dict[str, Any], name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(f"a record whose {name} is no count")
     return value
+
+
+def _calls(record: dict[str, Any]) -> None:
+    """`mocked`: pairs of the name of a call and how often a mock has answered it."""
+    for pair in _list(record, "mocked"):
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and type(pair[1]) is int):
+            raise ValueError("calls of another kind")
 
 
 def _list(record: dict[str, Any], name: str) -> list[Any]:

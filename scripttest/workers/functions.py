@@ -38,6 +38,8 @@ MOST_LINES = 10_000
 """Captured lines of one call that are kept."""
 Logs = tuple[tuple[str, str], ...]
 """Level and text of captured lines."""
+Mocked = tuple[tuple[str, int], ...]
+"""Name of a call, and how often a mock has answered it."""
 Owner = Any
 """What the caller of a function knows it by; handed back with everything that the function asks for."""
 
@@ -45,8 +47,12 @@ Owner = Any
 class FunctionServices(Protocol):
     """What functions ask of the host's owner."""
 
-    async def answer(self, owner: Owner, name: str, arguments: str) -> str:
-        """Answers a host call: JSON arguments in, JSON envelope out, as `Services.call` does."""
+    async def answer(self, owner: Owner, name: str, arguments: str, world: str) -> str:
+        """Answers a host call: JSON arguments in, JSON envelope out, as `Services.call` does. `world` is what the realm
+        of the function tells of it; see `protocol`."""
+
+    def returned(self, owner: Owner, world: str, mocked: Mocked) -> None:
+        """Hears what the realm of a function tells of its world when it has ended, and which calls mocks answered."""
 
     def library(self, module: str, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
@@ -169,9 +175,11 @@ class FunctionPool:
         try:
             slot.worker.send(*frames, loaded.frame(call))
             while isinstance(event := await work.events.get(), _Question):
-                slot.reply(event.number, await self._outside(owner, event.name, event.arguments))
+                slot.reply(event.number, await self._outside(owner, event))
             if isinstance(event, dict):
                 slot.work = None
+                mocked = tuple((name, count) for name, count in event.get("mocked") or ())
+                self._services.returned(owner, event.get("world") or "", mocked)
                 return event, tuple(work.logs)
             if was_idle and not work.began and event.cause == Cause.INFRASTRUCTURE:
                 return None
@@ -184,13 +192,14 @@ class FunctionPool:
                 slot.end()
             self._pool.keep(max(IDLE, self._workers))
 
-    async def _outside(self, owner: Owner, name: str, arguments: str) -> str:
+    async def _outside(self, owner: Owner, question: _Question) -> str:
         """Asks the host, and lets another function run meanwhile."""
+        name, arguments, world = question.name, question.arguments, question.world
         if name.startswith("store."):
-            return await self._services.answer(owner, name, arguments)
+            return await self._services.answer(owner, name, arguments, world)
         self._running.release()
         try:
-            return await self._services.answer(owner, name, arguments)
+            return await self._services.answer(owner, name, arguments, world)
         finally:
             with self._uncounted():
                 await asyncio.shield(self._running.acquire())
@@ -215,10 +224,10 @@ class FunctionPool:
         elif kind != "failed":
             raise ValueError(f"unexpected {kind}")
 
-    def asked(self, slot: WorkerSlot[_Call], number: str, name: str, arguments: str) -> None:
+    def asked(self, slot: WorkerSlot[_Call], number: str, name: str, arguments: str, world: str) -> None:
         """Hands a host call to the task that waits for the function."""
         assert slot.work is not None
-        slot.work.events.put_nowait(_Question(number=number, name=name, arguments=arguments))
+        slot.work.events.put_nowait(_Question(number=number, name=name, arguments=arguments, world=world))
 
     def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
         """Tells the task that waits for the function."""
@@ -347,6 +356,7 @@ class _Question(Value):
     number: str
     name: str
     arguments: str
+    world: str
 
 
 class _Call:

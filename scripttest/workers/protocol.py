@@ -10,16 +10,21 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | supervisor | run | per test: index, plan JSON, pieces | run these in order, each in a realm of its own |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
 | supervisor | reply | number, JSON or code | the answer to the `call` or `library` of that number |
+| supervisor | back | number, name, JSON arguments | asks the realm of the test, while it waits for `reply` |
 | supervisor | expired | work/time | what stands on the lifeline too, for a worker that waits for `reply`: see `alarm` |
 | worker | tests | (name, source) pairs | what `discover` asked for |
 | worker | broken | failure JSON | the module could not be evaluated |
 | worker | start | index, if of a test | the first test of `run` begins, or what `invoke` calls |
 | worker | log | level, JSON text | one captured line of the running test |
 | worker | failed | name of the test or subtest, JSON | a failure that `result` will have too, if it comes |
-| worker | call | number, process name, JSON arguments | a host call; the worker waits for `reply` |
+| worker | call | number, process name, JSON arguments, world | a host call; the worker waits for `reply` |
+| worker | backed | number, JSON envelope, world | the answer to the `back` of that number |
 | worker | library | number, script id | asks for the code of another script; the worker waits for `reply` |
 | worker | result | index, outcome JSON, index or nothing | a test has ended, and the next one begins, if there is one |
 | worker | returned | JSON | what `invoke` came to |
+
+`world` is JSON of `Told` in `bindings/src/mocks/told.ts`, or nothing where the test has neither mocks nor a clock that
+is stopped.
 
 Only text made by `JSON.stringify` or by the compiler crosses, so a part never holds a lone surrogate.
 """

@@ -18,9 +18,9 @@ from scripttest.workers.process import Ending
 from scripttest.workers.worker import Worker
 
 W = TypeVar("W")
-MOST_QUESTIONS = 3
+MOST_QUESTIONS = 12
 """Questions of a worker that have no answer yet: it gives one up when its time is up, and again when that for cleaning
-up is."""
+up is; and what the host asks it back, while it waits, may be answered with questions."""
 
 
 class Loss(Value):
@@ -39,8 +39,9 @@ class Listener(Protocol[W]):
     def heard(self, slot: WorkerSlot[W], kind: str, parts: list[str]) -> None:
         """A worker has sent a frame that is no question; `protocol` lists them."""
 
-    def asked(self, slot: WorkerSlot[W], number: str, name: str, arguments: str) -> None:
-        """A worker calls the host, which calls `WorkerSlot.reply`: at once or later."""
+    def asked(self, slot: WorkerSlot[W], number: str, name: str, arguments: str, world: str) -> None:
+        """A worker calls the host, which calls `WorkerSlot.reply`: at once or later. `world` is what it tells of the
+        world of what it runs; see `protocol`."""
 
     def lost(self, slot: WorkerSlot[W], loss: Loss) -> None:
         """A worker has ended by itself, or had to be ended. It is no longer in the pool; its work is as it was."""
@@ -81,6 +82,12 @@ class WorkerSlot(Generic[W]):
         if self.is_open:
             self._questions.discard(number)
             self.worker.send_frame("reply", number, *parts)
+
+    def ask_back(self, number: str, name: str, arguments: str) -> None:
+        """Asks the realm of what it runs, which waits for a reply; its `Listener` hears `backed`. Does nothing once the
+        worker has ended."""
+        if self.is_open:
+            self.worker.send_frame("back", number, name, arguments)
 
     def end(self) -> Ending:
         """Ends the worker and stops listening. To be called once."""
@@ -123,4 +130,4 @@ class WorkerSlot(Generic[W]):
         if kind == "library":
             self._libraries.ask(self.module, parts[1], lambda answer: self.reply(number, *answer))
         else:
-            self._listener.asked(self, number, parts[1], parts[2])
+            self._listener.asked(self, number, parts[1], parts[2], parts[3])

@@ -15,6 +15,8 @@ interface Fake {
   slept: number[];
   processes: Record<string, (...args: unknown[]) => unknown>;
   clock: { now: number };
+  /** What the realm told last of its world. */
+  told: string;
   kernel: Kernel & { boot: object };
   part: Kernel["part"];
   Exception: Kernel["Exception"];
@@ -54,6 +56,14 @@ Object.assign(fake, {
 fake.kernel = {
   boot: {},
   std: { ...values, ...basis },
+  plan: {},
+  ahead: 0,
+  globals: globalThis,
+  clock: () => 0,
+  bridge: (op: string, told: string) => {
+    if (op === "world") fake.told = told;
+    return "";
+  },
   Exception,
   mocks: { process: [], agent: [], http: [] },
   context: {
@@ -99,5 +109,5 @@ fake.kernel = {
   sleep: (milliseconds) => void fake.slept.push(milliseconds),
   isStop: () => false,
   now: () => fake.clock.now,
-};
+} as Fake["kernel"];
 fake.part = fake.kernel.part;

@@ -21,8 +21,8 @@ OPTIONS = (
 """As `bindings/build.py` has them, but for the format."""
 
 PARTS = (
-    "bytes clone console context date encoding fs http memory messages mock mocked mocked-agent mocked-http plan printf "
-    "services store table timers trace url yao"
+    "bytes clock clone console context date encoding fs http memory messages mock mocked mocked-agent mocked-http plan printf "
+    "random services store table timers told trace url yao"
 ).split()
 
 

@@ -17,6 +17,7 @@ from scripttest import (
     FunctionError,
     FunctionPool,
     HostRecord,
+    Link,
     Listed,
     Module,
     ScriptHost,
@@ -59,7 +60,7 @@ def worker_that(does: str, folder: Path) -> list[str]:
 
 
 class NoServices(Services):
-    def call(self, module: str, test: str, name: str, arguments: str) -> str:
+    def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
         return '{"ok":null}'
 
     def library(self, module: str, script: str) -> Path:
@@ -113,7 +114,7 @@ WHILE_LISTING = {
     "a record that is no object": ("send('broken', '[]')", "a record that is no object"),
     "a line that is a number": ("send('log', 'info', '1')", "a line that is no text"),
     "many questions": (
-        "[send('call', str(n), 'x', '[]') for n in range(1000)]",
+        "[send('call', str(n), 'x', '[]', '') for n in range(1000)]",
         "a question before the last one was answered",
     ),
 }
@@ -199,8 +200,11 @@ for kind, parts in frames():
 
 
 class FunctionServices:
-    async def answer(self, owner: object, name: str, arguments: str) -> str:
+    async def answer(self, owner: object, name: str, arguments: str, world: str) -> str:
         return json.dumps({"ok": [owner, name, json.loads(arguments)]})
+
+    def returned(self, owner: object, world: str, mocked: tuple[tuple[str, int], ...]) -> None:
+        assert (world, mocked) == ("", ())
 
     def library(self, module: str, script: str) -> Path:
         raise NotImplementedError
@@ -263,13 +267,13 @@ def test_functions_that_wait_for_the_host_leave_their_place_to_others(tmp_path: 
     all_wait = asyncio.Event()
 
     class Together(FunctionServices):
-        async def answer(self, owner: object, name: str, arguments: str) -> str:
+        async def answer(self, owner: object, name: str, arguments: str, world: str) -> str:
             nonlocal waiting
             waiting += 1
             if waiting == 5:
                 all_wait.set()
             await all_wait.wait()
-            return await super().answer(owner, name, arguments)
+            return await super().answer(owner, name, arguments, world)
 
     async def work() -> list[object]:
         pool = FunctionPool(tmp_path, worker_command(PARTS), Together(), SCRIPT_GLOBALS, 1)

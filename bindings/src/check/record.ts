@@ -60,7 +60,7 @@ export default function (core: Core): Recorder {
     fail(t, "error", message, { stack: stack && bounded(std, stack), phase, details });
   }
 
-  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string {
+  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[], mocked?: unknown): string {
     const steps = std.list<Raw>();
     for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]());
     return encode(std, {
@@ -73,6 +73,7 @@ export default function (core: Core): Recorder {
       failures: outcome.failures,
       steps,
       warnings,
+      mocked,
     });
   }
 
@@ -83,7 +84,7 @@ export default function (core: Core): Recorder {
     encodeOutcome,
     encodeTest() {
       const warnings = core.left ? core.part<() => object[]>("left")() : undefined;
-      return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings);
+      return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings, core.mocked && [...core.mocked]);
     },
 
     raw: (text) => new Raw(text),

@@ -1,13 +1,17 @@
 /**
- * `t.mock`: answers in the place of processes, agents, HTTP and the clock, for the running test.
+ * `t.mock`: answers in the place of processes, agents, HTTP, the clock and random numbers, for the running test.
  *
  * This part makes the mocks and records their calls; the part "mocked" finds the one that answers a call.
  */
 
 import { copy } from "../copy";
 import type { Kernel, Mock } from "../kernel";
-import type { Dates } from "../realm/date";
+import type { Core } from "../core";
+import type { Clock } from "./clock";
+import { millisecondsOf } from "../durations";
 import type { HttpFinder } from "./mocked-http";
+import type { Random } from "./random";
+import type { Teller } from "./told";
 
 interface Call {
   /** What was called: a process name, an agent id, `METHOD url`. */
@@ -28,10 +32,15 @@ interface Recorder {
   restore(): void;
 }
 
+/** Different calls that are counted. */
+const most = 1000;
+
 type Reply = (...args: unknown[]) => unknown;
 
 export default function (kernel: Kernel) {
   const restorers = new Set<() => void>();
+  const told = () => kernel.part<Teller>("told");
+  let last = 0;
 
   function recorder(restore: () => void): Recorder {
     const calls: Call[] = [];
@@ -62,9 +71,11 @@ export default function (kernel: Kernel) {
     const list = kernel.mocks[kind];
     const mock: Mock = {
       pattern,
+      number: ++last,
       reply(this: unknown, ...args: unknown[]): unknown {
         const call: Call = { name: String((this as Partial<Call> | undefined)?.name ?? pattern), args: copy(args) };
         record.calls.push(call);
+        if (!mock.asks) note(kind === "agent" ? "agents." + call.name : call.name);
         try {
           const result = reply(...args) ?? null;
           if (typeof (result as { then?: unknown } | null)?.then === "function") {
@@ -81,16 +92,44 @@ export default function (kernel: Kernel) {
       },
     };
     list.push(mock);
+    told().tell();
     const record = recorder(() => {
       const at = list.indexOf(mock);
       if (at >= 0) list.splice(at, 1);
+      told().tell();
     });
     return record;
   }
 
-  /** The clock mocks, newest last; while there is one, `Date` is a stand-in that reads the newest. */
+  /** Counts a call that a mock has answered. */
+  function note(name: string): void {
+    const mocked = ((kernel as Core).mocked ??= new kernel.std.Map<string, number>());
+    const known = name.split("?")[0];
+    if (mocked.size < most || mocked.has(known)) mocked.set(known, (mocked.get(known) ?? 0) + 1);
+  }
+
+  /** The clock mocks, newest last; the newest holds. */
   const clocks: { time: number }[] = [];
-  let restoreDate: (() => void) | undefined;
+  const clock = () => kernel.part<Clock>("clock");
+
+  /** Moves the clock, which is stopped if it is not yet. */
+  function advance(by: unknown): void {
+    const milliseconds = millisecondsOf(by);
+    if (!clocks.length) stop(kernel.now());
+    clock().advance(milliseconds);
+    clocks[clocks.length - 1].time = clock().stands!;
+  }
+
+  function stop(time: number): Recorder {
+    const stopped = { time };
+    clocks.push(stopped);
+    clock().set(time);
+    return recorder(() => {
+      const at = clocks.indexOf(stopped);
+      if (at >= 0) clocks.splice(at, 1);
+      clock().set(clocks[clocks.length - 1]?.time);
+    });
+  }
 
   function timeOf(instant: unknown): number {
     const { Date } = kernel.std;
@@ -117,22 +156,21 @@ export default function (kernel: Kernel) {
     /** Answers requests whose `url` or `METHOD url` matches: with a text, `{status, data, headers, lines, message}`, or `(request) => either`. */
     http: (pattern: unknown, response?: unknown) => add("http", pattern, response),
 
-    /** Fixes the time that `Date` tells; `advance(ms)` moves it. Timers, `performance.now` and limits keep the real time. */
-    now(instant: unknown = kernel.now()): Recorder & { advance(milliseconds: number): void } {
-      const clock = { time: timeOf(instant) };
-      clocks.push(clock);
-      restoreDate ??= kernel.part<Dates>("date").replace(() => clocks[clocks.length - 1].time);
-      const record = recorder(() => {
-        const at = clocks.indexOf(clock);
-        if (at >= 0) clocks.splice(at, 1);
-        if (clocks.length) return;
-        restoreDate?.();
-        restoreDate = undefined;
-      });
-      const advance = (milliseconds: number) => {
-        clock.time += timeOf(milliseconds);
-      };
+    /** Stops the clock at a time, for the test and all that it calls; `advance` moves it. Limits keep the real time. */
+    now(instant: unknown = kernel.now()): Recorder & { advance(by: unknown): void } {
+      const record = stop(timeOf(instant));
       return Object.defineProperties({ advance } as never, Object.getOwnPropertyDescriptors(record));
+    },
+
+    /** Moves the clock by milliseconds or a text such as `"1h30m"`, and runs the timers that fall due, in order. */
+    advance,
+
+    /** Makes `Math.random`, and what the host draws, the same in every run. */
+    random(seed: unknown = 1): Recorder {
+      if (typeof seed !== "string" && (typeof seed !== "number" || !Number.isFinite(seed)))
+        throw new TypeError(`t.mock.random takes a number or a text as its seed, not ${typeof seed}`);
+      kernel.part<Random>("random").seed(String(seed));
+      return recorder(() => kernel.part<Random>("random").restore());
     },
 
     /** Ends all mocks. */

@@ -9,6 +9,8 @@
 import type { Core } from "../core";
 import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
+import type { Clock } from "../mocks/clock";
+import type { Random } from "../mocks/random";
 import type { Flow } from "./flow";
 
 type Given = [pattern: string, value: unknown, number: number | null];
@@ -47,15 +49,23 @@ export default function (core: Core) {
           return core.host("world.Reply", [number, this?.name ?? pattern, ...args]);
         };
         make[kind](pattern, number === null ? value : ask);
+        if (number !== null) core.mocks[kind].at(-1)!.asks = true;
       }
     }
-    if (mocks.now !== undefined) make.now(mocks.now);
+    if (mocks.now !== undefined) core.part<Clock>("clock").set(mocks.now);
+    if (mocks.seed !== undefined) core.part<Random>("random").seed(std.String(mocks.seed));
   }
 
   function failed(error: unknown): string {
     const { message, stack } = describeError(core, error);
     const code = (error as { code?: unknown } | null)?.code;
-    return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined } });
+    return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined }, ...world() });
+  }
+
+  /** What the host has to know of the world then: its clock, and which calls its mocks have answered. */
+  function world(): { world?: string; mocked?: unknown } {
+    if (!(core.boot as InvokeBoot).mocks) return {};
+    return { world: core.bridge("told", "", ""), mocked: core.mocked && [...core.mocked] };
   }
 
   function jsonOf(value: unknown): Raw {
@@ -72,7 +82,7 @@ export default function (core: Core) {
     }
     const used = senders.some((name) => "value" in (Object.getOwnPropertyDescriptor(ctx, name) ?? {}));
     const sent = used ? new Raw(std.stringify(ctx.sent) ?? "[]") : undefined;
-    return encode(std, { ok: jsonOf(value), sent });
+    return encode(std, { ok: jsonOf(value), sent, ...world() });
   }
 
   return {
@@ -106,7 +116,7 @@ export default function (core: Core) {
       const { failures } = core.outcomeOf(core.root);
       if (!failures.length) return answer;
       const { message, stack } = failures[0];
-      return encode(std, { error: { message, stack } });
+      return encode(std, { error: { message, stack }, ...world() });
     },
   };
 }

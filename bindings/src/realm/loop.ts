@@ -23,6 +23,7 @@ export default function (core: Core) {
         return 0;
       }
       if (made.timers) wait = core.part<{ poll(now: number): number }>("timers").poll(core.now());
+      if (wait > 0 && core.stands) return core.stands(wait);
     } catch (error) {
       core.part<Recorder>("record").record(error, "uncaught exception");
       return 0;

@@ -4,6 +4,9 @@ import { bounded } from "../bounded";
 import type { Core } from "../core";
 import { encode, Raw } from "../encode";
 import { describeError } from "../errors";
+import type { Clock } from "../mocks/clock";
+import type { Random } from "../mocks/random";
+import type { Told } from "../mocks/told";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 
@@ -83,6 +86,7 @@ export default function (core: Core) {
 
     /** Ends a test, or a call for another realm, that cannot end by itself. */
     abandon(reason: string): void {
+      reason = core.standstill ?? reason;
       if (core.boot.nested) refuse(new std.Error(reason));
       else core.part<Deadline>("deadline").abandon(reason);
     },
@@ -128,9 +132,29 @@ export default function (core: Core) {
     invoke: (name: string, args: string): void => core.part<Invoke>("invoke").start(name, args),
     invoked: (): string => core.part<Invoke>("invoke").answer(),
 
+    /** Makes a realm that a test calls tell the time of the test, and draw random numbers from its seed. */
+    adopt(told: string): void {
+      const { now, seed } = std.parse(told) as Told;
+      if (now !== undefined) core.part<Clock>("clock").adopt();
+      if (seed !== undefined) core.part<Random>("random").seed(std.String(core.host("world.Random", [])));
+    },
+
+    /** A question of the host, while the realm waits for it: the time on a stopped clock, then arguments; JSON envelope. */
+    back(name: string, args: string): string {
+      try {
+        const [now, ...given] = revived(args);
+        if (typeof now === "number") core.part<Clock>("clock").moved(now);
+        return envelope(core.part<Record<string, (...args: unknown[]) => unknown>>("back")[name](...given));
+      } catch (error) {
+        return failure(error, ofOthers);
+      }
+    },
+
     /** A call from a nested realm: JSON envelope. */
     host(name: string, args: string): string {
       try {
+        if (name === "world.Sleep") return envelope(core.sleep(revived(args)[0] as number) ?? null);
+        if (name === "world.Random") return envelope(core.part<Random>("random").draw());
         return envelope(core.call(name, revived(args)));
       } catch (error) {
         return failure(error, ofOthers);

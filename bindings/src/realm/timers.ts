@@ -1,12 +1,13 @@
 /**
  * `setTimeout` and its siblings, driven by the host: one `poll` runs at most one callback, so that promise jobs run
- * between two of them. Time is `kernel.now()`; `t.mock.now` does not move it.
+ * between two of them. Time is `kernel.now()`, which `t.mock.now` stops and `t.mock.advance` moves.
  *
  * When a test function has settled, what it has left is not waited for: `fire` runs one timer after the other that falls
  * due within `window`, and time is ahead of the real one meanwhile. Intervals, later timers and all beyond `bound` stay.
  */
 
 import type { Core, T } from "../core";
+import type { Recorder } from "../check/record";
 
 /** Milliseconds from the moment at which the test function has settled. */
 const window = 1000;
@@ -42,6 +43,10 @@ export interface Timers {
   fire(owner: T | undefined): boolean;
   /** Those that are set, in the order in which they fall due. */
   left(): Timer[];
+  /** Moves the times at which timers fall due, for a clock that jumps. */
+  shift(milliseconds: number): void;
+  /** Runs all that fall due until a time, in order: `put` is told each time, and `jobs` is called after each. */
+  advance(until: number, put: (time: number) => void, jobs: () => void): void;
 }
 
 interface Clock {
@@ -159,7 +164,33 @@ export default function (kernel: Core) {
       for (let i = 0; i < queue.length; i++) if (alive.has(queue[i].id)) found[found.length] = queue[i];
       return found;
     },
+    shift(milliseconds) {
+      for (let i = 0; i < queue.length; i++) queue[i].due += milliseconds;
+    },
+    advance(until, put, jobs) {
+      for (let timer = next(); timer && timer.due <= until; timer = next()) {
+        if (timer.due > kernel.now()) put(timer.due);
+        try {
+          take(timer, timer.due);
+        } catch (error) {
+          kernel.part<Recorder>("record").record(error, "uncaught exception");
+        }
+        jobs();
+      }
+    },
   };
+
+  /** Runs a timer that is due, the first in the queue. */
+  function take(timer: Timer, now: number): void {
+    queue.shift();
+    if (timer.period < 0) {
+      clear(timer.id);
+    } else {
+      timer.due = now + timer.period;
+      enqueue(timer);
+    }
+    run(timer);
+  }
 
   /** Drops cancelled timers from the front of the queue. */
   function next(): Timer | undefined {
@@ -186,14 +217,7 @@ export default function (kernel: Core) {
     poll(now: number): number {
       const timer = next();
       if (timer && timer.due <= now) {
-        queue.shift();
-        if (timer.period < 0) {
-          clear(timer.id);
-        } else {
-          timer.due = now + timer.period;
-          enqueue(timer);
-        }
-        run(timer);
+        take(timer, now);
         return 0;
       }
       const following = next();

@@ -15,9 +15,24 @@ interface Entry {
   expires: number;
 }
 
+/** An entry as it travels: key, JSON text, expiry or null. */
+type Saved = [key: string, text: string, expires: number | null];
+
+/** What answers `stores.<id>.<Method>`, and hands a store out to functions that run elsewhere. */
+export interface Stores {
+  (id: string, method: string, args: readonly unknown[]): unknown;
+  load(id: string): Saved[];
+  /** Whether the store was still as `before`; it is `after` then. */
+  save(id: string, before: Saved[], after: Saved[]): boolean;
+}
+
 type Method = (store: Map<string, Entry>, key: string, ...args: unknown[]) => unknown;
 
-export default function (kernel: Kernel) {
+export default function (kernel: Kernel): Stores {
+  const entriesOf = (store: Map<string, Entry>): Saved[] =>
+    [...store].map(([key, { text, expires }]) => [key, text, expires === Infinity ? null : expires]);
+  const storeOf = (entries: Saved[]): Map<string, Entry> =>
+    new Map(entries.map(([key, text, expires]) => [key, { text, expires: expires ?? Infinity }]));
   const stores = new Map<string, Map<string, Entry>>();
   const { shared } = (kernel as Core).boot;
 
@@ -179,14 +194,13 @@ export default function (kernel: Kernel) {
   };
   const keyless = ["keys", "len", "clear"];
 
-  /** Works on the host's copy of a store: what a hook keeps, the next one finds. */
   /** Works on a copy of what the host keeps, again when somebody else has changed that meanwhile. */
   function onHost(id: string, work: (store: Map<string, Entry>) => unknown): unknown {
     for (;;) {
-      const before = kernel.host("store.Load", [id]) as [string, string, number | null][];
-      const store = new Map(before.map(([key, text, expires]) => [key, { text, expires: expires ?? Infinity }]));
+      const before = kernel.host("store.Load", [id]) as Saved[];
+      const store = storeOf(before);
       const result = work(store);
-      const after = [...store].map(([key, { text, expires }]) => [key, text, expires]);
+      const after = entriesOf(store);
       if (JSON.stringify(after) === JSON.stringify(before)) return result;
       if (kernel.host("store.Save", [id, before, after])) return result;
     }
@@ -197,7 +211,7 @@ export default function (kernel: Kernel) {
    * @param method as in Yao, any case
    * @param args the key first; a key that is no text is taken as its text
    */
-  return (id: string, method: string, args: readonly unknown[]): unknown => {
+  const call = (id: string, method: string, args: readonly unknown[]): unknown => {
     const name = String(method).toLowerCase();
     const run = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (!run)
@@ -212,4 +226,13 @@ export default function (kernel: Kernel) {
     if (!store) stores.set(id, (store = new Map()));
     return run(store, own, ...rest);
   };
+
+  return Object.assign(call, {
+    load: (id: string) => entriesOf(stores.get(id) ?? new Map<string, Entry>()),
+    save(id: string, before: Saved[], after: Saved[]): boolean {
+      if (JSON.stringify(before) !== JSON.stringify(entriesOf(stores.get(id) ?? new Map<string, Entry>()))) return false;
+      stores.set(id, storeOf(after));
+      return true;
+    },
+  });
 }

@@ -1,0 +1,121 @@
+/**
+ * A clock that a test has stopped: `Date`, `performance.now`, timers and times to live all read it, and it moves only when
+ * it is told to. Limits and deadlines of the test keep the real time.
+ *
+ * A test moves it with `advance`, which fires what falls due; `time.Sleep` moves it, and so does a wait for a timer outside
+ * of the test's own realm, where nobody could advance it.
+ */
+
+import type { Core } from "../core";
+import type { Dates } from "../realm/date";
+import type { Teller, Told } from "./told";
+
+/** How often the time is read while it stands before that is taken for a loop that waits. */
+const patience = 1_000_000;
+
+export interface Clock {
+  /** Milliseconds at which it stands; undefined: it goes. */
+  readonly stands: number | undefined;
+  /** Stops it at a time, or lets it go again. Timers keep what is left of their time. */
+  set(time: number | undefined): void;
+  /** Moves it to the time at which others have moved it. */
+  moved(time: number): void;
+  /** Moves it on, and runs the timers that fall due, in their order, each with the promise jobs that follow. */
+  advance(milliseconds: number): void;
+  /** In a realm that the test calls: reads the clock of the test. */
+  adopt(): void;
+}
+
+export default function (core: Core): Clock {
+  const { std } = core;
+  const real = { now: core.now, sleep: core.sleep };
+  const told = core.part<Teller>("told");
+  const isTest = core.plan !== undefined && !core.boot.nested;
+  let stands: number | undefined;
+  let reads = 0;
+  let restore: (() => void) | undefined;
+
+  const current = core.boot.nested ? () => (std.parse(core.bridge("told", "", "")) as Told).now! : () => stands!;
+  const now = () => current() + core.ahead;
+
+  function read(): number {
+    if (++reads > patience) {
+      reads = 0;
+      throw new core.Exception(
+        "The clock stands still, and something waits for it to go on: it was read a million times. t.mock.now, or mocks.now of a case, " +
+          "has stopped it; move it with t.mock.advance or time.Sleep",
+      );
+    }
+    return now();
+  }
+
+  function put(time: number): void {
+    stands = time;
+    reads = 0;
+    told.now = time;
+    told.tell();
+  }
+
+  function begin(): void {
+    const { performance } = core.globals as { performance: object };
+    const [measured, from] = [core.clock(), now()];
+    core.globals.performance = { __proto__: performance, now: () => measured + read() - from };
+    const date = core.part<Dates>("date").replace(read);
+    core.now = now;
+    core.sleep = sleep;
+    core.stands = wait;
+    restore = () => {
+      core.globals.performance = performance;
+      date();
+      core.now = real.now;
+      core.sleep = real.sleep;
+      core.stands = undefined;
+    };
+  }
+
+  function sleep(milliseconds: number): void {
+    const wait = Math.max(0, +milliseconds || 0);
+    if (core.boot.nested) core.host("world.Sleep", [wait]);
+    else put(current() + wait);
+  }
+
+  /** What becomes of a wait for a timer: see `Core.stands`. */
+  function wait(milliseconds: number): number {
+    if (!isTest) {
+      sleep(milliseconds);
+      return 0;
+    }
+    core.standstill =
+      `the test waits for a timer that falls due in ${milliseconds} ms, and t.mock has stopped the clock: ` +
+      `call t.mock.advance(${milliseconds}) before it is awaited`;
+    return NaN;
+  }
+
+  const self = {
+    get stands() {
+      return stands;
+    },
+    set(time: number | undefined): void {
+      const before = core.now();
+      if (time === undefined) {
+        restore?.();
+        restore = stands = told.now = undefined;
+        told.tell();
+      } else {
+        put(time);
+        if (!restore) begin();
+      }
+      core.timers?.shift(core.now() - before);
+    },
+    moved(time: number): void {
+      if (stands !== undefined && time !== stands) put(time);
+    },
+    advance(milliseconds: number): void {
+      const until = current() + milliseconds;
+      if (core.timers) core.timers.advance(until, put, () => void core.bridge("jobs", "", ""));
+      put(until);
+    },
+    adopt: begin,
+  };
+  return self;
+}

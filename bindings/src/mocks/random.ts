@@ -1,0 +1,58 @@
+/** Random numbers that are the same in every run: `Math.random` made of a seed. */
+
+import type { Core } from "../core";
+import type { Teller } from "./told";
+
+export interface Random {
+  /** Makes `Math.random` of a text; what the host draws is made of it too. */
+  seed(text: string): void;
+  /** Takes that back. */
+  restore(): void;
+  /** A seed for another realm, which draws other numbers. */
+  draw(): number;
+}
+
+export default function (core: Core): Random {
+  const { random } = Math;
+  const { imul } = Math;
+  const told = core.part<Teller>("told");
+  let state = [0, 0, 0, 1];
+  let seeded = 0;
+
+  /** sfc32: 32 bits at a time. */
+  function bits(): number {
+    let [a, b, c, d] = state;
+    const t = (a + b + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (((c << 21) | (c >>> 11)) + t) | 0;
+    state = [a, b, c, d];
+    return t >>> 0;
+  }
+
+  const next = () => (bits() * 0x200000 + (bits() >>> 11)) / 0x20000000000000;
+
+  return {
+    seed(text): void {
+      let a = 0x9e3779b9;
+      let b = 0x243f6a88;
+      for (let i = 0; i < text.length; i++) {
+        a = imul(a ^ text.charCodeAt(i), 0x85ebca6b);
+        b = imul(b ^ text.charCodeAt(i), 0xc2b2ae35) ^ a;
+      }
+      state = [a, b, a ^ b, 1];
+      for (let i = 0; i < 12; i++) bits();
+      Math.random = next;
+      told.seed = text;
+      told.seeded = ++seeded;
+      told.tell();
+    },
+    restore(): void {
+      Math.random = random;
+      told.seed = told.seeded = undefined;
+      told.tell();
+    },
+    draw: () => bits() * 0x10000 + (bits() >>> 16),
+  };
+}
