@@ -121,7 +121,7 @@ DOORS = {
     "scripttest/diagnostics": "stack",
     "scripttest/workers": "answers boots functions libraries module_run pool process protocol session worker",
     "scripttest/host": "__init__",
-    "bindings": "json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots world",
+    "bindings": "clock json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots world",
     "bindings/processes": "__init__ formats http schemas text",
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",

@@ -67,6 +67,8 @@ class AgentService:
         self._timeout = timeout
         self._asked: set[tuple[str, str, int]] = set()
         """Module, test and run of the script tests that have asked for something."""
+        self._used: dict[tuple[str, str], Mapping[str, str]] = {}
+        """Module and test, with `#2` behind it in its second run → what it has used."""
         self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
         self._processes = AgentProcesses(host, self)
@@ -89,8 +91,7 @@ class AgentService:
     def parts(self, module: str, test: str) -> Mapping[str, str]:
         """What a script test has used so far, by way of the agents; `test` is its name, with `#2` behind it in its
         second run."""
-        chat = self._chats.get((module, test))
-        return chat.parts if chat is not None else {}
+        return self._used.get((module, test), {})
 
     def run(self, work: Coroutine[Any, Any, T], is_over: Callable[[], bool] | None = None) -> T:
         """Runs a coroutine to its end; blocks. An interrupt cancels it, and goes on its way when it has ended. When
@@ -150,7 +151,9 @@ class AgentService:
         context = {**self._context}
         context["chat_id"] = context.get("chat_id") or f"script-test-{world.test}"
         context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(world.suite)
-        return Chat(context, world)
+        chat = Chat(context, world)
+        self._used[world.suite, world.key] = chat.parts
+        return chat
 
     def close(self) -> None:
         """Ends processes, connections and the thread; blocks for a short time at the most."""
