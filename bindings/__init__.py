@@ -7,7 +7,7 @@ from scripttest import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings.host_processes import HostProcesses
-    from bindings.ledger import Answered, OutsideCall
+    from bindings.ledger import Answered, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import Policy
@@ -48,6 +48,7 @@ __all__ = [
     "Worlds",
     "answered_value",
     "arguments_text",
+    "called",
     "compile",
     "envelope",
     "failure_envelope",
@@ -60,7 +61,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "host_processes": ("HostProcesses",),
-        "ledger": ("Answered", "OutsideCall"),
+        "ledger": ("Answered", "OutsideCall", "called"),
         "mocks": ("Mock", "Mocks", "given_mocks"),
         "patterns": ("Pattern", "PatternError", "compile"),
         "policy": ("Policy",),

@@ -41,16 +41,32 @@ class HostProcesses:
         Raises:
             ProcessError: there is no such process (404), or it failed.
         """
+        from bindings.ledger import Answered, called
+        from bindings.services import ProcessError
+
+        noted = called(name, args)
+        try:
+            value = self._called(name, args, context, world)
+        except ProcessError as error:
+            if noted:
+                world.ledger.note_failure(noted, error)
+            raise
+        if noted:
+            world.ledger.note(noted, Answered.SERVED)
+        return value
+
+    def _called(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
         from bindings import processes
         from bindings.services import HostCall, ProcessError
 
         if not processes.knows(name):
             group = name.partition(".")[0]
-            mock = 't.mock.agent("<id>", ...)' if group in ("agent", "agents") else f't.mock.process("{name}", ...)'
+            mock = world.mock("agent", "<id>") if group in ("agent", "agents") else world.mock("process", name)
             raise ProcessError(
                 f'Process "{name}" is not available here: mock it with {mock}, '
                 f"or run against a host that provides {group}.*",
                 404,
+                missing=True,
             )
         who = context["authorized"]
         surroundings = HostCall(

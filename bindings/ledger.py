@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import Any
 
 from scripttest.values import Value
 
@@ -48,7 +50,43 @@ class Ledger:
         elif len(self._calls) < MOST:
             self._calls[key] = OutsideCall(name=name, answered=answered, count=count, message=message)
 
+    def note_failure(self, name: str, error: object) -> None:
+        """Writes down a call that failed: it was answered, unless the error has `missing`."""
+        missing = getattr(error, "missing", False)
+        self.note(
+            name, Answered.MISSING if missing else Answered.SERVED, getattr(error, "message", "") if missing else ""
+        )
+
     @property
     def calls(self) -> tuple[OutsideCall, ...]:
         """All of them, in the order of their first."""
         return tuple(self._calls.values())
+
+
+SILENT = ("agent.judgerequired", "agent.verdict", "locale.translate", "snapshot.match", "subtest.selects")
+"""Processes by which the script half of the bindings asks its own host."""
+INSIDE = ("world", "store", "scripts", "services", "session")
+"""Groups of which the world, or a script, answers."""
+
+
+def called(name: str, args: Sequence[Any]) -> str:
+    """What a call is noted as: `METHOD url`, `agents.<id>`, or the process and what it is for; empty for what does not
+    leave the script."""
+    lower = name.lower()
+    group, _, rest = lower.partition(".")
+    if lower in SILENT or group in INSIDE:
+        return ""
+    texts = [value if isinstance(value, str) else "" for value in args[:2]] + ["", ""]
+    if group == "http":
+        method, url = texts[:2] if rest in ("send", "stream") else (rest, texts[0])
+        return f"{method.upper()} {url.partition('?')[0]}"
+    if lower in ("agent.call", "agent.validate"):
+        order = args[0] if args and isinstance(args[0], dict) else {}
+        id = order.get("assistant_id") or order.get("agent_id") or order.get("agent") or texts[0]
+        return f"agents.{str(id).removeprefix('agents:')}"
+    if group in ("agents", "assistants", "ai"):
+        id, _, method = name.partition(".")[2].rpartition(".")
+        return f"agents.{id}" if method.lower() in ("stream", "call") else ""
+    if group in ("llm", "mcp"):
+        return " ".join([name, *filter(None, texts[: 2 if lower == "mcp.calltool" else 1])])
+    return name

@@ -96,9 +96,9 @@ class Policy(Value):
         if not kept:
             at = f"{found[0]}, an" if found[0] != host else "an"
             raise ProcessError(
-                f'Cannot reach "{host}": it is {at} address that is not public; allow it with --allow-net={host}, '
-                "or answer it with t.mock.http",
+                f'Cannot reach "{host}": it is {at} address that is not public; allow it with --allow-net={host}',
                 403,
+                missing=True,
             )
         return kept
 
@@ -110,9 +110,7 @@ class Policy(Value):
         if "*" in (self.allow_net or ()):
             return "*"
         why = "scripts have no network" if self.allow_net is None else "this host is not allowed"
-        raise ProcessError(
-            f'Cannot reach "{host}": {why}; allow it with --allow-net={host}, or answer it with t.mock.http', 403
-        )
+        raise ProcessError(f'Cannot reach "{host}": {why}; allow it with --allow-net={host}', 403, missing=True)
 
     def _names(self, address: str, port: int) -> bool:
         return any(_matches(entry, address.partition("%")[0], port) for entry in self.allow_net or ())

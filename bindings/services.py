@@ -24,10 +24,12 @@ Json = Any
 class ProcessError(Exception):
     """A process failed in a way that the script may catch; `code` is the HTTP-like code of Yao's exceptions."""
 
-    def __init__(self, message: str, code: int = 500) -> None:
+    def __init__(self, message: str, code: int = 500, missing: bool = False) -> None:
+        """`missing`: nothing answers it, neither a mock nor this host."""
         super().__init__(message)
         self.message = message
         self.code = code
+        self.missing = missing
 
 
 class HostCall(Value):

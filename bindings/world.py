@@ -44,6 +44,7 @@ class World:
         mocks: Mocks | None = None,
         stopped_at: float | None = None,
         seed: str = "",
+        of_case: bool = True,
     ) -> None:
         """Opens nothing.
 
@@ -54,10 +55,12 @@ class World:
             mocks: of a case.
             stopped_at: milliseconds since 1970, where the clock is stopped.
             seed: what random numbers are made of; empty: they cannot be foreseen.
+            of_case: whether it belongs to a case, or what surrounds cases, rather than to a script test.
         """
         self.suite = suite
         self.test = test
         self.run = run
+        self.of_case = of_case
         self.clock = Clock(stopped_at)
         self.mocks = mocks
         self.session: dict[str, Any] = {}
@@ -80,6 +83,11 @@ class World:
     def key(self) -> str:
         """The name of the test, with `#2` behind it in its second run."""
         return self.test if self.run == 1 else f"{self.test}#{self.run}"
+
+    def mock(self, kind: str, name: str) -> str:
+        """How a mock is written down here: of a `process`, an `agent` or `http`, by its name."""
+        written = json.dumps(name, ensure_ascii=False)
+        return f'mocks: {{"{kind}": {{{written}: ...}}}}' if self.of_case else f"t.mock.{kind}({written}, ...)"
 
     @property
     def random(self) -> Random | None:
@@ -159,7 +167,7 @@ class Worlds:
         if found is None:
             name, _, run = test.partition("#")
             seed = "" if self._seed is None else f"{self._seed} {name}"
-            found = World(suite=module, test=name, run=int(run or 1), seed=seed)
+            found = World(suite=module, test=name, run=int(run or 1), seed=seed, of_case=False)
             found = self._worlds.setdefault((module, test), found)
         return found
 

@@ -2,6 +2,7 @@
 
 RunnerError                 base: a message that starts with what was being done, and a hint
 └── ConfigurationError      the user's input cannot be used: exit code 2
+    ├── MissingError        what is named is not here
     └── BrokenError         a file of an agent, or of a connector, cannot be used: the cases that need it are broken
 """
 
@@ -15,6 +16,8 @@ class RunnerError(Exception):
 
     infrastructure = False
     """Whether a case that meets it is broken, and has no verdict."""
+    missing = False
+    """Whether what is asked for is not here at all, so that only a mock could answer."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -24,6 +27,12 @@ class RunnerError(Exception):
 
 class ConfigurationError(RunnerError):
     """A flag, a file or a name that cannot be used."""
+
+
+class MissingError(ConfigurationError):
+    """An agent, a server, a connector or an optional part that is not here."""
+
+    missing = True
 
 
 class BrokenError(ConfigurationError):

@@ -132,6 +132,7 @@ class ScriptHost:
         filter: bool = False,
         list_only: bool = False,
         runs: int = 1,
+        seed: int | None = None,
     ) -> None:
         """Takes over running processes.
 
@@ -144,6 +145,7 @@ class ScriptHost:
             filter: ask by the host call `subtest.Selects` which subtests are to run.
             list_only: list the tests of the modules and run none.
             runs: how often each test runs, each time in a realm of its own.
+            seed: what the random numbers of each test are made of, with its name; None: they cannot be foreseen.
         """
         self._root = root
         self._services = services
@@ -153,6 +155,7 @@ class ScriptHost:
         self._filter = filter
         self.list_only = list_only
         self._runs = runs
+        self._seed = seed
         self._poll = select.poll()
         self._ready: dict[int, Callable[[], None]] = {}
         self._compiler = Compiler(root, self, processes.compiler)
@@ -460,7 +463,7 @@ class ScriptHost:
         tests = tuple(test for test in selected for _ in repeats)
         run.slices = slices
         run.tests = tests
-        run.orders = [order(test, self._filter, repeat) for test in selected for repeat in repeats]
+        run.orders = [order(test, self._filter, repeat, self._seed) for test in selected for repeat in repeats]
         run.left = len(tests)
         key = compiled.source.key
         self._rest(slot)

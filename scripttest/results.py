@@ -85,6 +85,8 @@ class Outcome(Value):
     """Of the test and all of its subtests, which have none of their own."""
     not_judged: int = 0
     """How many checks no judge could judge, those of subtests included."""
+    mocked: tuple[tuple[str, int], ...] = ()
+    """Calls that mocks have answered in the realm of the test: name, and how often."""
 
     @property
     def cause(self) -> Cause | None:

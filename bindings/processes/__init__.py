@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bindings.services import HostCall, HostFunction, Json
+    from bindings.world import World
 
+LIKE = 0.85
+"""How alike a misspelling is to a name, from 0 to 1: members of a group have much in common."""
 NAMESPACES = {
     "crypto": "bindings.processes.crypto",
     "encoding": "bindings.processes.encoding",
@@ -60,7 +63,7 @@ def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
     """
     function = find(name)
     if function is None:
-        raise _missing(name)
+        raise _missing(name, host_call.world)
     return function(list(args), host_call)
 
 
@@ -83,16 +86,16 @@ def _load(module: str) -> dict[str, HostFunction]:
     return functions
 
 
-def _missing(name: str) -> Exception:
+def _missing(name: str, world: World) -> Exception:
     from difflib import get_close_matches
 
     from bindings.services import ProcessError
 
-    message = f'Process "{name}" does not exist'
+    message = f'Process "{name}" is not available here: mock it with {world.mock("process", name)}'
     namespace = name.lower().partition(".")[0]
     if namespace in NAMESPACES:
         known = {f"{namespace}.{key}".lower(): f"{namespace}.{key}" for key in _load(NAMESPACES[namespace])}
-        close = get_close_matches(name.lower(), known, n=1)
+        close = get_close_matches(name.lower(), known, n=1, cutoff=LIKE)
         if close:
             message += f' (did you mean "{known[close[0]]}"?)'
-    return ProcessError(message, 404)
+    return ProcessError(message, 404, missing=True)

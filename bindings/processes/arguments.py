@@ -113,7 +113,9 @@ class Arguments:
 
     def needs(self, package: str, extra: str) -> ProcessError:
         """The error for a library that is not installed."""
-        return self.error(f'the package "{package}" is not installed: pip install "yao-test[{extra}]"', 500)
+        error = self.error(f'the package "{package}" is not installed: pip install "yao-test[{extra}]"', 500)
+        error.missing = True
+        return error
 
 
 Implementation = Callable[[Arguments, HostCall], Json]

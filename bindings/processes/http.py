@@ -165,14 +165,22 @@ def _check(given: Arguments, call: HostCall, url: str) -> None:
     try:
         call.policy.check_host(url)
     except ProcessError as error:
-        raise given.error(error.message, error.code) from error
+        raise _refused(given, call, url, error) from error
+
+
+def _refused(given: Arguments, call: HostCall, url: str, error: ProcessError) -> ProcessError:
+    """What a script is told of an address that the policy refuses."""
+    mock = f", or answer it with {call.world.mock('http', url.partition('?')[0])}" if error.missing else ""
+    refused = given.error(error.message + mock, error.code)
+    refused.missing = error.missing
+    return refused
 
 
 def _addresses(given: Arguments, call: HostCall, url: str) -> list[str]:
     try:
         return call.policy.addresses(url)
     except ProcessError as error:
-        raise given.error(error.message, error.code) from error
+        raise _refused(given, call, url, error) from error
     except OSError as error:
         raise _NoAnswerError(f"the name cannot be resolved: {error.strerror or error}") from error
 

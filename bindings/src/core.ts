@@ -18,6 +18,7 @@
  */
 
 import type { Kernel } from "./kernel";
+import type { Random } from "./mocks/random";
 import type { Flow } from "./realm/flow";
 import type { Calls } from "./realm/promise";
 import type { Timers } from "./realm/timers";
@@ -47,6 +48,8 @@ export interface Plan {
   filter: boolean;
   /** which of several runs of the test it is, from 1; it becomes `ctx.metadata.run` */
   run?: number;
+  /** what its random numbers are made of */
+  seed?: string;
 }
 
 /** What one test or subtest leaves behind. */
@@ -298,6 +301,7 @@ function start(plan: Plan): string | void {
   const t = (core.root = core.current = new T(plan.name));
   const body = core.declared(plan.entry);
   core.ended = false;
+  if (plan.seed) core.part<Random>("random").seed(plan.seed);
   core.began = clock();
   let simple = body !== undefined;
   if (core.boot.hooks) {

@@ -8,7 +8,7 @@ from typing import Any
 
 from runner.application.application import Application
 from runner.application.documents import read_json, read_yaml
-from runner.errors import BrokenError, ConfigurationError, did_you_mean
+from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
 from runner.security.files import read_text
 from scripttest.values import Value
 
@@ -82,7 +82,7 @@ class Assistants:
             known = sorted({id for id, _ in (*self._application.agents(), *self._shipped.agents())})
             hint = did_you_mean(id.removeprefix("assistants."), known) or f"There are {', '.join(known[:20])}"
             wanted = self._application.assistants.joinpath(*id.split("."), "package.yao")
-            raise ConfigurationError(f'Cannot find agent "{id}": there is no {wanted}', hint) from error
+            raise MissingError(f'Cannot find agent "{id}": there is no {wanted}', hint) from error
 
     def preset(self, assistant: Assistant, name: str) -> tuple[dict[str, Any], ...] | None:
         """The prompts of a preset, `prompts/task.yml` for `task`; None when there is none. Raises

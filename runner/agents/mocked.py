@@ -33,7 +33,7 @@ class Reply(Value):
 async def mocked_process(world: World, name: str, args: list[Any]) -> Reply | None:
     """What the mock of a process answers, in any case of its name. Raises ProcessError when the mock throws."""
     mock = world.mocks.find_process(name) if world.mocks else None
-    return None if mock is None else Reply(value=await _reply(world, mock, name, args))
+    return None if mock is None else Reply(value=await _reply(world, mock, name, args, name))
 
 
 async def mocked_agent(world: World, id: str, messages: Messages, options: Mapping[str, Any]) -> Answer | None:
@@ -44,16 +44,16 @@ async def mocked_agent(world: World, id: str, messages: Messages, options: Mappi
     if mock is None:
         return None
     try:
-        reply = await _reply(world, mock, id, [messages, dict(options)])
+        reply = await _reply(world, mock, id, [messages, dict(options)], f"agents.{id}")
     except ProcessError as error:
         raise AgentError(error.message) from error
     return _answer(id, reply)
 
 
-async def _reply(world: World, mock: Mock, name: str, args: list[Any]) -> Any:
-    """What a mock answers; the realm of a script test is asked for that."""
+async def _reply(world: World, mock: Mock, name: str, args: list[Any], noted: str) -> Any:
+    """What a mock answers; the realm of a script test, which counts its calls, is asked for that."""
     if mock.number is None:
-        world.ledger.note(name, Answered.MOCKED)
+        world.ledger.note(noted, Answered.MOCKED)
         return mock.value
     return await ask_test(world, "reply", [mock.number, name, *args])
 

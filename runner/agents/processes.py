@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import Answered, HostProcesses, ProcessError, envelope, failure_envelope, revived
+from bindings import Answered, HostProcesses, ProcessError, called, envelope, failure_envelope, revived
 from runner.agents.answer import AgentError, completion_record
 from runner.agents.chat import Chat, Messages, read_messages
 from runner.agents.helper_answers import verdict_of
@@ -99,15 +99,40 @@ class AgentProcesses:
         if mock is not None:
             return mock.value
         provider = self._providers.get(name.lower()) or self._providers.get(name.partition(".")[0].lower())
-        call = _ProcessCall(scope=scope, name=name, args=args, with_context=with_context)
+        if provider is not None:
+            return await self._provided(
+                provider, _ProcessCall(scope=scope, name=name, args=args, with_context=with_context)
+            )
+        return await asyncio.to_thread(self._host.call, name, args, scope.context, scope.chat.world)
+
+    async def _provided(self, provider: Provider, call: _ProcessCall) -> Any:
+        """What a provider answers, written into the ledger. Raises ProcessError."""
+        world = call.scope.chat.world
+        noted = called(call.name, call.args)
+        is_agent = noted.startswith("agents.")  # the runtime writes those down
         try:
-            if provider is not None:
-                return await provider(call)
-            return await asyncio.to_thread(self._host.call, name, args, scope.context, scope.chat.world)
-        except (AgentError, RunnerError, ScriptError) as error:
-            of_test = scope.assistant is None and not with_context  # hooks have frames; models get no places
-            message = error.placed if of_test and isinstance(error, AgentError) else error.message
-            raise ProcessError(message + (f". {error.hint}" if error.hint else "")) from error
+            value = await provider(call)
+        except (AgentError, RunnerError, ScriptError, ProcessError) as error:
+            failure = self._failure(call, noted, error)
+            if noted and not is_agent:
+                world.ledger.note_failure(noted, failure)
+            raise failure from error
+        if noted and not is_agent:
+            world.ledger.note(noted, Answered.SERVED)
+        return value
+
+    def _failure(self, call: _ProcessCall, noted: str, error: Any) -> ProcessError:
+        """What a script is told of a provider that failed."""
+        if isinstance(error, ProcessError) and not error.missing:
+            return error
+        of_test = call.scope.assistant is None and not call.with_context  # hooks have frames; models get no places
+        message = error.placed if of_test and isinstance(error, AgentError) else error.message
+        missing = getattr(error, "missing", False)
+        told = [message, *filter(None, [getattr(error, "hint", None)])]
+        if missing:
+            kind, _, id = noted.partition(".") if noted.startswith("agents.") else ("process", "", call.name)
+            told.append(f"Or mock it with {call.scope.chat.world.mock(kind.removesuffix('s'), id)}")
+        return ProcessError(". ".join(told), getattr(error, "code", 500), missing=missing)
 
     async def call_tool(self, name: str, args: Args, context: Any) -> Any:
         """Calls the process behind an MCP tool, with the context as its last argument; `context` is a `Scope`. Raises

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bindings import Answered
 from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
 from runner.agents.chat import Chat, Messages, ModelCall
@@ -15,6 +16,7 @@ from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usa
 from runner.connectors.kept_answers import Answer as ModelAnswer
 from runner.connectors.kept_answers import ask
 from runner.connectors.timing import case_now
+from runner.errors import RunnerError
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 from scripttest.values import Value
 
@@ -157,7 +159,14 @@ class Runtime:
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]
             return mock
-        return await self.call(id, messages, options, chat, depth, on_chunk, referer)
+        name, ledger = f"agents.{id.removeprefix('agents:')}", chat.world.ledger
+        try:
+            answer = await self.call(id, messages, options, chat, depth, on_chunk, referer)
+        except (AgentError, RunnerError) as error:
+            ledger.note_failure(name, error)
+            raise
+        ledger.note(name, Answered.SERVED)
+        return answer
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
         """The top-level functions of an agent's script. Raises AgentError when it cannot be compiled."""

@@ -82,6 +82,8 @@ class RunOptions(FlagTable):
     """How many tests may break."""
     strict: bool = flag("What is a warning on a result, such as unfinished work, fails it.", kind="switch")
     """Whether the warnings of a result fail it."""
+    seed: int | None = flag("Random numbers of a test come from this and its name, and are the same in every run.", metavar="N", read=count)
+    """What the random numbers of each test are made of, with its name."""
     lenient: bool = flag("Unknown fields in case files are warnings.", kind="switch")
     allow_net: tuple[str, ...] = flag("Hosts scripts may reach: host or host:port; * is every public one.", kind="optional", metavar="HOST", read=hosts)
     require_trust: bool = flag("Refuse connectors, prompts and hooks that are not as yao-test.trust approves them.", kind="switch")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runner.application.documents import read_yaml
 from runner.connectors.base import Connector
 from runner.connectors.definition import Definition, read_definition, read_type
-from runner.errors import BrokenError, ConfigurationError, did_you_mean
+from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
 
 if TYPE_CHECKING:
     from runner.connectors.timing import Timing
@@ -111,7 +111,7 @@ class Connectors:
                 f"There are: {', '.join(known)}",
             )
         hint = did_you_mean(id, known) or f"There are: {', '.join(known)}"
-        raise ConfigurationError(f'Cannot find connector "{id}": no such file below {self._root}/connectors', hint)
+        raise MissingError(f'Cannot find connector "{id}": no such file below {self._root}/connectors', hint)
 
     def model(self, id: str) -> str:
         """The name of the model that a connector asks, for which no key is needed; empty when its file does not say it,

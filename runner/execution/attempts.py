@@ -9,6 +9,7 @@ from runner.connectors.timing import CaseTime
 from runner.durations import in_words
 from runner.errors import RunnerError
 from runner.execution.hooks import Hook, HookError, case_record
+from runner.execution.outside import with_outside
 from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult
 from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status
@@ -111,7 +112,7 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
     fingerprints = attempt.environment.fingerprints
     fingerprint = fingerprints.of_case(attempt.case, attempt.folder, attempt.chat.parts) if fingerprints else None
     logs = tuple(attempt.chat.logs)
-    return TestResult(
+    result = TestResult(
         suite=attempt.suite,
         name=attempt.case.id,
         position=attempt.position,
@@ -120,3 +121,4 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
         case=attempt.result(),
         fingerprint=fingerprint,
     )
+    return with_outside(result, attempt.world)

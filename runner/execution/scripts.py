@@ -29,6 +29,7 @@ from scripttest import (
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from bindings import Worlds
     from runner.planning.selection import Selection
 
 LISTING = 2.0
@@ -58,6 +59,7 @@ def run_scripts(
     fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
     passes: Passes[_Test],
     again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
+    worlds: Worlds,
 ) -> int:
     """Sends what the host reports of modules as events; blocks. When the run is to stop, and when
     `max_failures` tests have failed, what was running then has no result. Raises HostError.
@@ -69,6 +71,7 @@ def run_scripts(
             when no report needs it.
         passes: over what broke.
         again: runs tests of modules again, None standing for all tests of one.
+        worlds: of the tests, each of which ends with its test.
 
     Returns:
         After `max_failures`, how many tests the modules have of which nothing was sent.
@@ -80,6 +83,7 @@ def run_scripts(
         selection=selection,
         fingerprint=fingerprint,
         passes=passes,
+        worlds=worlds,
     )
     try:
         while True:
@@ -137,6 +141,7 @@ class _ScriptEvents:
         selection: Selection | None,
         fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
         passes: Passes[_Test],
+        worlds: Worlds,
     ) -> None:
         self._passes = passes
         self._again: dict[str, set[tuple[int, int]]] = {}
@@ -144,6 +149,7 @@ class _ScriptEvents:
         self._all_places: dict[str, dict[str, int]] = {}
         """Module → position in the suite of each test by its name."""
         self._send = send
+        self._worlds = worlds
         self._repetition = repetition
         self._retained = retained
         self._selection = selection
@@ -186,6 +192,11 @@ class _ScriptEvents:
                 run=run,
                 fingerprint=made_of,
             )
+            world = self._worlds.end(module, outcome.name + (f"#{record.run}" if record.run > 1 else ""))
+            if world is not None or outcome.mocked:
+                from runner.execution.outside import with_outside
+
+                result = with_outside(result, world)
             if self._is_over(module, place, run) or self._passes.hold(_Test(module=module, name=outcome.name), result):
                 return
             self._ended(self._passes.told(result))

@@ -66,7 +66,7 @@ class RunServices:
         self._report: tuple[Path, bool] | None = None
         self._permitted: Policy | None = None
         self._context = context
-        self.worlds = Worlds()
+        self.worlds = Worlds(options.seed)
         """Of the script tests."""
         self.processes = HostProcesses(application.root, self._policy, application.script)
         """Answers the processes that are no business of agents."""
@@ -271,6 +271,7 @@ class TestServices:
             person=self._person(),
             fingerprints=self._services.fingerprints() if plan.resumable else None,
             require_judge=options.require_judge,
+            seed=options.seed,
             transcripts=plan.transcripts,
         )
 

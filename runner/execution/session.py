@@ -111,6 +111,7 @@ def run(
                     filter=bool(options.run),
                     list_only=options.dry_run,
                     runs=options.runs,
+                    seed=options.seed,
                 )
                 with host, Woken(host.wake_descriptor):
                     return carry_out(host)
@@ -325,6 +326,7 @@ class _Session:
             fingerprint=self._fingerprint if self._plan.resumable else None,
             passes=Passes(self._options.retry_errors, stream.send, self._stop),
             again=self._scripts_again,
+            worlds=self._services.worlds,
         )
 
     def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from scripttest import Outcome, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from bindings import OutsideCall
     from runner.assertions.base import AssertionResult, ToolUse
     from runner.results.verdict import Verdict
 
@@ -320,5 +321,7 @@ class TestResult(Value):
     """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
     fingerprint: Mapping[str, Any] | None = None
     """What it was made of, for a run that resumes this one; see `runner.fingerprints`."""
+    outside: tuple[OutsideCall, ...] = ()
+    """The calls that left its scripts, in the order of their first, and who answered them."""
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.results.attachments import SHORTEST, without_content
 from runner.results.fold import Execution
@@ -13,6 +13,9 @@ from runner.results.model import Suite, TestResult
 from runner.results.places import relative
 from runner.results.script_json import logs_of, outcome_of, result_record
 from runner.results.stability_json import attempts_in, runs_of
+
+if TYPE_CHECKING:
+    from bindings import OutsideCall
 
 Record = dict[str, Any]
 
@@ -95,6 +98,10 @@ def _record(result: TestResult, suite: Suite) -> Record:
         record = {"type": "result", "suite": suite.name, "position": result.position}
         own = result_record(result)
         record |= {"id": own.pop("name"), "script": result.suite, **own}
+    if result.outside:
+        from runner.results.outside_json import outside_records
+
+        record["outside"] = outside_records(result.outside)
     if result.run:
         record["run"] = result.run
     elif result.attempts:
@@ -117,6 +124,11 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
         outcome, case = outcome_of_case(record, named), case_of(record)
         cut_short = is_cut_short(record)
     attempts, stability = attempts_in(record)
+    outside: tuple[OutsideCall, ...] = ()
+    if record.get("outside"):
+        from runner.results.outside_json import outside_of
+
+        outside = outside_of(record["outside"])
     return TestResult(
         suite=suite.id,
         name=outcome.name,
@@ -128,5 +140,6 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
         earlier_errors=tuple(record.get("earlier_errors") or ()),
         attempts=attempts,
         stability=stability,
+        outside=outside,
         cut_short=cut_short,
     )

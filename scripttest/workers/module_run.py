@@ -135,6 +135,7 @@ class ModuleRun:
             skip_reason=record.get("skip_reason"),
             steps=steps,
             warnings=tuple([self._warning(warning, index) for warning in record.get("warnings", ())]),
+            mocked=tuple([(name, count) for name, count in record.get("mocked") or ()]),
             not_judged=record.get("not_judged", 0) + sum([step.not_judged for step in steps]),
         )
 
@@ -224,12 +225,13 @@ def timeout_text(seconds: float, of_module: bool) -> str:
     return f"timeout after {seconds:g}s{more}"
 
 
-def order(test: Test, filter: bool, run: int) -> tuple[str, str]:
+def order(test: Test, filter: bool, run: int, seed: int | None) -> tuple[str, str]:
     """What a worker is told of one test: JSON of `Plan` in `bindings/src/core.ts`, and its pieces; `run` is 0 when the
-    test runs once."""
+    test runs once; its random numbers are made of `seed` and its name, if there is one."""
     name, entry = _quoted(test.name), _quoted(test.entry)
     of_run = f',"run":{run}' if run else ""
-    return f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}}}', test.pieces
+    of_seed = "" if seed is None else f',"seed":{_quoted(f"{seed} {test.name}")}'
+    return f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}}}', test.pieces
 
 
 def _quoted(identifier: str) -> str:

@@ -306,6 +306,32 @@ export function TestSeeds(t) {
     assert passes(application).count("TestSeeds") > 0
 
 
+def test_a_seed_of_the_command_gives_each_test_its_own_numbers(app: MakeApplication) -> None:
+    draw = "t.log(JSON.stringify([Math.random(), Process('utils.str.UUID'), call('draw').tools, Process('crypto.Hash', 'MD5', 'x')]))"
+    draw_hook = "function Next() { return { data: [Math.random(), Process('utils.str.UUID')] }; }"
+    application = app(
+        shop(f"export function TestA(t) {{ {draw}; }}\nexport function TestB(t) {{ {draw}; }}\n")
+        | agent(
+            "dice",
+            prompts=None,
+            replies=None,
+            hooks=draw_hook,
+            cases=[{"id": "a", "input": "x"}, {"id": "b", "input": "x"}],
+        )
+    )
+
+    def drawn(*arguments: str) -> list[str]:
+        records = application.results("-i", "assistants/demo/src/world_test.ts", *arguments, code=0)
+        cases = run_cases(application, "-i", "assistants/dice/tests/cases.jsonl", *arguments, code=0)
+        return [*(records[name]["logs"][0] for name in ("TestA", "TestB")), *(str(cases[id]["output"]) for id in "ab")]
+
+    first = drawn("--seed", "5")
+    assert len(set(first)) == 4
+    assert drawn("--seed", "5") == first
+    assert not set(drawn("--seed", "6")) & set(first)
+    assert not set(drawn()) & set(first)
+
+
 @pytest.mark.parametrize("kind", ["All", "Any", "Race"])
 def test_all_of_several_calls_are_made(app: MakeApplication, kind: str) -> None:
     application = app(

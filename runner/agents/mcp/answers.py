@@ -46,7 +46,8 @@ def processes(servers: Servers) -> Answer:
             raise ProcessError(f"Cannot call {name}: {error}", error.code) from error
         except RunnerError as error:
             code = error.code if isinstance(error, ToolError) else 404
-            raise ProcessError(f"{error.message}. {error.hint}" if error.hint else error.message, code) from error
+            message = f"{error.message}. {error.hint}" if error.hint else error.message
+            raise ProcessError(message, code, missing=error.missing) from error
 
     return answer
 

@@ -19,7 +19,7 @@ from runner.agents.mcp.base import Server
 from runner.agents.mcp.process import CallProcess, ProcessServer
 from runner.application.application import Application
 from runner.application.documents import read_json
-from runner.errors import ConfigurationError, did_you_mean
+from runner.errors import ConfigurationError, MissingError, did_you_mean
 from scripttest.values import Value
 
 SUFFIXES = (".mcp.yao", ".mcp.json", ".mcp.jsonc")
@@ -86,7 +86,7 @@ class Servers:
         try:
             from runner.agents.mcp.client import RemoteServer
         except ModuleNotFoundError as error:
-            raise ConfigurationError(
+            raise MissingError(
                 f"Cannot use MCP server {id} ({file.path}): transport {transport} needs the package {error.name}",
                 "Install it with: pip install 'yao-test[mcp]'",
             ) from error
@@ -98,7 +98,7 @@ class Servers:
         hint = did_you_mean(id, known) or next(
             (f'Did you mean "{one}"?' for one in known if one.endswith(f".{id}")), None
         )
-        return ConfigurationError(f"Cannot find MCP server {id}{listed}", hint)
+        return MissingError(f"Cannot find MCP server {id}{listed}", hint)
 
     def _found(self) -> dict[str, ServerFile]:
         if self._files is None:

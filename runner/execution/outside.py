@@ -1,0 +1,29 @@
+"""What a test asked of the outside, put into its result; a call that nobody answered is a warning too."""
+
+from __future__ import annotations
+
+from bindings import Answered, OutsideCall, World
+from runner.results.model import TestResult
+from scripttest import ResultWarning
+
+
+def with_outside(result: TestResult, world: World | None) -> TestResult:
+    """The result of a test with the ledger of its world; None: it has asked for nothing. What a failure says already is
+    not said again as a warning."""
+    own = [OutsideCall(name=name, answered=Answered.MOCKED, count=count) for name, count in result.outcome.mocked]
+    calls = (*own, *(world.ledger.calls if world is not None else ()))
+    if not calls:
+        return result
+    said = [failure.message for failure in result.outcome.failures]
+    warnings = tuple(
+        ResultWarning(kind="missing", message=_text(call))
+        for call in calls
+        if call.answered is Answered.MISSING and not any(call.message in message for message in said)
+    )
+    outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *warnings))
+    return result.replace(outcome=outcome, outside=calls)
+
+
+def _text(call: OutsideCall) -> str:
+    times = f" ({call.count} times)" if call.count > 1 else ""
+    return f"Nothing answered {call.name}{times}: {call.message}"

@@ -1,0 +1,111 @@
+"""What tests ask of the outside is kept: served, mocked or missing; what is missing is always said."""
+
+from __future__ import annotations
+
+from agent_files import agent, case_file, run_cases
+from command import Application, MakeApplication
+
+HOOKS = """\
+function Next(ctx) {
+  const tried = (work) => { try { return work(); } catch (error) { return error.message; } };
+  return { data: [tried(() => Process("models.a.Find", 1)), tried(() => ctx.agent.Call("nobody", [{ role: "user", content: "x" }]).error), Process("text.ExtractJSON", "{}")] };
+}
+"""
+TESTS = """
+const tried = (work) => { try { return work(); } catch (error) { return error.message; } };
+export function TestCaught(t) {
+  t.assert.Contains(tried(() => Process("models.a.Find", 1)), 't.mock.process("models.a.Find", ...)');
+  tried(() => Process("models.a.Find", 2));
+  t.mock.process("models.b.*", 1);
+  Process("models.b.Get");
+  Process("text.ExtractJSON", "{}");
+}
+export function TestHTTP(t) { tried(() => http.Get("https://example.org/a?b=c")); t.mock.http("https://mocked/*", "x"); http.Post("https://mocked/1?x=2", {}); }
+export function TestAgents(t, ctx) {
+  t.mock.agent("known", "hi");
+  ctx.agent.Call("known", [{ role: "user", content: "x" }]);
+  ctx.agent.Call("nobody", [{ role: "user", content: "x" }]);
+  tried(() => Process("mcp.CallTool", "noserver", "tool", {}));
+  tried(() => Process("llm.ChatCompletions", "noconnector", "x"));
+}
+export function TestMember(t) { t.assert.Equal(tried(() => Process("utils.captcha.Make")), 'Process "utils.captcha.Make" is not available here: mock it with t.mock.process("utils.captcha.Make", ...)'); }
+export function TestInTheAgent(t) { Process("agents.demo.Stream", "x"); }
+export function TestUncaught(t) { Process("flows.a"); }
+export function TestNothing(t) { t.assert.True(true); }
+"""
+
+
+def write(app: MakeApplication) -> Application:
+    cases = [
+        {"id": "a", "input": "x"},
+        {"id": "b", "input": "x", "mocks": {"process": {"models.*": 1}, "agent": {"nobody": "y"}}},
+    ]
+    return app(
+        {
+            "world_test.ts": TESTS,
+            "world.ts": "export {}",
+            **agent(prompts=None, replies=None, hooks=HOOKS, cases=cases),
+        }
+    )
+
+
+def test_calls_are_kept_as_served_mocked_or_missing(app: MakeApplication) -> None:
+    application = write(app)
+    records = application.results("-i", "assistants/demo/src/world_test.ts", code=1)
+    seen = {
+        name: {(one["call"], one["answered"], one["count"]) for one in record.get("outside", [])}
+        for name, record in records.items()
+    }
+    assert seen == {
+        "TestCaught": {
+            ("models.a.Find", "missing", 2),
+            ("models.b.Get", "mocked", 1),
+            ("text.ExtractJSON", "served", 1),
+        },
+        "TestHTTP": {("GET https://example.org/a", "missing", 1), ("POST https://mocked/1", "mocked", 1)},
+        "TestAgents": {
+            ("agents.known", "mocked", 1),
+            ("agents.nobody", "missing", 1),
+            ("mcp.CallTool noserver tool", "missing", 1),
+            ("llm.ChatCompletions noconnector", "missing", 1),
+        },
+        "TestMember": {("utils.captcha.Make", "missing", 1)},
+        "TestInTheAgent": {
+            ("agents.demo", "served", 1),
+            ("models.a.Find", "missing", 1),
+            ("agents.nobody", "missing", 1),
+            ("text.ExtractJSON", "served", 1),
+        },
+        "TestUncaught": {("flows.a", "missing", 1)},
+        "TestNothing": set(),
+    }
+    said = [warning["message"] for warning in records["TestCaught"]["warnings"]]
+    assert len(said) == 1
+    assert said[0].startswith("Nothing answered models.a.Find (2 times): ")
+    assert "warnings" not in records["TestUncaught"]
+    assert [record["status"] for record in records.values()].count("failed") == 1
+
+
+def test_missing_calls_are_shown_and_strict_fails_them(app: MakeApplication) -> None:
+    application = write(app)
+    run = application.run("-i", "assistants/demo/src/world_test.ts", "--run", "TestCaught|TestNothing")
+    assert run.code == 0, run.stdout
+    assert "Nothing answered models.a.Find (2 times)" in run.stdout
+    assert "2 passed, 0 failed, 0 skipped, 1 warning" in run.stdout
+    strict = application.results("-i", "assistants/demo/src/world_test.ts", "--strict", code=1)
+    assert {name for name, record in strict.items() if record["status"] == "passed"} == {"TestNothing"}
+
+
+def test_messages_for_cases_name_the_mocks_of_cases(app: MakeApplication) -> None:
+    application = write(app)
+    records = run_cases(application, code=0)
+    told = records["a"]["output"]
+    assert 'mocks: {"process": {"models.a.Find": ...}}' in told[0]
+    assert 'mocks: {"agent": {"nobody": ...}}' in told[1]
+    assert "t.mock" not in str(told)
+    kept = {id: {(one["call"], one["answered"]) for one in record["outside"]} for id, record in records.items()}
+    served = ("text.ExtractJSON", "served")
+    assert kept["a"] == {("models.a.Find", "missing"), ("agents.nobody", "missing"), served}
+    assert kept["b"] == {("models.a.Find", "mocked"), ("agents.nobody", "mocked"), served}
+    assert "warnings" not in records["b"]
+    assert application.run("-i", case_file(), "--strict").code == 1
