@@ -252,7 +252,7 @@ declare function btoa(data: string): string;
 
 /** Time since the realm began. */
 interface Performance {
-  /** Milliseconds since the realm began, with fractions. `t.mock.now` does not change them. */
+  /** Milliseconds since the realm began, with fractions. `t.mock.now` stops them. */
   now(): number;
 }
 

@@ -682,8 +682,10 @@ declare namespace testing {
     ): Recorder<[request: HttpRequest]>;
 
     /**
-     * Stops the clock: `Date` tells this time. Timers, `performance.now()`, times to live and durations in the report
-     * keep to the real time.
+     * Stops the clock, for the test and for all that it calls: other scripts, agents, hooks and tools. `Date`,
+     * `performance.now()`, timers, times to live, tokens, `utils.now.*` and `$SYS` variables tell this time. Only
+     * `advance` and `time.Sleep`, which then returns at once, move it. The time that a test may take, and durations in
+     * the report, keep to the real time. A test that waits for a clock that stands fails at once.
      *
      * @example
      * ```ts
@@ -697,6 +699,38 @@ declare namespace testing {
      * @param time An ISO 8601 time, a `Date`, or milliseconds since 1970; the present if not given.
      */
     now(time?: string | number | Date): Clock;
+
+    /**
+     * Moves the clock, and runs the timers that fall due, in their order, each with the promise jobs that follow. A
+     * clock that goes is stopped at the present first.
+     *
+     * @example
+     * ```ts
+     * let rung = false;
+     * setTimeout(() => (rung = true), 3_600_000);
+     * t.mock.advance("1h");
+     * t.assert.True(rung);
+     * ```
+     *
+     * @param by Milliseconds, or a text such as `"1h30m"` (`ms`, `s`, `m`, `h`, `d`). A negative one is an error.
+     */
+    advance(by: number | string): void;
+
+    /**
+     * Makes random numbers the same in every run: `Math.random`, and the UUIDs that processes make, here and in all that
+     * the test calls. `--seed` does it for all tests.
+     *
+     * @example
+     * ```ts
+     * t.mock.random(1);
+     * const first = Math.random();
+     * t.mock.random(1);
+     * t.assert.Equal(Math.random(), first);
+     * ```
+     *
+     * @param seed What they are made of; 1 if not given.
+     */
+    random(seed?: number | string): Recorder<[]>;
 
     /** Ends all mocks of the test. */
     restore(): void;
@@ -723,11 +757,11 @@ declare namespace testing {
   /** A clock that stands still. */
   interface Clock extends Recorder<[]> {
     /**
-     * Moves the clock. Timers do not run by that.
+     * Moves the clock, as `t.mock.advance` does.
      *
-     * @param ms Milliseconds; negative ones move it back.
+     * @param by Milliseconds, or a text such as `"1h30m"`. A negative one is an error.
      */
-    advance(ms: number): void;
+    advance(by: number | string): void;
   }
 
   /** One call that a mock answered. */
