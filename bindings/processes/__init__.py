@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from bindings.services import HostCall, HostFunction, Json
     from bindings.world import World
 
-LIKE = 0.85
-"""How alike a misspelling is to a name, from 0 to 1: members of a group have much in common."""
+LIKE = 0.75
+"""How alike the last word of a misspelling is to the right one, from 0 to 1."""
 NAMESPACES = {
     "crypto": "bindings.processes.crypto",
     "encoding": "bindings.processes.encoding",
@@ -87,15 +87,22 @@ def _load(module: str) -> dict[str, HostFunction]:
 
 
 def _missing(name: str, world: World) -> Exception:
+    """What a call of a process says that is not here: a misspelling when its last word is much like one of its group,
+    else what only a mock can answer."""
     from difflib import get_close_matches
 
     from bindings.services import ProcessError
 
-    message = f'Process "{name}" is not available here: mock it with {world.mock("process", name)}'
     namespace = name.lower().partition(".")[0]
+    group, _, word = name.lower().rpartition(".")
+    known = {}
     if namespace in NAMESPACES:
-        known = {f"{namespace}.{key}".lower(): f"{namespace}.{key}" for key in _load(NAMESPACES[namespace])}
-        close = get_close_matches(name.lower(), known, n=1, cutoff=LIKE)
-        if close:
-            message += f' (did you mean "{known[close[0]]}"?)'
-    return ProcessError(message, 404, missing=True)
+        for key in _load(NAMESPACES[namespace]):
+            full = f"{namespace}.{key}"
+            if full.lower().rpartition(".")[0] == group:
+                known[full.lower().rpartition(".")[2]] = full
+    close = get_close_matches(word, known, n=1, cutoff=LIKE)
+    if close:
+        return ProcessError(f'Process "{name}" does not exist (did you mean "{known[close[0]]}"?)', 404, missing=True)
+    mock = world.mock("process", name)
+    return ProcessError(f'Process "{name}" is not available here: mock it with {mock}', 404, missing=True)

@@ -325,11 +325,12 @@ def test_a_redirect_to_something_else_is_not_followed(run: Run, url: str, target
     ],
 )
 def test_a_host_that_is_not_allowed_is_refused_with_the_ways_out(run: Run, name: str, args: list[Any]) -> None:
+    url = next(text for text in args if isinstance(text, str) and "://" in text)
     with pytest.raises(ProcessError) as caught:
         run(name, *args)
     assert caught.value.message == (
         f'http.{name}: Cannot reach "evil.example": this host is not allowed; allow it with --allow-net=evil.example, '
-        "or answer it with t.mock.http"
+        f'or answer it with mocks: {{"http": {{"{url}": ...}}}}'
     )
     assert caught.value.code == 403
 

@@ -83,8 +83,18 @@ def test_known_namespaces(name: str, known: bool) -> None:
         ("text.ExtracJSON", 'Process "text.ExtracJSON" does not exist (did you mean "text.ExtractJSON"?)'),
         ("utils.str.join2", 'Process "utils.str.join2" does not exist (did you mean "utils.str.Join"?)'),
         ("fs.data.ReadFil", 'Process "fs.data.ReadFil" does not exist (did you mean "fs.data.ReadFile"?)'),
-        ("text.Zzzzzz", 'Process "text.Zzzzzz" does not exist'),
-        ("models.user.Find", 'Process "models.user.Find" does not exist'),
+        (
+            "utils.str.Pinyin",
+            'Process "utils.str.Pinyin" is not available here: mock it with mocks: {"process": {"utils.str.Pinyin": ...}}',
+        ),
+        (
+            "text.Zzzzzz",
+            'Process "text.Zzzzzz" is not available here: mock it with mocks: {"process": {"text.Zzzzzz": ...}}',
+        ),
+        (
+            "models.user.Find",
+            'Process "models.user.Find" is not available here: mock it with mocks: {"process": {"models.user.Find": ...}}',
+        ),
     ],
 )
 def test_a_call_of_a_missing_process_says_so(name: str, message: str) -> None:
