@@ -49,10 +49,10 @@ export default function (core: Core): Clock {
     return now();
   }
 
+  /** It stands at whole milliseconds, as `Date` has them, and not before what is due. */
   function put(time: number): void {
-    stands = time;
+    stands = told.now = Math.ceil(time);
     reads = 0;
-    told.now = time;
     told.tell();
   }
 
