@@ -74,6 +74,7 @@ ROOMS = {
     # What a script may call.
     "bindings": "",
     "bindings/processes": "bindings",
+    "bindings/models": "bindings",
     "bindings/router": "bindings bindings/processes",
     # The command, from the ground up: values and messages, what is on the disk, models and agents, cases and what came
     # of them, what will run, what runs, the command line.

@@ -1,0 +1,186 @@
+"""One database: where the models of a test lie. Scripts reach it through statements that are confined."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from bindings.models.errors import failed
+
+Json = Any
+Row = dict[str, Json]
+
+MAX_ROWS = 100_000
+"""Rows of one answer."""
+MAX_BYTES = 64 << 20
+"""Characters and bytes of one answer, and of one value."""
+MAX_PAGES = 131_072
+"""Of the database: 512 MB."""
+SECONDS = 30.0
+"""Of one statement."""
+_CHECKED_EVERY = 10_000
+"""Instructions of SQLite between two looks at the clock."""
+
+_REFUSED = {
+    sqlite3.SQLITE_ATTACH: "ATTACH",
+    sqlite3.SQLITE_DETACH: "DETACH",
+    sqlite3.SQLITE_CREATE_VTABLE: "CREATE VIRTUAL TABLE",
+    sqlite3.SQLITE_DROP_VTABLE: "DROP of a virtual table",
+}
+_CHANGES = {
+    sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_TEMP_TABLE, sqlite3.SQLITE_CREATE_INDEX,
+    sqlite3.SQLITE_CREATE_TEMP_INDEX, sqlite3.SQLITE_CREATE_VIEW, sqlite3.SQLITE_CREATE_TEMP_VIEW,
+    sqlite3.SQLITE_CREATE_TRIGGER, sqlite3.SQLITE_CREATE_TEMP_TRIGGER, sqlite3.SQLITE_DROP_TABLE,
+    sqlite3.SQLITE_DROP_TEMP_TABLE, sqlite3.SQLITE_DROP_INDEX, sqlite3.SQLITE_DROP_TEMP_INDEX,
+    sqlite3.SQLITE_DROP_VIEW, sqlite3.SQLITE_DROP_TEMP_VIEW, sqlite3.SQLITE_DROP_TRIGGER,
+    sqlite3.SQLITE_DROP_TEMP_TRIGGER, sqlite3.SQLITE_ALTER_TABLE,
+}  # fmt: skip
+"""Statements for which SQLite itself reads the schema table."""
+_ASKING_PRAGMAS = {
+    "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+    "collation_list", "compile_options",
+}  # fmt: skip
+"""PRAGMA statements that answer, whatever they are given."""
+_STATE_PRAGMAS = {"foreign_keys", "user_version", "page_count", "encoding"}
+"""Those that set something when they are given a value."""
+_REFUSED_FUNCTIONS = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"}
+_SCHEMA_TABLES = {"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"}
+
+for _declared, _convert in (
+    ("BOOLEAN", lambda value: value not in (b"0", b"")),
+    ("DATE", lambda value: _day(value.decode())),
+    ("TIMESTAMP", lambda value: value.decode()),
+):
+    sqlite3.register_converter(_declared, _convert)
+
+
+def _day(text: str) -> str:
+    return f"{text[:10]}T{text[11:] or '00:00:00'}Z"
+
+
+class Database:
+    """A SQLite database. Threads may share it; their statements follow one another. To be closed."""
+
+    def __init__(self, path: str = ":memory:", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        """Opens it. `now` says what time it is, in UTC.
+
+        Raises: sqlite3.Error.
+        """
+        self.now = now
+        self._lock = threading.RLock()
+        self._ends = 0.0
+        self._refused = ""
+        self._changes_tables = False
+        self._connection = connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES
+        )
+        connection.execute(f"PRAGMA max_page_count = {MAX_PAGES}")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.create_function("current_timestamp", 0, self.timestamp)
+        connection.create_function("now", 0, self.timestamp)
+        connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
+
+    def timestamp(self) -> str:
+        """The time as columns hold it, in UTC."""
+        return self.now().strftime("%Y-%m-%d %H:%M:%S")
+
+    def copy_to(self, other: Database) -> None:
+        """Makes another database equal to this one."""
+        with self._lock:
+            self._connection.backup(other._connection)
+
+    def write(self, sql: str, parameters: Sequence[Json] = ()) -> sqlite3.Cursor:
+        """Runs a statement of ours. Raises ProcessError with the text of SQLite."""
+        with self._statement():
+            return self._connection.execute(sql, parameters)
+
+    def write_many(self, sql: str, rows: Sequence[Sequence[Json]]) -> None:
+        """Runs a statement for each row; all of them or none are written."""
+        with self._statement():
+            self._connection.execute("SAVEPOINT many")
+            try:
+                self._connection.executemany(sql, rows)
+            except BaseException:
+                self._connection.execute("ROLLBACK TO many")
+                raise
+            finally:
+                self._connection.execute("RELEASE many")
+
+    def read(self, sql: str, parameters: Sequence[Json] = ()) -> list[Row]:
+        """The rows of a statement of ours. Raises ProcessError, also when there are too many."""
+        with self._statement():
+            return self._rows(self._connection.execute(sql, parameters))
+
+    def run_foreign(self, sql: str, parameters: Sequence[Json] = ()) -> list[Row]:
+        """Runs a statement that a script has written, confined. Raises ProcessError."""
+        with self._statement():
+            self._refused, self._changes_tables = "", False
+            self._connection.set_authorizer(self._authorize)
+            try:
+                return self._rows(self._connection.execute(sql, parameters))
+            except sqlite3.DatabaseError as error:
+                if self._refused:
+                    raise failed(f"{self._refused} is not allowed here") from error
+                raise
+            finally:
+                self._connection.set_authorizer(None)
+
+    def close(self) -> None:
+        """Closes it; what is in memory is gone."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _statement(self) -> Iterator[None]:
+        with self._lock:
+            self._ends = time.monotonic() + SECONDS
+            try:
+                yield
+            except (sqlite3.Error, sqlite3.Warning) as error:
+                if str(error) == "interrupted":
+                    raise failed(f"the statement took more than {SECONDS:g} s") from error
+                raise failed(str(error)) from error
+            except OverflowError as error:
+                raise failed("a number is too large for the database") from error
+            except UnicodeEncodeError as error:
+                raise failed("a text holds half a character") from error
+
+    def _rows(self, cursor: sqlite3.Cursor) -> list[Row]:
+        if cursor.description is None:
+            return []
+        names = [column[0] for column in cursor.description]
+        rows: list[Row] = []
+        size = 0
+        for values in cursor:
+            rows.append(dict(zip(names, values, strict=True)))
+            size += sum(len(value) for value in values if isinstance(value, (str, bytes)))
+            if len(rows) > MAX_ROWS or size > MAX_BYTES:
+                cursor.close()
+                raise failed(f"the answer has more than {MAX_ROWS} rows or {MAX_BYTES >> 20} MB: ask for fewer")
+        return rows
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._ends
+
+    def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        self._changes_tables = self._changes_tables or action in _CHANGES
+        if action in _REFUSED:
+            return self._refuse(_REFUSED[action])
+        name = (first or "").lower()
+        if action == sqlite3.SQLITE_PRAGMA and name not in _ASKING_PRAGMAS and (second or name not in _STATE_PRAGMAS):
+            return self._refuse(f"PRAGMA {first}")
+        if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _REFUSED_FUNCTIONS:
+            return self._refuse(f"the function {second}")
+        if action == sqlite3.SQLITE_READ and name in _SCHEMA_TABLES and not self._changes_tables:
+            return self._refuse(f"the table {first}")
+        return sqlite3.SQLITE_OK
+
+    def _refuse(self, what: str) -> int:
+        self._refused = what
+        return sqlite3.SQLITE_DENY

@@ -1,0 +1,64 @@
+"""`model.*`: what models there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bindings.models.definition import Model
+from bindings.models.errors import bad
+from bindings.models.processes import call as call_model
+from bindings.models.processes import metadata
+from bindings.models.store import Store
+from bindings.services import ProcessError
+
+Json = Any
+_FORWARDED = {"reload": "Reload", "migrate": "Migrate", "load": "Load"}
+
+
+def call(store: Store, process: str, values: list[Json]) -> Json:
+    """Answers `model.<Method>`. Raises ProcessError."""
+    method = process.partition(".")[2].lower()
+    if method == "list":
+        return [shown(model, _options(values, 0)) for model in store.catalog.all()]
+    if method not in ("dsl", "exists", "unload", "read", *_FORWARDED):
+        raise ProcessError(f"Exception|404:{process} Handler -> {process} not found", 404)
+    if not values:
+        raise bad(f"{process} Missing parameters, 1 parameters are required")
+    id = str(values[0])
+    if method == "dsl":
+        return shown(store.catalog.get(id), _options(values, 1))
+    if method == "exists":
+        return store.catalog.find(id) is not None
+    if method == "unload":
+        store.catalog.remove(id)
+        return None
+    if method == "read":  # upstream takes the id from the name of the process
+        raise bad("Model:; not found")
+    if method == "load":
+        return call_model(store, f"models.{id}.Load", [f"models/{id.replace('.', '/')}.mod.yao", *values[1:]])
+    return call_model(store, f"models.{id}.{_FORWARDED[method]}", values[1:])
+
+
+def shown(model: Model, options: Mapping[str, Json]) -> dict[str, Json]:
+    """A model as `model.List` and `model.DSL` answer."""
+    document = metadata(model)
+    table = document.get("table")
+    found: dict[str, Json] = {
+        "id": model.id,
+        "name": model.name,
+        "description": table.get("comment", "") if isinstance(table, Mapping) else "",
+        "file": model.file,
+        "table": {**(table if isinstance(table, Mapping) else {}), "name": model.table},
+        "primary": model.primary,
+    }
+    if options.get("metadata"):
+        found["metadata"] = document
+    if options.get("columns"):
+        found["columns"] = {column["name"]: column for column in document["columns"]}
+    return found
+
+
+def _options(values: list[Json], place: int) -> Mapping[str, Json]:
+    value = values[place] if place < len(values) else None
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,225 @@
+"""`query.<engine>.*`: what `new Query(engine)` of scripts asks."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bindings.models.column_types import bound
+from bindings.models.query_expressions import wrong
+from bindings.models.query_sql import Select, Writer
+from bindings.models.rows import Row
+from bindings.models.store import Store
+from bindings.services import ProcessError
+
+Json = Any
+
+ENGINES = ("default",)
+LIMIT = 100
+PAGE_SIZE = 20
+_SETS_LIMIT = re.compile("limit|offset")
+_COUNTED = re.compile(r"\bselect\b.*\bfrom\b", re.DOTALL)
+
+
+def call(store: Store, process: str, values: list[Json]) -> Json:
+    """Answers `query.<engine>.<Method>`. Raises ProcessError."""
+    _, _, rest = process.partition(".")
+    engine, _, method = rest.rpartition(".")
+    if engine.lower() not in ENGINES:
+        raise ProcessError(f"Query Engine {engine} does not loaded: here is only {', '.join(ENGINES)}", 400)
+    function = _METHODS.get(method.lower())
+    if function is None:
+        raise ProcessError(f"Exception|404:{process} Handler -> query.{method} not found", 404)
+    return function(store, values[0] if values else None)
+
+
+def _get(store: Store, dsl: Json) -> Json:
+    if not isinstance(dsl, Mapping):
+        return None
+    if _statement_of(dsl):
+        return _sql(store, dsl)
+    writer = _writer(store, dsl)
+    limit, offset = writer.whole("limit"), writer.whole("offset")
+    bounds = f" LIMIT {LIMIT if limit is None else limit}" + (f" OFFSET {offset}" if offset else "")
+    rows = _rows(store, writer.select(limit=bounds))
+    if limit is None and len(rows) == LIMIT:
+        store.warn(f"Query: Get answers with the first {LIMIT} rows, since there is no limit; there may be more")
+    return rows
+
+
+def _first(store: Store, dsl: Json) -> Json:
+    if not isinstance(dsl, Mapping):
+        return None
+    rows = _sql(store, dsl) if _statement_of(dsl) else _get(store, {**dsl, "limit": 1})
+    return rows[0] if rows else None
+
+
+def _paginate(store: Store, dsl: Json) -> Json:
+    if not isinstance(dsl, Mapping):
+        return None
+    writer = _writer(store, dsl)
+    page, size = max(1, writer.whole("page") or 1), writer.whole("pagesize") or PAGE_SIZE
+    if _statement_of(dsl):
+        stmt, args = _statement(store, dsl)
+        total = _total(store, stmt, args) if _COUNTED.search(stmt) else -1
+        rows = store.database.run_foreign(f"{stmt} LIMIT {size} OFFSET {(page - 1) * size}", args)
+    else:
+        select = writer.select()
+        total = _total(store, select.sql, select.parameters)
+        bounded = select.replace(sql=f"{select.sql} LIMIT {size} OFFSET {(page - 1) * size}")
+        rows = _rows(store, bounded)
+    pages = math.ceil(total / size) if total > 0 else -1
+    return {
+        "items": rows,
+        "total": total,
+        "page": page,
+        "pagesize": size,
+        "pagecnt": pages,
+        "next": page + 1 if page < pages or pages == -1 else -1,
+        "prev": page - 1 if page > 1 else -1,
+    }
+
+
+def _run(store: Store, dsl: Json) -> Json:
+    if not isinstance(dsl, Mapping):
+        return None
+    if dsl.get("page") or dsl.get("pagesize"):
+        return _paginate(store, dsl)
+    if dsl.get("first"):
+        return _first(store, dsl)
+    if not _statement_of(dsl):
+        return _get(store, dsl)
+    _sql(store, dsl)
+    return {}
+
+
+def _sql(store: Store, dsl: Mapping[str, Json]) -> list[Row]:
+    stmt, args = _statement(store, dsl)
+    words = stmt.strip().rstrip(";").strip()
+    known = _TRANSACTIONS.get(words.upper())
+    if known is not None:
+        return _asked(lambda: store.database.run_foreign(known))
+    limit, offset = _writer(store, dsl).whole("limit"), _writer(store, dsl).whole("offset")
+    if limit is not None and not _SETS_LIMIT.search(words):
+        words += f" LIMIT {limit}" + (f" OFFSET {offset}" if offset else "")
+    return _asked(lambda: store.database.run_foreign(words, args))
+
+
+def _statement_of(dsl: Mapping[str, Json]) -> bool:
+    return bool(dsl.get("sql"))
+
+
+def _statement(store: Store, dsl: Mapping[str, Json]) -> tuple[str, list[Json]]:
+    sql = dsl["sql"]
+    if not isinstance(sql, Mapping) or not isinstance(sql.get("stmt"), str):
+        raise wrong("sql.stmt must be a text")
+    args = sql.get("args")
+    writer = _writer(store, dsl)
+    return sql["stmt"], [bound(writer.value(arg)) for arg in args] if isinstance(args, list) else []
+
+
+def _writer(store: Store, dsl: Mapping[str, Json]) -> Writer:
+    return Writer(dsl, lambda id: store.catalog.get(id).table)
+
+
+def _rows(store: Store, select: Select) -> list[Row]:
+    rows = _asked(lambda: store.database.run_foreign(select.sql, select.parameters))
+    for row in rows if select.parsed else ():
+        for key in select.parsed:
+            try:
+                row[key] = json.loads(row[key]) if isinstance(row[key], str) else row[key]
+            except ValueError:
+                raise wrong(f"the value of {key} is not JSON", 500) from None
+    return rows
+
+
+def _total(store: Store, sql: str, parameters: Any) -> int:
+    found = _asked(lambda: store.database.run_foreign(f"SELECT COUNT(*) AS n FROM ({sql})", parameters))
+    return int(found[0]["n"])
+
+
+def _asked(ask: Callable[[], list[Row]]) -> list[Row]:
+    try:
+        return ask()
+    except ProcessError as error:
+        raise ProcessError(f"Query: {error.message}", error.code) from error
+
+
+def _lint(store: Store, text: Json) -> Json:
+    try:
+        dsl = json.loads(text) if isinstance(text, str) else text
+    except ValueError as error:
+        return {"valid": False, "diagnostics": [{"severity": "error", "message": str(error)}]}
+    found = _validate(store, dsl)
+    if found["valid"]:
+        return {"valid": True, "diagnostics": [], "dsl": dsl}
+    return {"valid": False, "diagnostics": [{"severity": "error", "message": found["error"]}]}
+
+
+def _validate(store: Store, dsl: Json) -> dict[str, Json]:
+    try:
+        if not isinstance(dsl, Mapping):
+            raise wrong("a query is an object")
+        if _statement_of(dsl):
+            _statement(store, dsl)
+        else:
+            _writer(store, dsl).select()
+    except ProcessError as error:
+        return {"valid": False, "error": error.message}
+    return {"valid": True}
+
+
+def _schema(store: Store, form: Json) -> Json:
+    return json.dumps(SCHEMA) if form == "json" else SCHEMA
+
+
+_TEXT_OR_LIST = {"type": ["string", "array"]}
+_COUNT = {"type": ["integer", "string"]}
+SCHEMA: dict[str, Json] = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "properties": {
+        "select": _TEXT_OR_LIST,
+        "from": {"type": "string"},
+        "wheres": {"type": "array", "items": {"type": "object"}},
+        "joins": {"type": "array", "items": {"type": "object"}},
+        "groups": _TEXT_OR_LIST,
+        "havings": {"type": "array", "items": {"type": "object"}},
+        "orders": _TEXT_OR_LIST,
+        "unions": {"type": "array", "items": {"type": "object"}},
+        "query": {"type": "object"},
+        "name": {"type": "string"},
+        "limit": _COUNT,
+        "offset": _COUNT,
+        "page": _COUNT,
+        "pagesize": _COUNT,
+        "first": {"type": ["boolean", "integer"]},
+        "sql": {
+            "type": "object",
+            "properties": {"stmt": {"type": "string"}, "args": {"type": "array"}, "comment": {"type": "string"}},
+            "required": ["stmt"],
+        },
+        "comment": {"type": "string"},
+        "debug": {"type": "boolean"},
+    },
+    "anyOf": [{"required": ["sql"]}, {"required": ["select", "from"]}, {"required": ["select", "query"]}],
+}
+"""JSON Schema of a query."""
+_TRANSACTIONS = {
+    "START TRANSACTION": "BEGIN",
+    "BEGIN": "BEGIN",
+    "COMMIT": "COMMIT",
+    "ROLLBACK": "ROLLBACK",
+}
+_METHODS: dict[str, Callable[[Store, Json], Json]] = {
+    "get": _get,
+    "first": _first,
+    "paginate": _paginate,
+    "run": _run,
+    "lint": _lint,
+    "validate": _validate,
+    "schema": _schema,
+}

@@ -1,0 +1,224 @@
+"""A query, an object of the query language, as SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bindings.models.column_types import bound
+from bindings.models.query_expressions import Expression, TableOf, expression, operand, split, table_name, wrong
+from bindings.models.tables import quoted
+from scripttest.values import Value
+
+Json = Any
+
+_OPS = {"=", ">", ">=", "<", "<=", "<>", "!=", "like", "match", "in", "is"}
+_ALONE = re.compile(r"\s*(?:\?:([\w.]+)|\{\{\s*([\w.]+)\s*\}\})\s*")
+_WITHIN = re.compile(r"\?:([\w.]+)|\{\{\s*([\w.]+)\s*\}\}")
+_OTHER_COLUMN = re.compile(r"\{([^{}]+)\}")
+
+
+class Select(Value):
+    """A SELECT."""
+
+    sql: str
+    parameters: tuple[Json, ...]
+    parsed: frozenset[str]
+    """Keys whose values are JSON that is parsed."""
+
+
+class Writer:
+    """Writes the SQL of one query."""
+
+    def __init__(self, dsl: Mapping[str, Json], table_of: TableOf, variables: Mapping[str, Json] | None = None) -> None:
+        self._dsl = dsl
+        self._table_of = table_of
+        self._variables = dsl if variables is None else variables
+        self._parameters: list[Json] = []
+
+    def select(self, *, limit: str = "") -> Select:
+        """The whole statement; `limit` is appended. Raises ProcessError."""
+        body, parsed = self._body()
+        for union in _list(self._dsl.get("unions")):
+            other = Writer(_object(union, "unions"), self._table_of, self._variables)
+            inner = other.select()
+            body += f" UNION ALL {inner.sql}"
+            self._parameters += inner.parameters
+        return Select(sql=body + limit, parameters=tuple(self._parameters), parsed=parsed)
+
+    def value(self, given: Json) -> Json:
+        """A value with its bindings in place."""
+        if not isinstance(given, str):
+            return given
+        alone = _ALONE.fullmatch(given)
+        if alone:
+            return self._variables.get(alone[1] or alone[2])
+        return _WITHIN.sub(lambda found: str(self._variables.get(found[1] or found[2], "")), given)
+
+    def whole(self, name: str) -> int | None:
+        """A number of the query, such as `limit`; None: it has none."""
+        value = self.value(self._dsl.get(name))
+        if value is None or value == "":
+            return None
+        try:
+            return int(float(value))
+        except (TypeError, ValueError):
+            raise wrong(f"{name} must be a number") from None
+
+    def _body(self) -> tuple[str, frozenset[str]]:
+        fields = [expression(str(field), self._table_of) for field in self._fields()]
+        if not fields:
+            raise wrong("select is missing")
+        for field in fields:
+            self._bind(field)
+        source = self._source()
+        joins = "".join(self._join(_object(join, "joins")) for join in _list(self._dsl.get("joins")))
+        where = self._conditions(self._dsl.get("wheres"))
+        groups = self._groups(fields)
+        having = self._conditions(self._dsl.get("havings")) if groups else ""
+        order = self._orders()
+        sql = f"SELECT {', '.join(field.sql for field in fields)} FROM {source}{joins}"
+        sql += f" WHERE {where}" if where else ""
+        sql += f" GROUP BY {groups}" if groups else ""
+        sql += f" HAVING {having}" if having else ""
+        sql += f" ORDER BY {order}" if order else ""
+        return sql, frozenset(field.key for field in fields if field.parsed)
+
+    def _fields(self) -> list[Json]:
+        select = self._dsl.get("select")
+        return split(select) if isinstance(select, str) else _list(select)
+
+    def _bind(self, given: Expression) -> str:
+        self._parameters += [bound(self._variables.get(name)) for name in given.bindings]
+        return given.sql
+
+    def _operand(self, text: Json) -> str:
+        return self._bind(operand(str(text), self._table_of))
+
+    def _source(self) -> str:
+        if self._dsl.get("query"):
+            name = str(self._dsl.get("name") or "_SUB_")
+            return f"({self._sub_query(self._dsl['query'])}) AS {quoted(name)}"
+        source = self._dsl.get("from")
+        if not isinstance(source, str) or not source.strip():
+            raise wrong("from is missing")
+        return self._table(source, models=True)
+
+    def _table(self, text: str, *, models: bool) -> str:
+        name, _, alias = re.sub(r"\s+as\s+", " ", text.strip(), flags=re.IGNORECASE).partition(" ")
+        if name.startswith("$") and models:
+            name = table_name(name[1:], self._table_of)
+        return f"{quoted(name)} AS {quoted(alias.strip())}" if alias.strip() else quoted(name)
+
+    def _sub_query(self, given: Json) -> str:
+        inner = Writer(_object(given, "query"), self._table_of, self._variables)
+        limit = inner.whole("limit")
+        select = inner.select(limit=f" LIMIT {limit}" if limit is not None else "")
+        self._parameters += select.parameters
+        return select.sql
+
+    def _join(self, join: Mapping[str, Json]) -> str:
+        kind = "LEFT JOIN" if join.get("left") else "RIGHT JOIN" if join.get("right") else "JOIN"
+        table = self._table(str(join.get("from") or ""), models=False)
+        on = f"{self._operand(join.get('key') or '')} = {self._operand(join.get('foreign') or '')}"
+        return f" {kind} {table} ON {on}"
+
+    def _conditions(self, given: Json) -> str:
+        sql = ""
+        for item in _list(given):
+            one, is_or = self._condition(_object(item, "wheres"))
+            if one:
+                sql += (" OR " if is_or else " AND ") + one if sql else one
+        return sql
+
+    def _condition(self, item: Mapping[str, Json]) -> tuple[str, bool]:
+        is_or = bool(item.get("or"))
+        if item.get("wheres"):
+            group = self._conditions(item["wheres"])
+            return f"({group})" if group else "", is_or
+        key = next((key for key in item if key.lstrip().startswith(":") or key.lstrip().startswith("or :")), None)
+        if key is not None:
+            is_or = is_or or key.lstrip().startswith("or ")
+            field = key.lstrip().removeprefix("or ").lstrip()[1:]
+            op = next((name for name in item if name != key and name in _OPS - {"!="}), None)
+            if op is None:
+                op, value = "=", item.get("value")
+            else:
+                value = item[op]
+        elif "field" in item:
+            field, op, value = str(item["field"]), str(item.get("op") or "=").lower(), item.get("value")
+            if "query" in item:
+                value = {"query": item["query"]}
+        else:
+            raise wrong("a condition names no field")
+        if field.startswith("("):
+            raise wrong(f"the field {field} cannot be read")
+        return self._compared(self._operand(field), op if op in _OPS else "=", value), is_or
+
+    def _compared(self, name: str, op: str, value: Json) -> str:
+        if isinstance(value, Mapping) and "query" in value:
+            sub = f"({self._sub_query(value['query'])})"
+            return f"{name} {'IN' if op == 'in' else self._sign(op)} {sub}"
+        if op == "is":
+            return f"{name} IS {'NOT ' if str(value).strip().lower() == 'not null' else ''}NULL"
+        if op == "in":
+            if not isinstance(value, list) or not value:
+                return "0 = 1"
+            self._parameters += [bound(self.value(one)) for one in value]
+            return f"{name} IN ({', '.join('?' * len(value))})"
+        value = self.value(value)
+        if isinstance(value, str) and (column := _OTHER_COLUMN.fullmatch(value.strip())):
+            return f"{name} {self._sign(op)} {self._operand(column[1])}"
+        if value is None:
+            return f"{name} IS NULL"
+        if op in ("like", "match"):
+            self._parameters.append(f"%{value}%" if op == "match" else bound(value))
+            return f"{name} LIKE ?"
+        self._parameters.append(bound(value))
+        return f"{name} {self._sign(op)} ?"
+
+    def _sign(self, op: str) -> str:
+        return {"!=": "<>", "like": "LIKE", "match": "LIKE", "is": "IS"}.get(op, op)
+
+    def _groups(self, fields: list[Expression]) -> str:
+        given = self._dsl.get("groups")
+        parts = split(given) if isinstance(given, str) else _list(given)
+        names = []
+        known = {field.key for field in fields}
+        for part in parts:
+            if isinstance(part, Mapping):
+                text, rollup = str(part.get("field") or ""), part.get("rollup")
+            else:
+                text, _, rollup = re.sub(r"\s+rollup\s+", "\0", str(part).strip()).partition("\0")
+            if rollup:
+                raise wrong("rollup is not available on SQLite")
+            found = operand(text, self._table_of)
+            if (found.key or text.strip()) not in known:
+                raise wrong(f"{text.strip()} 不在 SELECT 列表中")
+            names.append(self._bind(found))
+        return ", ".join(names)
+
+    def _orders(self) -> str:
+        given = self._dsl.get("orders")
+        parts = []
+        for item in split(given) if isinstance(given, str) else _list(given):
+            if isinstance(item, Mapping):
+                field, sort = str(item.get("field") or ""), str(item.get("sort") or "asc")
+            else:
+                field, _, sort = str(item).strip().partition(" ")
+            sort = sort.strip() or "asc"
+            if sort not in ("asc", "desc"):
+                raise wrong(f"the order of {field} is {sort}: it must be asc or desc")
+            parts.append(f"{self._operand(field)} {sort.upper()}")
+        return ", ".join(parts)
+
+
+def _list(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else []
+
+
+def _object(value: Json, where: str) -> Mapping[str, Json]:
+    if not isinstance(value, Mapping):
+        raise wrong(f"{where}: an object is missing")
+    return value

@@ -1,0 +1,89 @@
+"""Rows between scripts and tables: what is kept of a row that is written, and what a row is when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bindings.models.column_types import read, stored
+from bindings.models.definition import Column, Model
+from bindings.models.errors import bad, failed
+
+Json = Any
+Row = dict[str, Json]
+
+
+def written(model: Model, row: Mapping[str, Json]) -> Row:
+    """The values of a row as the table has them; what is no column of the model is left out. Raises ProcessError."""
+    kept: Row = {}
+    for name, value in row.items():
+        column = model.by_name.get(name)
+        if column is not None:
+            kept[name] = stored_value(column, value)
+    return kept
+
+
+def stored_value(column: Column, value: Json) -> Json:
+    """One value as the table has it. Passwords are hashed each time that they are written. Raises ProcessError."""
+    if column.crypt == "PASSWORD" and value is not None:
+        return _hashed(column.name, value)
+    return stored(column.kind, column.name, value)
+
+
+def unknown(model: Model, row: Mapping[str, Json]) -> list[str]:
+    """Keys of a row that are no columns."""
+    return [name for name in row if name not in model.by_name]
+
+
+def shown(columns: Iterable[Column], row: Mapping[str, Json], prefix: str = "") -> Row:
+    """A row as scripts get it; `prefix` stands before the names in the answer of the database."""
+    found: Row = {}
+    for column in columns:
+        value = read(column.kind, column.type, column.name, row[prefix + column.name])
+        *folders, last = column.name.split(".")
+        place = found
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[last] = value
+    return found
+
+
+def strict_problem(model: Model, row: Mapping[str, Json], *, is_new: bool) -> str | None:
+    """What MySQL would refuse and SQLite takes: missing columns, lengths, types. `row` is as it is stored."""
+    if is_new:
+        for column in model.columns:
+            needed = not column.nullable and column.default is None and not column.is_key
+            if needed and column.kind != "time" and column.name not in row:
+                return f"Field '{column.name}' doesn't have a default value"
+    for name, value in row.items():
+        column = model.by_name[name]
+        if value is None and not column.nullable and not column.is_key:
+            return f"Column '{name}' cannot be null"
+        if isinstance(value, str) and column.kind == "text" and "CHAR" in column.declaration:
+            most = int(column.declaration.partition("(")[2].rstrip(")"))
+            if len(value) > most:
+                return f"Data too long for column '{name}' at row 1"
+        if column.kind in ("number", "boolean") and isinstance(value, str) and not _is_number(value):
+            kind = "integer" if "INT" in column.declaration or column.kind == "boolean" else "decimal"
+            return f"Incorrect {kind} value: '{value}' for column '{name}' at row 1"
+        if "UNSIGNED" in column.type.upper() and isinstance(value, (int, float)) and value < 0:
+            return f"Out of range value for column '{name}' at row 1"
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _hashed(name: str, value: Json) -> str:
+    if not isinstance(value, str):
+        raise bad(f"{name}数值格式不是字符型")
+    try:
+        import bcrypt
+    except ImportError as error:
+        raise failed('the package "bcrypt" is not installed: pip install "yao-test[crypto]"') from error
+    return bcrypt.hashpw(value.encode("utf-8", "surrogatepass")[:72], bcrypt.gensalt(4)).decode()

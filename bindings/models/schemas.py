@@ -1,0 +1,246 @@
+"""`schemas.<connector>.*`: tables without models. The name of the connector makes no difference."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bindings.models import tables
+from bindings.models.database import Database
+from bindings.models.definition import CREATED_AT, DELETED_AT, RESTORE_DATA, UPDATED_AT, Column, read_definition
+from bindings.models.errors import ModelFileError, bad, failed
+from bindings.models.store import Store
+from bindings.services import ProcessError
+
+Json = Any
+
+_SIZED = re.compile(r"(\w[\w ]*?)\s*(?:\((\d+)(?:,(\d+))?\))?")
+_READ_TYPES = {
+    "VARCHAR": "string", "CHARACTER": "char", "TEXT": "text", "MEDIUMTEXT": "mediumText", "LONGTEXT": "longText",
+    "INTEGER": "integer", "TINYINT": "tinyInteger", "SMALLINT": "smallInteger", "BIGINT": "bigInteger",
+    "UNSIGNED BIG INT": "unsignedBigInteger", "BOOLEAN": "boolean", "DECIMAL": "decimal", "FLOAT": "float",
+    "DOUBLE": "double", "DATETIME": "datetime", "TIMESTAMP": "timestamp", "DATE": "date", "TIME": "time",
+    "BLOB": "binary",
+}  # fmt: skip
+_CHECK = re.compile(r"CONSTRAINT `((?:[^`]|``)+)` CHECK\(`(?:[^`]|``)+` IN \(((?:'(?:[^']|'')*',?)+)\)\)")
+
+
+def call(store: Store, process: str, values: list[Json]) -> Json:
+    """Answers `schemas.<connector>.<Method>`. Raises ProcessError."""
+    method = process.rpartition(".")[2].lower()
+    known = _METHODS.get(method)
+    if known is None:
+        raise ProcessError(f"Exception|404:{process} Handler -> schemas.{process.rpartition('.')[2]} not found", 404)
+    function, least = known
+    if len(values) < least:
+        raise bad(f"{process} Missing parameters, {least} parameters are required")
+    return function(store.database, values)
+
+
+def blueprint_of(database: Database, table: str) -> dict[str, Json]:
+    """The columns, indexes and options of a table. Raises ProcessError."""
+    found = database.read("SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", [table])
+    if not found:
+        raise failed(f"the table {table} does not exists")
+    checks = {
+        name.replace("``", "`"): [value.replace("''", "'") for value in re.findall(r"'((?:[^']|'')*)'", values)]
+        for name, values in _CHECK.findall(found[0]["sql"] or "")
+    }
+    single, several = _indexes(database, table)
+    columns = [
+        _column_of(row, checks, single, is_counted="AUTOINCREMENT" in (found[0]["sql"] or "").upper())
+        for row in database.read(f"PRAGMA table_info({tables.quoted(table)})")
+    ]
+    names = [column["name"] for column in columns]
+    option = {}
+    if CREATED_AT in names and UPDATED_AT in names:
+        option["timestamps"] = True
+    if DELETED_AT in names:
+        option["soft_deletes"] = True
+    folded = {CREATED_AT, UPDATED_AT} if option.get("timestamps") else set()
+    folded |= {DELETED_AT, RESTORE_DATA} if option.get("soft_deletes") else set()
+    return {
+        "columns": [column for column in columns if column["name"] not in folded],
+        "indexes": several,
+        "option": option,
+    }
+
+
+def _indexes(database: Database, table: str) -> tuple[dict[str, str], list[dict[str, Json]]]:
+    """Column → `index` or `unique`, and the indexes over several columns."""
+    single: dict[str, str] = {}
+    several = []
+    for row in database.read(f"PRAGMA index_list({tables.quoted(table)})"):
+        if row["origin"] == "pk":
+            continue
+        columns = [part["name"] for part in database.read(f"PRAGMA index_info({tables.quoted(row['name'])})")]
+        kind = "unique" if row["unique"] else "index"
+        if len(columns) == 1:
+            single[columns[0]] = kind
+        else:
+            name = str(row["name"]).removeprefix(f"{table}_")
+            several.append({"name": name, "columns": columns, "type": kind})
+    return single, sorted(several, key=lambda index: str(index["name"]))
+
+
+def _column_of(
+    row: Mapping[str, Json], checks: Mapping[str, list[str]], single: Mapping[str, str], *, is_counted: bool
+) -> dict[str, Json]:
+    matched = _SIZED.fullmatch(row["type"] or "TEXT")
+    base, size, scale = matched.groups() if matched else (row["type"], None, None)
+    name = row["name"]
+    type = _READ_TYPES.get(base.upper(), "text")
+    found: dict[str, Json] = {"name": name, "label": name.upper(), "type": type}
+    if row["pk"] and is_counted:
+        return {**found, "type": "ID", "primary": True}
+    if name in checks:
+        found |= {"type": "enum", "option": checks[name]}
+    if size is not None and type in ("decimal", "float", "double"):
+        found |= {"precision": int(size), "scale": int(scale or 0)}
+    elif size is not None and int(size):
+        found["length"] = int(size)
+    if not row["notnull"] and not row["pk"]:
+        found["nullable"] = True
+    if row["dflt_value"] is not None:
+        found["default"] = _default(row["dflt_value"])
+    if row["pk"]:
+        found["primary"] = True
+    if name in single:
+        found[single[name]] = True
+    return found
+
+
+def _default(sql: str) -> Json:
+    if sql.startswith("'"):
+        return sql[1:-1].replace("''", "'")
+    try:
+        return int(sql)
+    except ValueError:
+        try:
+            return float(sql)
+        except ValueError:
+            return sql
+
+
+def _columns(table: str, blueprint: Json) -> tuple[list[Column], list[Mapping[str, Json]]]:
+    """The columns and indexes that a blueprint asks for; `created_at` is added to every table."""
+    if not isinstance(blueprint, Mapping):
+        raise bad(f"the blueprint of {table} must be an object")
+    try:
+        model = read_definition(table, f"of the table {table}", {**blueprint, "table": {"name": table}})
+    except ModelFileError as error:
+        raise failed(error.message) from error
+    columns = list(model.columns)
+    if CREATED_AT not in model.by_name:
+        columns.append(_one_column({"name": CREATED_AT, "type": "timestamp", "default": "now()"}))
+    listed = blueprint.get("indexes")
+    return columns, [index for index in listed if isinstance(index, Mapping)] if isinstance(listed, list) else []
+
+
+def _one_column(document: Json) -> Column:
+    try:
+        return read_definition("", "of a table", {"columns": [document]}).columns[0]
+    except ModelFileError as error:
+        raise failed(error.message) from error
+
+
+def _create(database: Database, values: list[Json]) -> None:
+    table = str(values[0])
+    columns, indexes = _columns(table, values[1])
+    tables.make(database, table, columns)
+    for index in indexes:
+        _add_index(database, table, index)
+
+
+def _save(database: Database, values: list[Json]) -> None:
+    table = str(values[0])
+    if not tables.exists(database, table):
+        _create(database, values)
+        return
+    columns, indexes = _columns(table, values[1])
+    there = _names(database, table)
+    for column in columns:
+        if column.name not in there:
+            tables.add_column(database, table, column)
+    wanted = {column.name for column in columns}
+    for name in there:
+        if name not in wanted and name != CREATED_AT and not name.startswith("__DEL__"):
+            tables.remove_column(database, table, name)
+    for index in indexes:
+        _add_index(database, table, index)
+
+
+def _names(database: Database, table: str) -> list[str]:
+    return [row["name"] for row in database.read(f"PRAGMA table_info({tables.quoted(table)})")]
+
+
+def _add_index(database: Database, table: str, index: Mapping[str, Json]) -> None:
+    columns = index.get("columns")
+    listed = [str(name) for name in columns] if isinstance(columns, list) else []
+    tables.make_index(database, table, f"{table}_{index.get('name')}", listed, str(index.get("type") or "index"))
+
+
+def _drop_index(database: Database, values: list[Json]) -> None:
+    database.write(f"DROP INDEX {tables.quoted(f'{values[0]}_{values[1]}')}")
+
+
+def _rename(database: Database, values: list[Json]) -> None:
+    database.write(f"ALTER TABLE {tables.quoted(str(values[0]))} RENAME TO {tables.quoted(str(values[1]))}")
+
+
+def _alter(database: Database, values: list[Json]) -> None:
+    """Changes the indexes of a column; SQLite cannot change its type."""
+    column = _one_column(values[1])
+    if column.name not in _names(database, str(values[0])):
+        raise failed(f"the column {column.name} does not exist in the table {values[0]}")
+    tables.index_column(database, str(values[0]), column)
+
+
+def _diff(database: Database, values: list[Json]) -> dict[str, Json]:
+    """What has to change in the first table to make it the second."""
+    first, second = (blueprint_of(database, str(value)) for value in values[:2])
+    return {
+        "Columns": _changes(first["columns"], second["columns"]),
+        "Indexes": _changes(first["indexes"], second["indexes"]),
+        "Option": {
+            name: bool(second["option"].get(name))
+            for name in sorted({*first["option"], *second["option"]})
+            if first["option"].get(name) != second["option"].get(name)
+        },
+    }
+
+
+def _changes(first: list[Json], second: list[Json]) -> dict[str, Json]:
+    one, other = ({item["name"]: item for item in items} for items in (first, second))
+    return {
+        "Add": [item for name, item in other.items() if name not in one],
+        "Del": [item for name, item in one.items() if name not in other],
+        "Alt": [item for name, item in other.items() if name in one and one[name] != item],
+    }
+
+
+Function = Callable[[Database, list[Json]], Json]
+_METHODS: dict[str, tuple[Function, int]] = {
+    "tableget": (lambda database, values: blueprint_of(database, str(values[0])), 1),
+    "tables": (
+        lambda database, values: [
+            name for name in tables.names(database) if name.startswith(str(values[0]) if values and values[0] else "")
+        ],
+        0,
+    ),
+    "tableexists": (lambda database, values: tables.exists(database, str(values[0])), 1),
+    "tablecreate": (_create, 2),
+    "tablesave": (_save, 2),
+    "tabledrop": (lambda database, values: tables.drop(database, str(values[0])), 1),
+    "tablerename": (_rename, 2),
+    "tablediff": (_diff, 2),
+    "columnadd": (lambda database, values: tables.add_column(database, str(values[0]), _one_column(values[1])), 2),
+    "columnalt": (_alter, 2),
+    "columndel": (lambda database, values: tables.remove_column(database, str(values[0]), str(values[1])), 2),
+    "indexadd": (lambda database, values: _add_index(database, str(values[0]), values[1]), 2),
+    "indexdel": (_drop_index, 2),
+    "create": (lambda database, values: None, 0),
+    "drop": (lambda database, values: None, 0),
+}
+"""Method in lower case → what answers it, and how many arguments it needs."""

@@ -1,0 +1,107 @@
+"""The models of an application with the database of one test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bindings.models import tables
+from bindings.models.database import Database
+from bindings.models.definition import Model
+from bindings.models.errors import bad
+
+Json = Any
+
+
+class Catalog:
+    """The models that there are, by id. It belongs to one test, as scripts can load and unload models."""
+
+    def __init__(self, models: Mapping[str, Model]) -> None:
+        self._models = dict(models)
+
+    def get(self, id: str) -> Model:
+        """The model of an id, be it written in capitals or not. Raises ProcessError."""
+        found = self.find(id)
+        if found is None:
+            raise bad(f"Model:{id}; not found")
+        return found
+
+    def find(self, id: str) -> Model | None:
+        """The same; None when there is none."""
+        if id in self._models:
+            return self._models[id]
+        return next((model for name, model in self._models.items() if name.lower() == id.lower()), None)
+
+    def all(self) -> list[Model]:
+        """All models by id."""
+        return [self._models[id] for id in sorted(self._models)]
+
+    def add(self, model: Model) -> None:
+        """Adds a model, or replaces it."""
+        self._models[model.id] = model
+
+    def remove(self, id: str) -> None:
+        """Forgets a model; its table stays."""
+        self._models = {name: model for name, model in self._models.items() if name.lower() != id.lower()}
+
+
+class Store:
+    """What processes of models work on. To be closed."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        database: Database,
+        warn: Callable[[str], None],
+        *,
+        load: Callable[[str, str | None], tuple[str, Json]] | None = None,
+        strict: bool = False,
+    ) -> None:
+        """Opens nothing.
+
+        Args:
+            catalog: of the models.
+            database: where their tables are.
+            warn: is told of what means something else than it says.
+            load: `(file below the application, its text or None)` → `(name of the file, document)`.
+            strict: whether what MySQL would refuse is refused.
+        """
+        self.catalog = catalog
+        self.database = database
+        self.warn = warn
+        self.load = load
+        self.strict = strict
+
+    def close(self) -> None:
+        """Closes the database."""
+        self.database.close()
+
+
+def migrate_all(store: Store) -> None:
+    """Makes the tables of all models, with their first rows. Raises ProcessError."""
+    for model in store.catalog.all():
+        if model.table:
+            migrate(store, model)
+
+
+def migrate(store: Store, model: Model, *, force: bool = False) -> None:
+    """Makes the table of a model with its first rows, or brings it to what the model says. Raises ProcessError."""
+    if not model.table:
+        raise bad("missing table name")
+    if force:
+        tables.drop(store.database, model.table)
+    if tables.exists(store.database, model.table):
+        tables.adapt(store.database, model)
+        return
+    tables.create(store.database, model)
+    from bindings.models.writes import create
+
+    problems = 0
+    for row in model.values:
+        try:
+            create(store, model, row)
+        except Exception as error:
+            problems += 1
+            store.warn(f"{model.file}: a row of values is left out: {error}")
+    if problems:
+        raise bad(f"{problems} values error, please check the logs")

@@ -1,0 +1,254 @@
+"""Writing rows of models: `Create`, `Save`, `Insert`, `Update`, `Delete` and their relatives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bindings.models.column_types import bound
+from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model
+from bindings.models.errors import bad, failed
+from bindings.models.reads import find
+from bindings.models.rows import Row, stored_value, strict_problem, unknown, written
+from bindings.models.store import Store
+from bindings.models.tables import quoted
+from bindings.models.validation import check, check_all
+from bindings.models.wheres import Condition, conditions, plain_place
+from bindings.services import ProcessError
+
+Json = Any
+
+
+def create(store: Store, model: Model, row: Mapping[str, Json]) -> int:
+    """`Create`: the new row's number."""
+    return _insert(store, model, row)
+
+
+def save(store: Store, model: Model, row: Mapping[str, Json]) -> Json:
+    """`Save`: the id. A row with its key changes that row, be it there or not; any other is new."""
+    id = row.get(model.primary)
+    if id is None:
+        return _insert(store, model, _without(row, UPDATED_AT, DELETED_AT))
+    changes = _without(row, CREATED_AT, DELETED_AT, model.primary)
+    if not _change(store, model, changes, _is(model, id)):
+        store.warn(f"models.{model.id}: Save changed nothing: there is no row with {model.primary} {id}")
+    return id
+
+
+def insert(store: Store, model: Model, columns: Sequence[str], rows: Sequence[Sequence[Json]]) -> None:
+    """`Insert`: all rows, or none."""
+    for at, values in enumerate(rows):
+        if len(values) > len(columns):
+            raise bad(f"row {at} has {len(values)} values for {len(columns)} columns")
+        if len(values) < len(columns):
+            raise failed(f"runtime error: index out of range [{len(values)}] with length {len(values)}")
+    given = [dict(zip(columns, values, strict=True)) for values in rows]
+    check_all(model, list(given))
+    names = [name for name in columns if not (model.timestamps and name == CREATED_AT)]
+    stored: list[list[Json]] = []
+    for one in given:
+        row = {name: _value(model, name, one[name]) for name in names}
+        if store.strict:
+            _refuse(model, {name: value for name, value in row.items() if name in model.by_name}, is_new=True)
+        stored.append(list(row.values()))
+    if model.timestamps:
+        names.append(CREATED_AT)
+        stored = [[*values, store.database.timestamp()] for values in stored]
+    if not rows:
+        stored = [[None] * len(names)]
+    store.database.write_many(_insert_sql(model, names), stored)
+
+
+def update(store: Store, model: Model, id: Json, row: Mapping[str, Json]) -> None:
+    """`Update`. Raises ProcessError when no row is changed."""
+    if not _change(store, model, row, _is(model, id)):
+        raise failed("没有数据被更新")
+
+
+def update_where(store: Store, model: Model, param: Mapping[str, Json], row: Mapping[str, Json]) -> int:
+    """`UpdateWhere`: how many rows were changed."""
+    return _change(store, model, row, _chosen(store, model, param, deleted=False), _limit_of(param))
+
+
+def upsert(
+    store: Store, model: Model, row: Mapping[str, Json], unique_by: Sequence[str], update_columns: Sequence[str] | None
+) -> int:
+    """`Upsert`: how many rows were written. Without `update_columns` every column is taken from the new row."""
+    check(model, row)
+    values = _kept(store, model, row)
+    if model.timestamps:
+        values[UPDATED_AT] = store.database.timestamp()
+    if store.strict:
+        _refuse(model, values, is_new=True)
+    if update_columns is None:
+        store.warn(
+            f"models.{model.id}: Upsert without updateColumns takes every column from the new row: those that it does "
+            f"not have become their default or null, and {model.primary} changes"
+        )
+    changed = update_columns or [column.name for column in model.columns]
+    sets = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in changed)
+    targets = ", ".join(map(quoted, unique_by))
+    sql = f"{_insert_sql(model, list(values))} ON CONFLICT ({targets}) DO UPDATE SET {sets}"
+    return store.database.write(sql, list(values.values())).rowcount
+
+
+def each_save(store: Store, model: Model, rows: Sequence[Json], each: Mapping[str, Json]) -> list[Json]:
+    """`EachSave`: the ids in order. Errors are told after the other rows are written; invalid rows at once."""
+    ids: list[Json] = []
+    problems = []
+    for at, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise bad(f"rows[{at}] must be an object")
+        given = {**row, **{name: float(at) if value == "$index" else value for name, value in each.items()}}
+        check(model, given)
+        try:
+            ids.append(_save_or_create(store, model, given))
+        except ProcessError as error:
+            problems.append(f"rows[{at}]: {error.message}")
+    if problems:
+        raise failed(f"[{' '.join(problems)}]")
+    return ids
+
+
+def each_save_after_delete(
+    store: Store, model: Model, ids: Sequence[Json], rows: Sequence[Json], each: Mapping[str, Json]
+) -> list[Json]:
+    """`EachSaveAfterDelete`: rows with these ids go first."""
+    if ids:
+        delete_where(store, model, {"wheres": [{"column": "id", "op": "in", "value": list(ids)}]})
+    return each_save(store, model, rows, each)
+
+
+def delete(store: Store, model: Model, id: Json) -> None:
+    """`Delete`: a row that is not there is no error."""
+    if model.soft_deletes:
+        _soft_delete(store, model, _is(model, id))
+    else:
+        destroy(store, model, id)
+
+
+def delete_where(store: Store, model: Model, param: Mapping[str, Json]) -> int:
+    """`DeleteWhere`: how many rows are gone."""
+    if not model.soft_deletes:
+        return destroy_where(store, model, param)
+    return _soft_delete(store, model, _chosen(store, model, param, deleted=False), _limit_of(param))
+
+
+def destroy(store: Store, model: Model, id: Json) -> None:
+    """`Destroy`: the row is gone for good."""
+    where = _is(model, id)
+    store.database.write(f"DELETE FROM {quoted(model.table)} WHERE {where.sql}", where.parameters)
+
+
+def destroy_where(store: Store, model: Model, param: Mapping[str, Json]) -> int:
+    """`DestroyWhere`: how many rows are gone, those among them that were deleted before."""
+    where = _chosen(store, model, param, deleted=True)
+    chosen = f" WHERE {where.sql}" if where.sql else ""
+    return store.database.write(f"DELETE FROM {quoted(model.table)}{chosen}", where.parameters).rowcount
+
+
+def _without(row: Mapping[str, Json], *names: str) -> Row:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def _save_or_create(store: Store, model: Model, row: Mapping[str, Json]) -> Json:
+    id = row.get(model.primary)
+    if id is not None:
+        try:
+            find(store, model, id, {"select": [model.primary]})
+        except ProcessError:
+            return _insert(store, model, row)
+    return save(store, model, row)
+
+
+def _insert(store: Store, model: Model, row: Mapping[str, Json]) -> int:
+    check(model, row)
+    values = _kept(store, model, row)
+    if model.timestamps:
+        values[CREATED_AT] = store.database.timestamp()
+    if store.strict:
+        _refuse(model, values, is_new=True)
+    cursor = store.database.write(_insert_sql(model, list(values)), list(values.values()))
+    return int(cursor.lastrowid or 0)
+
+
+def _insert_sql(model: Model, names: Sequence[str]) -> str:
+    columns = ", ".join(map(quoted, names))
+    return f"INSERT INTO {quoted(model.table)} ({columns}) VALUES ({', '.join('?' * len(names))})"
+
+
+def _change(store: Store, model: Model, row: Mapping[str, Json], where: Condition, limit: int = 0) -> int:
+    check(model, row)
+    values = _kept(store, model, row)
+    if model.timestamps:
+        values[UPDATED_AT] = store.database.timestamp()
+    if store.strict:
+        _refuse(model, values, is_new=False)
+    sets = ", ".join(f"{quoted(name)} = ?" for name in values)
+    sql = f"UPDATE {quoted(model.table)} SET {sets}{_where(model, where, limit)}"
+    return store.database.write(sql, (*values.values(), *where.parameters)).rowcount
+
+
+def _soft_delete(store: Store, model: Model, where: Condition, limit: int = 0) -> int:
+    """Marks rows, and gives texts in unique columns another value, so that they can be used again."""
+    sets, parameters = [f"{quoted(DELETED_AT)} = ?"], [store.database.timestamp()]
+    nanoseconds = int(store.database.now().timestamp() * 1_000_000) * 1000 + time.perf_counter_ns() % 1000
+    for at, column in enumerate(_texts(model.unique_columns())):
+        suffix = f"_{nanoseconds}_{at}"
+        most = int(column.declaration.partition("(")[2].rstrip(")") or 0)
+        name = quoted(column.name)
+        kept = f"substr({name}, 1, {max(0, most - len(suffix))})" if most else name
+        sets.append(f"{name} = {kept} || ?")
+        parameters.append(suffix)
+    sql = f"UPDATE {quoted(model.table)} SET {', '.join(sets)}{_where(model, where, limit)}"
+    return store.database.write(sql, (*parameters, *where.parameters)).rowcount
+
+
+def _texts(columns: Sequence[Column]) -> list[Column]:
+    return [column for column in columns if column.type == "string"]
+
+
+def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
+    extra = unknown(model, row)
+    if extra:
+        store.warn(
+            f"models.{model.id}: {', '.join(extra)} {'is no column' if len(extra) == 1 else 'are no columns'}: left out"
+        )
+    return written(model, row)
+
+
+def _refuse(model: Model, values: Mapping[str, Json], *, is_new: bool) -> None:
+    problem = strict_problem(model, values, is_new=is_new)
+    if problem is not None:
+        raise failed(f"{problem} (a strict database refuses what MySQL does)")
+
+
+def _value(model: Model, name: str, value: Json) -> Json:
+    column = model.by_name.get(name)
+    return bound(value) if column is None else stored_value(column, value)
+
+
+def _is(model: Model, id: Json) -> Condition:
+    return Condition(sql=f"{quoted(model.primary)} = ?", parameters=(id,))
+
+
+def _chosen(store: Store, model: Model, param: Mapping[str, Json], *, deleted: bool) -> Condition:
+    """The rows that a query chooses; those that were deleted before only where they count."""
+    where = conditions(param.get("wheres"), plain_place, lambda message: store.warn(f"models.{model.id}: {message}"))
+    if deleted or not model.soft_deletes:
+        return where
+    living = f"{quoted(DELETED_AT)} IS NULL"
+    return where.replace(sql=f"{where.sql} AND {living}" if where.sql else living)
+
+
+def _where(model: Model, where: Condition, limit: int) -> str:
+    chosen = f" WHERE {where.sql}" if where.sql else ""
+    if not limit:
+        return chosen
+    return f" WHERE rowid IN (SELECT rowid FROM {quoted(model.table)}{chosen} LIMIT {limit})"
+
+
+def _limit_of(param: Mapping[str, Json]) -> int:
+    limit = param.get("limit")
+    return max(0, int(limit)) if isinstance(limit, (int, float)) and not isinstance(limit, bool) else 0
