@@ -98,7 +98,7 @@ def _pattern(value: Json, args: list[Json]) -> bool:
     if not args:
         return True
     try:
-        return compile(str(args[0])).search(_text(value)) is not None
+        return compile(str(args[0])).search(_text(value))
     except PatternError:
         return False
 

@@ -50,7 +50,7 @@ def conditions(wheres: Json, place: Place, warn: Warn) -> Condition:
 
 
 def _condition(item: Mapping[str, Json], place: Place, warn: Warn) -> Condition | None:
-    if item.get("wheres"):
+    if isinstance(item.get("wheres"), list):
         group = conditions(item["wheres"], place, warn)
         return group.replace(sql=f"({group.sql})") if group.sql else None
     column = str(item.get("column") or "")
