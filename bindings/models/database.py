@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from bindings.models.errors import failed
@@ -15,6 +17,8 @@ from bindings.models.errors import failed
 Json = Any
 Row = dict[str, Json]
 
+APPLICATION_ID = 0x59414F54
+"""In the header of the file, so that a database of tests is known as one."""
 MAX_ROWS = 100_000
 """Rows of one answer."""
 MAX_BYTES = 64 << 20
@@ -48,8 +52,13 @@ _ASKING_PRAGMAS = {
 """PRAGMA statements that answer, whatever they are given."""
 _STATE_PRAGMAS = {"foreign_keys", "user_version", "page_count", "encoding"}
 """Those that set something when they are given a value."""
+_TIMES = ("date", "time", "datetime", "julianday", "strftime", "unixepoch")
+"""Functions of SQLite that know what time it is."""
+_ZONES = ("localtime", "utc")
 _REFUSED_FUNCTIONS = {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer"}
 _SCHEMA_TABLES = {"sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema"}
+
+_OF_MYSQL = re.compile(r"\s*(truncate|show|describe|desc|set|lock|unlock|use|optimize|rename|call)\b", re.IGNORECASE)
 
 for _declared, _convert in (
     ("BOOLEAN", lambda value: value not in (b"0", b"")),
@@ -57,6 +66,11 @@ for _declared, _convert in (
     ("TIMESTAMP", lambda value: value.decode()),
 ):
     sqlite3.register_converter(_declared, _convert)
+
+
+def _is_foreign(sql: str, problem: str) -> bool:
+    """Whether a statement may be meant for another database."""
+    return problem.startswith("no such function") or (problem.startswith("near") and bool(_OF_MYSQL.match(sql)))
 
 
 def _day(text: str) -> str:
@@ -76,24 +90,39 @@ class Database:
         self._ends = 0.0
         self._refused = ""
         self._changes_tables = False
+        self._calendar: sqlite3.Connection | None = None
         self._connection = connection = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES
         )
-        connection.execute(f"PRAGMA max_page_count = {MAX_PAGES}")
+        self._bound()
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.create_function("current_timestamp", 0, self.timestamp)
         connection.create_function("now", 0, self.timestamp)
+        connection.create_function("current_date", 0, lambda: self.timestamp()[:10])
+        connection.create_function("current_time", 0, lambda: self.timestamp()[11:])
+        for name in _TIMES:
+            connection.create_function(name, -1, partial(self._time, name))
         connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
 
     def timestamp(self) -> str:
         """The time as columns hold it, in UTC."""
         return self.now().strftime("%Y-%m-%d %H:%M:%S")
 
-    def copy_to(self, other: Database) -> None:
-        """Makes another database equal to this one."""
+    def dump(self) -> bytes:
+        """All of it, as a file of SQLite has it."""
         with self._lock:
-            self._connection.backup(other._connection)
+            return self._connection.serialize()
+
+    def load(self, dump: bytes) -> None:
+        """Becomes what was dumped; it must be in memory."""
+        with self._lock:
+            self._connection.deserialize(dump)
+            self._bound()
+
+    def _bound(self) -> None:
+        self._connection.execute(f"PRAGMA max_page_count = {MAX_PAGES}")
 
     def write(self, sql: str, parameters: Sequence[Json] = ()) -> sqlite3.Cursor:
         """Runs a statement of ours. Raises ProcessError with the text of SQLite."""
@@ -127,6 +156,8 @@ class Database:
             except sqlite3.DatabaseError as error:
                 if self._refused:
                     raise failed(f"{self._refused} is not allowed here") from error
+                if _is_foreign(sql, str(error)):
+                    raise failed(f"{error} (the database of tests is SQLite)") from error
                 raise
             finally:
                 self._connection.set_authorizer(None)
@@ -135,6 +166,8 @@ class Database:
         """Closes it; what is in memory is gone."""
         with self._lock:
             self._connection.close()
+            if self._calendar is not None:
+                self._calendar.close()
 
     @contextmanager
     def _statement(self) -> Iterator[None]:
@@ -164,6 +197,18 @@ class Database:
                 cursor.close()
                 raise failed(f"the answer has more than {MAX_ROWS} rows or {MAX_BYTES >> 20} MB: ask for fewer")
         return rows
+
+    def _time(self, name: str, *given: Json) -> Json:
+        """A function of time of SQLite, by the clock of the test; all places are in UTC."""
+        place = 1 if name == "strftime" else 0
+        values = [value for value in given if not isinstance(value, str) or value.strip().lower() not in _ZONES]
+        if len(values) <= place:
+            values += ["now"] * (place + 1 - len(values))
+        if isinstance(values[place], str) and values[place].strip().lower() == "now":
+            values[place] = self.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+        if self._calendar is None:
+            self._calendar = sqlite3.connect(":memory:", check_same_thread=False)
+        return self._calendar.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
 
     def _is_late(self) -> bool:
         return time.monotonic() > self._ends

@@ -122,13 +122,12 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
 
     Raises: ModelFileError.
     """
-    what = f"Cannot read model {file}"
     if not isinstance(document, Mapping):
         raise ModelFileError(
-            f"{what}: it is no object", 'Write it as {"name": ..., "table": {"name": ...}, "columns": []}'
+            file, "it is no object", 'Write it as {"name": ..., "table": {"name": ...}, "columns": []}'
         )
     option = _mapping(document.get("option"))
-    columns = [_column(item, what) for item in _list(document.get("columns"))]
+    columns = [_column(item, file, place) for place, item in enumerate(_list(document.get("columns")))]
     columns += _added(option)
     names = [column.name for column in columns]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -155,14 +154,15 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
     )
 
 
-def _column(item: Json, what: str) -> Column:
+def _column(item: Json, file: str, place: int) -> Column:
     if not isinstance(item, Mapping) or not isinstance(item.get("name"), str) or not item["name"]:
-        raise ModelFileError(f"{what}: a column has no name", 'Each column needs "name" and "type"')
+        raise ModelFileError(file, "a column has no name", 'Each column needs "name" and "type"', ("columns", place))
     name, type_ = item["name"], str(item.get("type") or "string")
     if type_ not in TYPES:
         close = next((known for known in TYPES if known.lower() == type_.lower()), None)
         hint = f'Did you mean "{close}"?' if close else f"Types are {', '.join(TYPES)}"
-        raise ModelFileError(f'{what}: column "{name}" has the type "{type_}", which does not exist', hint)
+        problem = f'column "{name}" has the type "{type_}", which does not exist'
+        raise ModelFileError(file, problem, hint, ("columns", place, "type"))
     return Column(
         name=name,
         type=type_,
@@ -199,7 +199,7 @@ def _added(option: Mapping[str, Json]) -> list[Column]:
             {"name": name, "type": "string", "length": 128, "nullable": True, "index": name != _NOT_INDEXED}
             for name in PERMISSION
         ]
-    return [_column(document, "") for document in documents]
+    return [_column(document, "", 0) for document in documents]
 
 
 def _index(item: Json) -> Index:

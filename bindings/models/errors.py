@@ -6,12 +6,16 @@ from bindings.services import ProcessError
 
 
 class ModelFileError(Exception):
-    """The definition of a model cannot be used. The message names the file and says what to do."""
+    """The definition of a model cannot be used."""
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, file: str, problem: str, hint: str = "", at: tuple[str | int, ...] = ()) -> None:
+        """`problem` and `hint` say what is wrong and what to do; `at` is where, as keys and indexes from the outermost
+        value inwards."""
+        super().__init__(problem)
+        self.message = f"Cannot read model {file}: {problem}"
+        self.problem = problem
         self.hint = hint
+        self.at = at
 
 
 def bad(message: str) -> ProcessError:

@@ -43,13 +43,14 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
 def shown(model: Model, options: Mapping[str, Json]) -> dict[str, Json]:
     """A model as `model.List` and `model.DSL` answer."""
     document = metadata(model)
-    table = document.get("table")
+    given = model.document.get("table")
+    table: Mapping[str, Json] = given if isinstance(given, Mapping) else {}
     found: dict[str, Json] = {
         "id": model.id,
         "name": model.name,
-        "description": table.get("comment", "") if isinstance(table, Mapping) else "",
+        "description": table.get("comment", ""),
         "file": model.file,
-        "table": {**(table if isinstance(table, Mapping) else {}), "name": model.table},
+        "table": {**table, "name": model.table},
         "primary": model.primary,
     }
     if options.get("metadata"):

@@ -12,6 +12,7 @@ from bindings.models.store import Store, migrate
 from bindings.services import ProcessError
 
 Json = Any
+_ZERO_TIME = "0001-01-01T00:00:00Z"
 
 
 class Call:
@@ -74,9 +75,17 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     if method.lower() == "load":
         return _load(store, process, id, values)
     function, least = known
-    given = Call(store, process, store.catalog.get(id), values)
+    given = Call(store, process, store.catalog.get(id.lower()), values)
     given.needs(least)
-    return function(given)
+    answer = function(given)
+    if isinstance(answer, int) and not isinstance(answer, bool) and not _is_given(given, method):
+        return (answer + (1 << 31)) % (1 << 32) - (1 << 31)  # as a number that is all of an answer reaches JavaScript
+    return answer
+
+
+def _is_given(given: Call, method: str) -> bool:
+    """Whether what is answered is the id that a row came with."""
+    return method.lower() == "save" and given.record(0).get(given.model.primary) is not None
 
 
 def _load(store: Store, process: str, id: str, values: list[Json]) -> Json:
@@ -172,7 +181,15 @@ def _has_snapshot(given: Call) -> bool:
 def metadata(model: Model) -> dict[str, Json]:
     """The definition as scripts see it: the file with the columns that options add."""
     columns = [{**column.document, "name": column.name, "type": column.type} for column in model.columns]
-    return {**model.document, "columns": columns}
+    given = model.document.get("table")
+    table = {**(given if isinstance(given, Mapping) else {}), "name": model.table}
+    return {
+        **model.document,
+        "table": {"collation": "", "charset": "", "primarykeys": None, **table},
+        "columns": columns,
+        "mtime": _ZERO_TIME,
+        "ctime": _ZERO_TIME,
+    }
 
 
 def _read_text(given: Call) -> str:

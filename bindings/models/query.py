@@ -92,7 +92,9 @@ def _run(store: Store, dsl: Json) -> Json:
         return _first(store, dsl)
     if not _statement_of(dsl):
         return _get(store, dsl)
-    _sql(store, dsl)
+    rows = _sql(store, dsl)
+    if rows:
+        store.warn("Query: Run answers without the rows of a SELECT: Get has them")
     return {}
 
 

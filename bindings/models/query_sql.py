@@ -76,7 +76,7 @@ class Writer:
         joins = "".join(self._join(_object(join, "joins")) for join in _list(self._dsl.get("joins")))
         where = self._conditions(self._dsl.get("wheres"))
         groups = self._groups(fields)
-        having = self._conditions(self._dsl.get("havings")) if groups else ""
+        having = self._conditions(_checked_havings(self._dsl.get("havings"))) if groups else ""
         order = self._orders()
         sql = f"SELECT {', '.join(field.sql for field in fields)} FROM {source}{joins}"
         sql += f" WHERE {where}" if where else ""
@@ -212,6 +212,15 @@ class Writer:
                 raise wrong(f"the order of {field} is {sort}: it must be asc or desc")
             parts.append(f"{self._operand(field)} {sort.upper()}")
         return ", ".join(parts)
+
+
+def _checked_havings(given: Json) -> Json:
+    for item in _list(given):
+        refused = next((key for key in ("in", "is", "wheres") if key in _object(item, "havings")), None)
+        refused = refused or next((op for op in ("in", "is") if item.get("op") == op), None)
+        if refused is not None:
+            raise wrong(f"havings cannot have {refused}")
+    return given
 
 
 def _list(value: Json) -> list[Json]:

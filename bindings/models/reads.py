@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from bindings.models.database import MAX_ROWS
 from bindings.models.definition import DELETED_AT, Column, Model, Relation
 from bindings.models.errors import bad, failed
 from bindings.models.rows import Row, shown
@@ -43,14 +44,15 @@ class _Query:
         self.model = model
         self.param = param
         self.alias = str(param.get("alias") or model.table)
-        columns, raw = _selected(model, param.get("select"), model.selected)
+        columns, raw = self._selected(model, param.get("select"), model.selected)
         self.parts = [_Part(alias=self.alias, model=model, columns=columns, nested=(), raw=raw)]
         self.joins: list[str] = []
         self.join_parameters: list[Json] = []
         self.deleted: list[str] = [f"{quoted(self.alias)}.{quoted(DELETED_AT)} IS NULL"] if model.soft_deletes else []
         self.places: dict[str, str] = {}
         """Relation → alias of its table."""
-        self.many: list[tuple[Relation, Mapping[str, Json]]] = []
+        self.many: list[tuple[Relation, Mapping[str, Json], str]] = []
+        """Relations of lists, each with its query and where the value stands in the row that leads to them."""
         self._join_all(model, self.alias, _mapping(param.get("withs")))
 
     def where(self, first: Condition | None = None) -> Condition:
@@ -88,9 +90,9 @@ class _Query:
 
     def add_many(self, rows: list[Row]) -> None:
         """Adds the lists of `hasMany`. A row without any has no such key."""
-        for relation, query in self.many:
+        for relation, query, foreign in self.many:
             related = self.store.catalog.get(relation.model)
-            keys = list(dict.fromkeys(value for row in rows if (value := _at(row, relation.foreign)) is not None))
+            keys = list(dict.fromkeys(value for row in rows if (value := _at(row, foreign)) is not None))
             if not keys:
                 continue
             select = query.get("select")
@@ -103,7 +105,7 @@ class _Query:
             for child in get(self.store, related, given):
                 children.setdefault(_kind_of(_at(child, relation.key)), []).append(child)
             for row in rows:
-                found = children.get(_kind_of(_at(row, relation.foreign)))
+                found = children.get(_kind_of(_at(row, foreign)))
                 if found:
                     row[relation.name] = found
 
@@ -116,9 +118,8 @@ class _Query:
             elif relation.type == "hasOne":
                 self._join(relation, alias, query, (relation.name,))
             elif relation.type == "hasMany":
-                if model is self.model:
-                    self._need(relation.foreign)
-                    self.many.append((relation, query))
+                nested = self._need(alias, relation.foreign)
+                self.many.append((relation, query, ".".join((*nested, relation.foreign))))
             elif relation.type == "hasOneThrough":
                 self._join_through(relation, alias, query)
             else:
@@ -140,7 +141,7 @@ class _Query:
                 self.join_parameters += inner.parameters
         on = f"{quoted(alias)}.{quoted(relation.key)} = {quoted(parent)}.{quoted(relation.foreign)}"
         self.joins.append(f" LEFT JOIN {source} AS {quoted(alias)} ON {on}")
-        columns, raw = _selected(related, query.get("select") or relation.query.get("select"), related.selected)
+        columns, raw = self._selected(related, query.get("select") or relation.query.get("select"), related.selected)
         self.parts.append(_Part(alias=alias, model=related, columns=columns, nested=nested, raw=raw))
         self.places[".".join(nested)] = alias
         if related.soft_deletes:
@@ -154,12 +155,24 @@ class _Query:
             nested = (relation.name,) if is_last else (relation.name, link.model)
             parent = self._join(link, parent, query if is_last else {}, nested)
 
-    def _need(self, name: str) -> None:
-        """Adds a column to what is selected."""
-        part = self.parts[0]
-        column = self.model.by_name.get(name)
+    def _selected(self, model: Model, select: Json, all: tuple[Column, ...]) -> tuple[tuple[Column, ...], bool]:
+        """The columns, and whether their values are left as they are stored: so it is when no name is known."""
+        if not isinstance(select, list) or not select:
+            return all, False
+        columns = tuple(model.by_name[name] for name in select if isinstance(name, str) and name in model.by_name)
+        unknown = [str(name) for name in select if not isinstance(name, str) or name not in (*model.by_name, "*")]
+        if unknown:
+            self.warn(f"select: {', '.join(unknown)} left out: no column of {model.id}")
+        return (columns, False) if columns else (model.columns, True)
+
+    def _need(self, alias: str, name: str) -> tuple[str, ...]:
+        """Adds a column to what is selected of a table; under which keys its columns stand in the row."""
+        place = next(place for place, part in enumerate(self.parts) if part.alias == alias)
+        part = self.parts[place]
+        column = part.model.by_name.get(name)
         if column is not None and column not in part.columns:
-            self.parts[0] = part.replace(columns=(*part.columns, column))
+            self.parts[place] = part.replace(columns=(*part.columns, column))
+        return part.nested
 
     def _from(self) -> str:
         named = "" if self.alias == self.model.table else f" AS {quoted(self.alias)}"
@@ -169,6 +182,7 @@ class _Query:
         parts = []
         for order in self.param.get("orders") or []:
             if not isinstance(order, Mapping):
+                self.warn("an order is dropped: it must be an object with column and option")
                 continue
             option = str(order.get("option") or "asc").lower()
             if option not in ("asc", "desc"):
@@ -246,6 +260,14 @@ def count(store: Store, model: Model, param: Mapping[str, Json]) -> int:
     return query.count(query.where())
 
 
+def all_rows(store: Store, model: Model, wheres: list[Json], *, deleted: bool) -> list[Row]:
+    """The rows of a model by key, as `Get` shows them; with `deleted` those too that are deleted softly."""
+    query = _Query(store, model, {"wheres": wheres, "orders": [{"column": model.primary}]})
+    if deleted:
+        query.deleted.clear()
+    return query.rows(query.where(), MAX_ROWS)
+
+
 def select_option(store: Store, model: Model, keyword: str, name: str, value: str, limit: int) -> list[Row]:
     """`SelectOption`: `[{name, id}]`."""
     param = {
@@ -254,14 +276,6 @@ def select_option(store: Store, model: Model, keyword: str, name: str, value: st
         "limit": limit,
     }
     return [{"name": row.get(name), "id": row.get(value)} for row in get(store, model, param)]
-
-
-def _selected(model: Model, select: Json, default: tuple[Column, ...]) -> tuple[tuple[Column, ...], bool]:
-    """The columns, and whether their values are left as they are stored: so it is when no name is known."""
-    if not isinstance(select, list) or not select:
-        return default, False
-    columns = tuple(model.by_name[name] for name in select if isinstance(name, str) and name in model.by_name)
-    return (columns, False) if columns else (model.columns, True)
 
 
 def _limit(param: Mapping[str, Json]) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 from bindings.models import tables
 from bindings.models.database import Database
 from bindings.models.definition import Model
-from bindings.models.errors import bad
+from bindings.models.errors import bad, failed
+from bindings.services import ProcessError
 
 Json = Any
 
@@ -16,14 +17,20 @@ Json = Any
 class Catalog:
     """The models that there are, by id. It belongs to one test, as scripts can load and unload models."""
 
-    def __init__(self, models: Mapping[str, Model]) -> None:
+    def __init__(self, models: Mapping[str, Model], refused: Mapping[str, str] | None = None) -> None:
+        """`refused` are the ids of models whose files cannot be read, each with what is wrong."""
         self._models = dict(models)
+        self._refused = {id.lower(): problem for id, problem in (refused or {}).items()}
+
+    def copy(self) -> Catalog:
+        """The same models, for another test."""
+        return Catalog(self._models, self._refused)
 
     def get(self, id: str) -> Model:
         """The model of an id, be it written in capitals or not. Raises ProcessError."""
         found = self.find(id)
         if found is None:
-            raise bad(f"Model:{id}; not found")
+            raise failed(self._refused[id.lower()]) if id.lower() in self._refused else bad(f"Model:{id}; not found")
         return found
 
     def find(self, id: str) -> Model | None:
@@ -71,6 +78,8 @@ class Store:
         self.warn = warn
         self.load = load
         self.strict = strict
+        self.checked: set[str] = set()
+        """Ids of models whose rules were looked at."""
 
     def close(self) -> None:
         """Closes the database."""
@@ -78,10 +87,15 @@ class Store:
 
 
 def migrate_all(store: Store) -> None:
-    """Makes the tables of all models, with their first rows. Raises ProcessError."""
+    """Makes the tables of all models, with their first rows. A table that cannot be made is a warning."""
     for model in store.catalog.all():
-        if model.table:
+        if not model.table:
+            continue
+        try:
             migrate(store, model)
+        except ProcessError as error:
+            if not model.values or not tables.exists(store.database, model.table):
+                store.warn(f"{model.file}: the table {model.table} cannot be made: {error.message}")
 
 
 def migrate(store: Store, model: Model, *, force: bool = False) -> None:

@@ -40,6 +40,17 @@ def invalid_of(model: Model, row: Mapping[str, Json]) -> list[Invalid]:
     return found
 
 
+def dead_rules(model: Model) -> dict[str, list[str]]:
+    """Methods of validations that do not exist → the columns that have them."""
+    found: dict[str, list[str]] = {}
+    for column in model.columns:
+        for rule in column.validations:
+            method = str(rule.get("method") or "")
+            if method.lower() not in _METHODS:
+                found.setdefault(method or "without a method", []).append(column.name)
+    return found
+
+
 def check(model: Model, row: Mapping[str, Json]) -> None:
     """Raises ProcessError for a row that breaks rules: `column;message,message;column;message`."""
     found = invalid_of(model, row)
@@ -121,7 +132,7 @@ def _bound(most: bool, of_text: bool) -> Callable[[Json, list[Json]], bool]:
 
 
 def _enum(value: Json, args: list[Json]) -> bool:
-    return not args or any(type(value) is type(arg) and value == arg for arg in args)
+    return not args or any(isinstance(value, bool) == isinstance(arg, bool) and value == arg for arg in args)
 
 
 def _email(value: Json, args: list[Json]) -> bool:

@@ -33,8 +33,11 @@ def conditions(wheres: Json, place: Place, warn: Warn) -> Condition:
     they say."""
     sql = ""
     parameters: list[Json] = []
+    if wheres is not None and not isinstance(wheres, list):
+        warn("wheres is dropped: it must be a list of conditions")
     for item in wheres if isinstance(wheres, list) else []:
         if not isinstance(item, Mapping):
+            warn("a condition is dropped: it must be an object")
             continue
         method = str(item.get("method") or "where").lower()
         if method not in ("where", "orwhere"):
@@ -62,6 +65,8 @@ def _condition(item: Mapping[str, Json], place: Place, warn: Warn) -> Condition 
     op = str(item.get("op") or "").lower()
     if op not in _KNOWN:
         warn(f'the condition on {column} compares with "=": there is no op "{item["op"]}"')
+    if isinstance(item.get("value"), list) and op not in ("in", "like", "match", "null", "notnull"):
+        warn(f"the condition on {column} compares with the first value of its list alone: op in takes all")
     return compared(
         name, op, item.get("value"), lambda: warn(f"the condition on {column} is dropped: its value is no text")
     )

@@ -13,7 +13,7 @@ from bindings.models.reads import find
 from bindings.models.rows import Row, stored_value, strict_problem, unknown, written
 from bindings.models.store import Store
 from bindings.models.tables import quoted
-from bindings.models.validation import check, check_all
+from bindings.models.validation import check, check_all, dead_rules
 from bindings.models.wheres import Condition, conditions, plain_place
 from bindings.services import ProcessError
 
@@ -32,7 +32,7 @@ def save(store: Store, model: Model, row: Mapping[str, Json]) -> Json:
         return _insert(store, model, _without(row, UPDATED_AT, DELETED_AT))
     changes = _without(row, CREATED_AT, DELETED_AT, model.primary)
     if not _change(store, model, changes, _is(model, id)):
-        store.warn(f"models.{model.id}: Save changed nothing: there is no row with {model.primary} {id}")
+        store.warn(f"models.{model.id}: Save wrote nothing: there is no row with the {model.primary} that it was given")
     return id
 
 
@@ -44,6 +44,7 @@ def insert(store: Store, model: Model, columns: Sequence[str], rows: Sequence[Se
         if len(values) < len(columns):
             raise failed(f"runtime error: index out of range [{len(values)}] with length {len(values)}")
     given = [dict(zip(columns, values, strict=True)) for values in rows]
+    _tell_dead_rules(store, model)
     check_all(model, list(given))
     names = [name for name in columns if not (model.timestamps and name == CREATED_AT)]
     stored: list[list[Json]] = []
@@ -55,8 +56,10 @@ def insert(store: Store, model: Model, columns: Sequence[str], rows: Sequence[Se
     if model.timestamps:
         names.append(CREATED_AT)
         stored = [[*values, store.database.timestamp()] for values in stored]
-    if not rows:
-        stored = [[None] * len(names)]
+    if not rows:  # upstream writes one row of defaults
+        store.warn(f"models.{model.id}: Insert without rows adds a row of defaults")
+        store.database.write(f"INSERT INTO {quoted(model.table)} DEFAULT VALUES")
+        return
     store.database.write_many(_insert_sql(model, names), stored)
 
 
@@ -75,7 +78,7 @@ def upsert(
     store: Store, model: Model, row: Mapping[str, Json], unique_by: Sequence[str], update_columns: Sequence[str] | None
 ) -> int:
     """`Upsert`: how many rows were written. Without `update_columns` every column is taken from the new row."""
-    check(model, row)
+    _check(store, model, row)
     values = _kept(store, model, row)
     if model.timestamps:
         values[UPDATED_AT] = store.database.timestamp()
@@ -101,7 +104,7 @@ def each_save(store: Store, model: Model, rows: Sequence[Json], each: Mapping[st
         if not isinstance(row, Mapping):
             raise bad(f"rows[{at}] must be an object")
         given = {**row, **{name: float(at) if value == "$index" else value for name, value in each.items()}}
-        check(model, given)
+        _check(store, model, given)
         try:
             ids.append(_save_or_create(store, model, given))
         except ProcessError as error:
@@ -163,7 +166,7 @@ def _save_or_create(store: Store, model: Model, row: Mapping[str, Json]) -> Json
 
 
 def _insert(store: Store, model: Model, row: Mapping[str, Json]) -> int:
-    check(model, row)
+    _check(store, model, row)
     values = _kept(store, model, row)
     if model.timestamps:
         values[CREATED_AT] = store.database.timestamp()
@@ -179,7 +182,7 @@ def _insert_sql(model: Model, names: Sequence[str]) -> str:
 
 
 def _change(store: Store, model: Model, row: Mapping[str, Json], where: Condition, limit: int = 0) -> int:
-    check(model, row)
+    _check(store, model, row)
     values = _kept(store, model, row)
     if model.timestamps:
         values[UPDATED_AT] = store.database.timestamp()
@@ -207,6 +210,21 @@ def _soft_delete(store: Store, model: Model, where: Condition, limit: int = 0) -
 
 def _texts(columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if column.type == "string"]
+
+
+def _check(store: Store, model: Model, row: Mapping[str, Json]) -> None:
+    """Raises ProcessError for a row that breaks rules."""
+    _tell_dead_rules(store, model)
+    check(model, row)
+
+
+def _tell_dead_rules(store: Store, model: Model) -> None:
+    """Warns of rules that nothing checks, once for each model."""
+    if model.id in store.checked:
+        return
+    store.checked.add(model.id)
+    for method, columns in dead_rules(model).items():
+        store.warn(f"models.{model.id}: the validation {method} of {', '.join(columns)} never runs: Yao skips it")
 
 
 def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
