@@ -6,9 +6,15 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from bindings.host_processes import HostProcesses
     from bindings.ledger import Answered, OutsideCall, called
+    from bindings.host_processes import DATABASE, HostProcesses
     from bindings.mocks import Mock, Mocks, given_mocks
+    from bindings.models.built_in import built_in_models
+    from bindings.models.database import APPLICATION_ID
+    from bindings.models.databases import Databases, ModelFiles
+    from bindings.models.definition import Model, read_definition
+    from bindings.models.errors import ModelFileError
+    from bindings.models.own_database import OwnDatabase
     from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import Policy
     from bindings.process_router import (
@@ -28,13 +34,20 @@ if TYPE_CHECKING:
     from bindings.world import World, Worlds
 
 __all__ = [
+    "APPLICATION_ID",
     "Answered",
+    "DATABASE",
+    "Databases",
     "HostCall",
     "HostFunction",
     "HostProcesses",
     "Mock",
     "Mocks",
+    "Model",
+    "ModelFileError",
+    "ModelFiles",
     "OutsideCall",
+    "OwnDatabase",
     "Pattern",
     "PatternError",
     "Policy",
@@ -48,21 +61,29 @@ __all__ = [
     "Worlds",
     "answered_value",
     "arguments_text",
+    "built_in_models",
     "called",
     "compile",
     "envelope",
     "failure_envelope",
     "given_mocks",
     "load_translations",
+    "read_definition",
     "revived",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "host_processes": ("HostProcesses",),
         "ledger": ("Answered", "OutsideCall", "called"),
+        "host_processes": ("DATABASE", "HostProcesses"),
         "mocks": ("Mock", "Mocks", "given_mocks"),
+        "models.built_in": ("built_in_models",),
+        "models.database": ("APPLICATION_ID",),
+        "models.databases": ("Databases", "ModelFiles"),
+        "models.definition": ("Model", "read_definition"),
+        "models.errors": ("ModelFileError",),
+        "models.own_database": ("OwnDatabase",),
         "patterns": ("Pattern", "PatternError", "compile"),
         "policy": ("Policy",),
         "process_router": (

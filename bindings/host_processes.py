@@ -11,19 +11,33 @@ from typing import TYPE_CHECKING, Any
 from scripttest import ScriptError
 
 if TYPE_CHECKING:
+    from bindings.models.own_database import OwnDatabase
     from bindings.policy import Policy
     from bindings.scratch import Scratch
     from bindings.world import World
+
+DATABASE = "database"
+"""What the database of a world is opened as."""
+MODEL_GROUPS = frozenset(("models", "model", "schemas", "query", "db"))
+"""First words of the processes that the database of a world answers."""
 
 
 class HostProcesses:
     """Calls host functions, and finds the scripts that processes name. Threads may share it. To be closed."""
 
-    def __init__(self, app_root: Path, policy: Callable[[], Policy], find_script: Callable[[str], Path | None]) -> None:
+    def __init__(
+        self,
+        app_root: Path,
+        policy: Callable[[], Policy],
+        find_script: Callable[[str], Path | None],
+        open_database: Callable[[World], OwnDatabase],
+    ) -> None:
+        """`open_database` makes what answers `models.*` and its relatives for a world that has no database yet."""
         self.app_root = app_root
         """Absolute path of the application."""
         self._policy = policy
         self._find_script = find_script
+        self._open_database = open_database
         self._scratch: Scratch | None = None
         self._lock = _thread.allocate_lock()
 
@@ -56,6 +70,8 @@ class HostProcesses:
         return value
 
     def _called(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
+        if name.partition(".")[0].lower() in MODEL_GROUPS:
+            return world.opened(DATABASE, self._open_database).call(name, args)
         from bindings import processes
         from bindings.services import HostCall, ProcessError
 

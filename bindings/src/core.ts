@@ -233,7 +233,7 @@ function same(a: unknown, b: unknown, depth: number): boolean {
 const plain = getPrototypeOf({}) as object;
 const list = getPrototypeOf([]) as object;
 
-const methods = " failed log error skip fail fatal cleanup run snapshot mock ";
+const methods = " failed log error skip fail fatal cleanup run snapshot mock db ";
 /** The names in `assert/index.ts`, with spaces around them; the build puts them here. */
 declare const ASSERTIONS: string;
 const assertions = ASSERTIONS;

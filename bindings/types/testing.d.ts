@@ -76,6 +76,9 @@ declare namespace testing {
     /** Stand-ins for what the code under test calls. They end with the test. */
     readonly mock: Mock;
 
+    /** The database of the test: the rows that it begins with, and those that it leaves. */
+    readonly db: Db;
+
     /**
      * Adds a line to the log of the test, shown when the test fails or with `-v`. Objects are printed readably.
      *
@@ -734,6 +737,55 @@ declare namespace testing {
 
     /** Ends all mocks of the test. */
     restore(): void;
+  }
+
+  /**
+   * The database that `models.*`, `schemas.*` and `Query` work on. Each test has its own, with the tables of all models
+   * and nothing in them but the `values` of the model files.
+   */
+  interface Db {
+    /**
+     * Adds rows. Each goes through the `Create` of its model: it is validated, encrypted and stamped.
+     *
+     * @example
+     * ```ts
+     * const ids = t.db.seed({ pet: [{ name: "Rex" }, { name: "Mia" }] });
+     *
+     * t.assert.Equal(Process("models.pet.Find", ids.pet[1], {}).name, "Mia");
+     * ```
+     *
+     * @param rows Rows by the id of their model; or the name of a fixture: `pets` is `fixtures/pets.jsonl` in the folder
+     *   of the test file or the nearest one above it, with a line `{"model": "pet", "row": {...}}` for each row.
+     * @returns The new ids by model, in the order of the rows.
+     */
+    seed(rows: Record<string, Record<string, any>[]> | string): Record<string, any[]>;
+
+    /**
+     * The rows of a model by key, as `Get` shows them, without its limit of 100.
+     *
+     * @example
+     * ```ts
+     * t.db.seed({ pet: [{ name: "Rex", kind: "dog" }, { name: "Mia", kind: "cat" }] });
+     *
+     * Process("models.pet.DeleteWhere", { wheres: [{ column: "kind", value: "dog" }] });
+     *
+     * t.assert.Equal(t.db.rows("pet").map((pet) => pet.name), ["Mia"]);
+     * t.assert.Len(t.db.rows("pet", { where: { kind: "dog" } }), 0);
+     * t.assert.Len(t.db.rows("pet", { where: { kind: "dog" }, deleted: true }), 1);
+     * ```
+     *
+     * @param model The id of the model.
+     * @param options Which rows.
+     */
+    rows(model: string, options?: RowOptions): any[];
+  }
+
+  /** Which rows `t.db.rows` returns. Any other key is an error. */
+  interface RowOptions {
+    /** Columns and the values that they must have; or conditions as `Get` takes them in `wheres`. */
+    where?: Record<string, any> | { column: string; op?: string; value?: any; [key: string]: any }[];
+    /** Whether softly deleted rows are among them. */
+    deleted?: boolean;
   }
 
   /** What a mock saw. */

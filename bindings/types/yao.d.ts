@@ -733,7 +733,7 @@ declare var Store: {
 };
 
 /**
- * Queries in Yao's query language. They need a database: in a test, mock the processes `query.<engine>.<method>`.
+ * Queries in Yao's query language, on the tables of the application's models. A mock of `query.<engine>.<method>` wins.
  *
  * @example
  * ```ts

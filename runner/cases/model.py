@@ -66,6 +66,13 @@ class CallOptions(Model):
     """Leave out the application's global prompts."""
 
 
+class CaseOptions(CallOptions):
+    """Options of the call, and of the database in which it happens."""
+
+    strict_database: Annotated[bool, Field(spellings=("strictDatabase", "strict_database"))] = False
+    """Refuse rows that MySQL would refuse and SQLite takes, as `--strict-db` does for all cases."""
+
+
 class Part(OpenModel):
     """A part of a message: a text, an image, a recording, a file."""
 
@@ -128,7 +135,7 @@ class Case(Model):
     """Id of the user's team; `-t` wins."""
     metadata: FreeObject = Field(default_factory=dict)
     """Becomes `ctx.metadata`."""
-    options: CallOptions = Field(default_factory=lambda: _CALL_OPTIONS)
+    options: CaseOptions = Field(default_factory=lambda: _OPTIONS)
     """Options of the call."""
     tags: list[str] = Field(default_factory=list)
     """Labels, for reports."""
@@ -144,8 +151,10 @@ class Case(Model):
     """Hook that runs after the case, also when it failed."""
     mocks: Mocks | None = None
     """Stand-ins for what hooks and tools call."""
+    fixtures: list[str] = Field(default_factory=list)
+    """Rows that the database begins with: `pets` is `fixtures/pets.jsonl` beside the case file or above it."""
     attachments: list[Part] = Field(default_factory=list)
     """Parts to add to the last message of the user."""
 
 
-_CALL_OPTIONS: CallOptions = CallOptions()
+_OPTIONS: CaseOptions = CaseOptions()

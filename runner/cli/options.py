@@ -85,6 +85,8 @@ class RunOptions(FlagTable):
     seed: int | None = flag("Random numbers of a test come from this and its name, and are the same in every run.", metavar="N", read=count)
     """What the random numbers of each test are made of, with its name."""
     lenient: bool = flag("Unknown fields in case files are warnings.", kind="switch")
+    db: str | None = flag("Keep the database of the test in this file; of several tests, in a folder of this name.", metavar="FILE", excludes=("dry-run",))
+    strict_db: bool = flag("Refuse rows that MySQL would refuse and SQLite takes.", kind="switch")
     allow_net: tuple[str, ...] = flag("Hosts scripts may reach: host or host:port; * is every public one.", kind="optional", metavar="HOST", read=hosts)
     require_trust: bool = flag("Refuse connectors, prompts and hooks that are not as yao-test.trust approves them.", kind="switch")
     trust_from: str | None = flag("The same with the yao-test.trust of another revision, such as origin/main.", metavar="REF", read=revision)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
+from bindings import ProcessError
 from runner.agents.answer import AgentError
 from runner.connectors.timing import CaseTime
 from runner.durations import in_words
@@ -36,6 +38,8 @@ async def _run(attempt: CaseAttempt) -> TestResult:
     prepared = False
     try:
         async with time:
+            if case.fixtures:
+                await asyncio.to_thread(attempt.database.load, case.fixtures)
             if case.before:
                 data = await _hook(attempt, case.before, "before", [case_record(case)])
             prepared = True
@@ -47,6 +51,8 @@ async def _run(attempt: CaseAttempt) -> TestResult:
         attempt.failures.append(error.failure)
     except AgentError as error:
         attempt.failures.append(error.failure)
+    except ProcessError as error:
+        attempt.failures.append(Failure(cause=Cause.ERROR, message=f"fixtures: {error.message}"))
     except (RunnerError, ScriptError) as error:
         hint = f". {error.hint}" if error.hint else ""
         broken = isinstance(error, HostError) or (isinstance(error, RunnerError) and error.infrastructure)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
     from runner.fingerprints.fingerprints import Fingerprints
+    from runner.execution.databases import RunDatabases
     from runner.modes.base import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
@@ -46,7 +47,7 @@ class RunServices:
         context: Mapping[str, Any],
         parts: Path,
     ) -> None:
-        """Raises ConfigurationError when the folder of `--record` or `--replay` cannot be used.
+        """Raises ConfigurationError when what `--record`, `--replay` or `--db` names cannot be used.
 
         Args:
             context: the fields of the run's context.
@@ -68,9 +69,15 @@ class RunServices:
         self._context = context
         self.worlds = Worlds(options.seed)
         """Of the script tests."""
-        self.processes = HostProcesses(application.root, self._policy, application.script)
+        self.databases: RunDatabases | None = None
+        """Of the tests; None while no test has used models."""
+        self.processes = HostProcesses(
+            application.root, self._policy, application.script, lambda world: self.open_databases().of_script(world)
+        )
         """Answers the processes that are no business of agents."""
         self.recording = self._open_recording()
+        if options.db is not None:
+            self.open_databases()
 
     def __enter__(self) -> RunServices:
         return self
@@ -168,6 +175,14 @@ class RunServices:
     def parts_of(self, module: str, test: str) -> Mapping[str, str]:
         """What a script test has used of the agents so far; see `AgentService.parts`."""
         return self._service.parts(module, test) if self._service is not None else {}
+
+    def open_databases(self) -> RunDatabases:
+        """The databases of the run, made when they are first needed."""
+        if self.databases is None:
+            from runner.execution.databases import RunDatabases
+
+            self.databases = RunDatabases(self._application, self._options, self._environment.directory)
+        return self.databases
 
     def reporter(self, context: Mapping[str, Any], id: str, target: Path | TextIO) -> Maker:
         """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
@@ -273,6 +288,7 @@ class TestServices:
             require_judge=options.require_judge,
             seed=options.seed,
             transcripts=plan.transcripts,
+            database=self._services.open_databases().of_case,
         )
 
     def _person(self) -> Person | None:

@@ -195,6 +195,13 @@ class _Session:
         self._say_errors(stream)
         with guarded("closing the journal of model calls"):
             self._finish_journal(stream)
+        kept = None
+        if services.databases is not None:
+            for warning in services.databases.warnings:
+                stream.send(Warned(message=warning))
+            with guarded("storing the databases"):
+                services.worlds.close()
+                kept = services.databases.finish()
         snapshots = None
         with guarded("storing the snapshots"):
             snapshots = self._finish_snapshots(None if guarded.broke else watch, stream)
@@ -203,6 +210,8 @@ class _Session:
         for error in stream.untold:
             environment.stderr.write(f"Error: {error.message}\n")
         name_written(stream.written(), options, environment, console.write)
+        if kept is not None and not options.quiet:
+            console.write(f"Wrote {shown_path(kept, environment.directory)}\n")
         return exit_code_of(stream.execution, options, environment, self._stop)
 
     def _begin_scripts(self) -> Iterator[HostRecord]:
@@ -424,8 +433,12 @@ def name_written(
     directory = environment.directory
     for path in dict.fromkeys(report_path(output, directory) for output in options.outputs):
         if path in written and path.is_file():
-            shown = path.relative_to(directory) if path.is_relative_to(directory) else path
-            write(f"Wrote {shown}\n")
+            write(f"Wrote {shown_path(path, directory)}\n")
+
+
+def shown_path(path: Path, directory: Path) -> Path:
+    """A path as it is named: from the working directory, where it is below that."""
+    return path.relative_to(directory) if path.is_relative_to(directory) else path
 
 
 def _collect_garbage() -> None:

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import World, given_mocks
+from bindings import DATABASE, World, given_mocks
 from runner.agents.chat import Chat, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
@@ -23,6 +23,7 @@ from scripttest import Cause, Failure, ResultWarning
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from bindings import OwnDatabase
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.agents.helpers import Helpers
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
 
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
+
+
+class OpenDatabase(Protocol):
+    """Makes the database of an attempt; nothing is opened yet."""
+
+    def __call__(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
+        """`folder` is that of the case file; `strict` tells whether what MySQL would refuse is refused."""
 
 
 class CaseEnvironment(Value):
@@ -54,6 +62,8 @@ class CaseEnvironment(Value):
     """Seconds for a case that names none."""
     snapshot: Callable[[str], MatchSnapshot]
     """Suite id → how its snapshots are matched."""
+    database: OpenDatabase
+    """Makes the database of an attempt."""
     threshold: float = DEFAULT_THRESHOLD
     """`--threshold`, for conversations that name none."""
     simulator: str = ""
@@ -101,6 +111,9 @@ class CaseAttempt:
         self.needs_checks = needs_checks
         self.world = _world_of(case, suite, run or 1, environment.seed)
         """Everything that the case keeps; closed with it."""
+        self.database = self.world.opened(
+            DATABASE, lambda world: environment.database(world, folder, strict=case.options.strict_database)
+        )
         self.chat = Chat(self._context(), self.world)
         self.judges = self.judges_for(self.chat)
         self.answer: Answer | None = None
@@ -210,6 +223,7 @@ class CaseAttempt:
     def options(self) -> dict[str, Any]:
         """`context.Options` of the case's calls, `--connector` in it."""
         options = self.case.options.model_dump(exclude_defaults=True)
+        options.pop("strict_database", None)
         if self.environment.connector:
             options["connector"] = self.environment.connector
         return options

@@ -138,6 +138,7 @@ export default function (core: Core): true {
   };
   define("failed", { __proto__: null, get: failed, configurable: true } as PropertyDescriptor);
   define("mock", { __proto__: null, get: () => core.part("mock"), configurable: true } as PropertyDescriptor);
+  define("db", { __proto__: null, get: () => core.part("db"), configurable: true } as PropertyDescriptor);
 
   return true;
 }

@@ -1,0 +1,84 @@
+"""Who answers a process of models: a table of groups. `db.*` is what `t.db` of tests asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from bindings.models import listing, processes, query, schemas, writes
+from bindings.models.errors import bad
+from bindings.models.reads import all_rows
+from bindings.models.store import Store
+from bindings.services import ProcessError
+
+Json = Any
+Fixture = Callable[[str], list[tuple[str, Json]]]
+"""Name of a fixture → the place and the value of each line; raises ProcessError."""
+
+
+def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> Json:
+    """Answers `models.*`, `model.*`, `schemas.*`, `query.*`, `db.*`. Raises ProcessError."""
+    group = process.partition(".")[0].lower()
+    if group == "db":
+        return _answer_test(store, process, values, fixture)
+    return _GROUPS[group](store, process, values)
+
+
+def _answer_test(store: Store, process: str, values: list[Json], fixture: Fixture) -> Json:
+    first = values[0] if values else None
+    if process == "db.Seed":
+        return _seed(store, _lines_of(first, fixture) if isinstance(first, str) else _rows_of(first))
+    if process != "db.Rows":
+        raise ProcessError(f"Exception|404:{process} Handler -> {process} not found", 404)
+    if not isinstance(first, str):
+        raise bad("t.db.rows takes the id of a model")
+    return _rows(store, first, values[1] if len(values) > 1 and values[1] is not None else {})
+
+
+def _seed(store: Store, rows: Iterator[tuple[str, str, Json]]) -> dict[str, list[Json]]:
+    """Adds rows through `Create`; the new ids by model."""
+    ids: dict[str, list[Json]] = {}
+    for where, model, row in rows:
+        if not isinstance(row, Mapping):
+            raise bad(f"{where}: a row must be an object")
+        try:
+            ids.setdefault(model, []).append(writes.create(store, store.catalog.get(model), row))
+        except ProcessError as error:
+            raise ProcessError(f"{where}: {error.message}", error.code) from error
+    return ids
+
+
+def _rows_of(given: Json) -> Iterator[tuple[str, str, Json]]:
+    """Where each row of `{model: [rows]}` stands, its model, and the row. Raises ProcessError."""
+    if not isinstance(given, Mapping) or not all(isinstance(rows, list) for rows in given.values()):
+        raise bad('t.db.seed takes the name of a fixture, or rows by model, such as { "user.pet": [{ name: "Rex" }] }')
+    for model, rows in given.items():
+        for place, row in enumerate(rows):
+            yield f"t.db.seed: row {place} of {model}", model, row
+
+
+def _lines_of(name: str, fixture: Fixture) -> Iterator[tuple[str, str, Json]]:
+    """The same of a fixture. Raises ProcessError."""
+    for where, line in fixture(name):
+        if not isinstance(line, Mapping) or line.keys() != {"model", "row"} or not isinstance(line["model"], str):
+            raise bad(f'{where}: a line of a fixture is {{"model": "<id>", "row": {{...}}}}')
+        yield where, line["model"], line["row"]
+
+
+def _rows(store: Store, model: str, options: Json) -> list[dict[str, Json]]:
+    if not isinstance(options, Mapping) or options.keys() - {"where", "deleted"}:
+        raise bad("t.db.rows: the options are where and deleted")
+    where = options.get("where") or []
+    if isinstance(where, Mapping):
+        where = [{"column": column, "value": value} for column, value in where.items()]
+    if not isinstance(where, list):
+        raise bad("t.db.rows: where is an object of columns and values, or a list of conditions as Get has it")
+    return all_rows(store, store.catalog.get(model), where, deleted=options.get("deleted") is True)
+
+
+_GROUPS: dict[str, Callable[[Store, str, list[Json]], Json]] = {
+    "models": processes.call,
+    "model": listing.call,
+    "schemas": schemas.call,
+    "query": query.call,
+}

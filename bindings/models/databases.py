@@ -1,0 +1,89 @@
+"""The databases of a run: all tables are made once, and each test gets a copy of them when it first asks for a row."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from bindings.models.database import Database
+from bindings.models.definition import Model
+from bindings.models.errors import failed
+from bindings.models.store import Catalog, Store, migrate_all
+from scripttest.values import Value
+
+Json = Any
+
+
+class ModelFiles(Value):
+    """The models of an application, as its files say."""
+
+    models: tuple[Model, ...]
+    broken: tuple[str, ...] = ()
+    """What is wrong with files that cannot be read; with one of them no test can use models."""
+    refused: Mapping[str, str] = {}
+    """Id of a model → what is wrong with its file, where the other models can be used all the same."""
+
+
+class Files(Protocol):
+    """Reads an application's files."""
+
+    def models(self) -> ModelFiles:
+        """All models, without those that Yao brings along."""
+
+    def document(self, file: str, source: str | None) -> tuple[str, Json]:
+        """Name and value of a model's file; `source` is its text where that is given. Raises ModelFileError."""
+
+    def fixture(self, name: str, folder: Path) -> list[tuple[str, Json]]:
+        """The lines of `fixtures/<name>.jsonl` in a folder or the nearest one above it: the place of each, such as
+        `fixtures/pets.jsonl:3`, and its value. Raises ProcessError."""
+
+
+class Databases:
+    """Makes the databases of tests. Threads may share it."""
+
+    def __init__(self, files: Files, warn: Callable[[str], None]) -> None:
+        """Reads nothing yet; `warn` hears what is odd about the application's models."""
+        self.files = files
+        self._warn = warn
+        self._lock = threading.Lock()
+        self._template: tuple[Catalog, bytes] | None = None
+        self._problem = ""
+
+    def open(self, warn: Callable[[str], None], now: Callable[[], datetime], *, strict: bool = False) -> Store:
+        """A database with the tables of all models and the first rows of each; to be closed.
+
+        Args:
+            warn: hears what means something else than it says.
+            now: the time, in UTC.
+            strict: whether what MySQL would refuse is refused.
+
+        Raises: ProcessError, when files of models cannot be read.
+        """
+        with self._lock:
+            if self._template is None and not self._problem:
+                self._make()
+        if self._template is None:
+            raise failed(self._problem)
+        catalog, dump = self._template
+        database = Database(now=now)
+        database.load(dump)
+        return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict)
+
+    def _make(self) -> None:
+        files = self.files.models()
+        if files.broken:
+            self._problem = "\n".join(files.broken)
+            return
+        for problem in files.refused.values():
+            self._warn(problem)
+        catalog = Catalog({model.id: model for model in files.models}, files.refused)
+        database = Database()
+        try:
+            store = Store(catalog, database, self._warn, load=self.files.document)
+            migrate_all(store)
+            self._template = (catalog, database.dump())
+        finally:
+            database.close()

@@ -1,0 +1,75 @@
+"""The database of one test: what its processes of models, and `t.db`, are answered from."""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bindings.models.databases import Databases
+    from bindings.models.store import Store
+
+Json = Any
+
+
+class OwnDatabase:
+    """Opened when it is first used. Threads may share it; their calls follow one another. To be closed."""
+
+    def __init__(
+        self,
+        databases: Callable[[], Databases],
+        *,
+        folder: Path,
+        now: Callable[[], datetime],
+        warn: Callable[[str], None],
+        strict: bool = False,
+        keep: Callable[[bytes], None] | None = None,
+    ) -> None:
+        """Opens nothing yet.
+
+        Args:
+            databases: of the run.
+            folder: of the test, from which on its fixtures are looked for.
+            now: the time of the test, in UTC.
+            warn: hears what means something else than it says.
+            strict: whether what MySQL would refuse is refused.
+            keep: is given the database as a file of SQLite has it, when the test ends.
+        """
+        self._databases = databases
+        self._folder = folder
+        self._now = now
+        self._warn = warn
+        self._strict = strict
+        self._keep = keep
+        self._lock = _thread.RLock()
+        self._store: Store | None = None
+
+    def call(self, process: str, values: list[Json]) -> Json:
+        """Answers a process of models, schemas, queries, or of `t.db`; may block. Raises ProcessError."""
+        from bindings.models.answers import answer
+
+        with self._lock:
+            databases = self._databases()
+            if self._store is None:
+                self._store = databases.open(self._warn, self._now, strict=self._strict)
+            return answer(self._store, process, values, lambda name: databases.files.fixture(name, self._folder))
+
+    def load(self, fixtures: Sequence[str]) -> None:
+        """Loads fixtures by name. Raises ProcessError."""
+        for name in fixtures:
+            self.call("db.Seed", [name])
+
+    def close(self) -> None:
+        """Frees what it holds; what comes later begins anew."""
+        with self._lock:
+            if self._store is None:
+                return
+            try:
+                if self._keep is not None:
+                    self._keep(self._store.database.dump())
+            finally:
+                self._store.close()
+                self._store = None

@@ -1,0 +1,166 @@
+"""The models of an application: `models/**/*.mod.{yao,json,jsonc}`, its agents' own, and those that Yao brings along;
+and the fixtures of its tests.
+
+The id of a model is its path below `models/`, folders joined by dots, dots inside names written `_`. Models of agents
+have `agents.<agent id>.` before it, and `agents_<agent id>_` before the names of their tables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bindings import Model, ModelFileError, ModelFiles, ProcessError, built_in_models, read_definition
+from runner.application.application import Application
+from runner.application.documents import place_in_json, read_json
+from runner.errors import ConfigurationError
+from runner.security.files import read_text
+
+Json = Any
+_SUFFIXES = (".mod.yao", ".mod.jsonc", ".mod.json")
+_OLD_PREFIX = "agents_mcpload_"
+"""Of tables of agents' models, from before Yao wrote the agent's id there."""
+_PREFIX = "yao_"
+"""Of tables of built-in models, where `app.yao` says nothing."""
+
+
+class ApplicationData:
+    """Reads models and fixtures. Implements `bindings.models.databases.Files`."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._root = application.root
+
+    def models(self) -> ModelFiles:
+        """All models. Files of the application that cannot be read are all named; so are those of agents, whose other
+        models can be used all the same."""
+        found: dict[str, Model] = {model.id: model for model in built_in_models(self._table_prefix())}
+        broken: list[str] = []
+        refused: dict[str, str] = {}
+        for id, path in _files(self._root / "models", ""):
+            try:
+                found[id] = self._read(id, path, "")
+            except ConfigurationError as error:
+                broken.append(_said(error))
+        for agent, folder in self._application.agents():
+            prefix = f"agents_{agent.replace('.', '_')}_"
+            for id, path in _files(folder / "models", f"agents.{agent}."):
+                try:
+                    found[id] = self._read(id, path, prefix)
+                except ConfigurationError as error:
+                    refused[id] = _said(error)
+        return ModelFiles(models=tuple(found.values()), broken=tuple(broken), refused=refused)
+
+    def document(self, file: str, source: str | None) -> tuple[str, Json]:
+        """Name and value of a model's file below the application; `source` is its text where that is given. Raises
+        ModelFileError."""
+        name = "/" + file.lstrip("/")
+        path = self._root / name[1:]
+        try:
+            if source is None:
+                if ".." in path.parts:
+                    raise ConfigurationError(f"Cannot read model {file}: it is outside of the application")
+                return name, _document(path)
+            return name, json.loads(source)
+        except ConfigurationError as error:
+            raise ModelFileError(file, error.message, error.hint or "") from error
+        except (ValueError, RecursionError) as error:
+            raise ModelFileError(file, f"its source is not JSON: {error}") from error
+
+    def fixture(self, name: str, folder: Path) -> list[tuple[str, Json]]:
+        """The lines of `fixtures/<name>.jsonl` in a folder or the nearest one above it, up to the application: the
+        place of each, and its value. Raises ProcessError."""
+        path = self._fixture(name, folder)
+        shown = os.path.relpath(path, self._root)
+        try:
+            lines = read_text(path).split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+            raise ProcessError(f"Cannot read the fixture {shown}: {reason}", 400) from error
+        found = []
+        for number, line in enumerate(lines, 1):
+            if not line.strip() or line.lstrip().startswith("//"):
+                continue
+            try:
+                found.append((f"{shown}:{number}", json.loads(line)))
+            except (ValueError, RecursionError) as error:
+                raise ProcessError(f"{shown}:{number}: this line is not JSON: {error}", 400) from error
+        return found
+
+    def _fixture(self, name: str, folder: Path) -> Path:
+        if not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", name):
+            raise ProcessError(f'The fixture "{name}" has no name that a file below fixtures/ can have', 400)
+        folder = folder.resolve()
+        above = [place for place in (folder, *folder.parents) if place.is_relative_to(self._root)] or [self._root]
+        for place in above:
+            path = place / "fixtures" / f"{name}.jsonl"
+            if path.is_file():
+                return path
+        first = os.path.relpath(above[0] / "fixtures" / f"{name}.jsonl", self._root)
+        known = sorted({path.stem for place in above for path in (place / "fixtures").glob("*.jsonl")})
+        listed = f"There are {', '.join(known[:20])}" if known else "There is no fixture yet"
+        raise ProcessError(f'There is no fixture "{name}": no {first}, nor in a folder above it. {listed}', 400)
+
+    def _read(self, id: str, path: Path, table_prefix: str) -> Model:
+        """Raises ConfigurationError."""
+        document = _document(path)
+        if table_prefix:
+            document = _without_old_prefix(document)
+        file = "/" + path.relative_to(self._root).as_posix()
+        try:
+            return read_definition(id, file, document, table_prefix)
+        except ModelFileError as error:
+            where = place_in_json(path, error.at)
+            raise ConfigurationError(f"Cannot read model {path}:{where}: {error.problem}", error.hint) from error
+
+    def _table_prefix(self) -> str:
+        for name in ("app.yao", "app.jsonc", "app.json"):
+            path = self._root / name
+            if path.is_file():
+                try:
+                    document = read_json(path, "application")
+                except ConfigurationError:  # whoever needs the rest of it says what is wrong with it
+                    return _PREFIX
+                prefix = document.get("prefix") if isinstance(document, dict) else None
+                return prefix if isinstance(prefix, str) and prefix else _PREFIX
+        return _PREFIX
+
+
+def _files(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+    """The files of models below a folder, each with its id, sorted."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in ("node_modules", ".git"))
+        for name in sorted(names):
+            suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), None)
+            if suffix is not None:
+                path = Path(parent, name)
+                words = (*path.relative_to(folder).parent.parts, name.removesuffix(suffix))
+                yield prefix + ".".join(word.replace(".", "_") for word in words), path
+
+
+def _document(path: Path) -> Json:
+    """The value in a model's file. Raises ConfigurationError."""
+    value = read_json(path, "model")
+    if path.suffix == ".json":
+        try:
+            json.loads(read_text(path))
+        except json.JSONDecodeError as error:
+            message = f"Cannot read model {path}:{error.lineno}:{error.colno}: {error.msg}"
+            hint = "A .json file has no comments and no trailing commas: name it .yao or .jsonc"
+            raise ConfigurationError(message, hint) from error
+    return value
+
+
+def _without_old_prefix(document: Json) -> Json:
+    table = document.get("table") if isinstance(document, dict) else None
+    if not isinstance(table, dict) or not isinstance(table.get("name"), str):
+        return document
+    return {**document, "table": {**table, "name": table["name"].removeprefix(_OLD_PREFIX)}}
+
+
+def _said(error: ConfigurationError) -> str:
+    return error.message + (f". {error.hint}" if error.hint else "")

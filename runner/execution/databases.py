@@ -1,0 +1,85 @@
+"""The databases of a run: what its tests are given, what is said about them, and what `--db` keeps of them."""
+
+from __future__ import annotations
+
+import _thread
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bindings import OwnDatabase
+from runner.cli.options import report_path
+from runner.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from bindings import Databases, World
+    from runner.application.application import Application
+    from runner.cli.options import RunOptions
+    from runner.execution.kept_databases import KeptDatabases
+
+MOST_WARNINGS = 100
+"""Of one run, about rows and queries."""
+
+
+class RunDatabases:
+    """Of one run. Threads may share it."""
+
+    def __init__(self, application: Application, options: RunOptions, directory: Path) -> None:
+        """Reads no models yet. Raises ConfigurationError when `--db` names what is not to be overwritten."""
+        self._application = application
+        self._strict = options.strict_db
+        self._kept: KeptDatabases | None = None
+        if options.db is not None:
+            from runner.execution.kept_databases import KeptDatabases
+
+            self._kept = KeptDatabases(report_path(options.db, directory))
+        self._databases: Databases | None = None
+        self._warnings: dict[str, str] = {}
+        self._lock = _thread.allocate_lock()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know, each once, with the test in which it was met first."""
+        return tuple(self._warnings.values())
+
+    def of_script(self, world: World) -> OwnDatabase:
+        """The database of a script test; nothing is opened yet."""
+        return self.of_case(world, self._folder(world.suite), strict=False)
+
+    def of_case(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
+        """The database of a case whose file is in a folder; nothing is opened yet."""
+        return OwnDatabase(
+            self._opened,
+            folder=folder,
+            now=lambda: datetime.fromtimestamp(world.clock.seconds, UTC),
+            warn=lambda message: self._warn(message, f" (first in {world.test} of {world.suite})"),
+            strict=strict or self._strict,
+            keep=None if self._kept is None else partial(self._kept.add, world.suite, world.test, world.run),
+        )
+
+    def finish(self) -> Path | None:
+        """Puts what `--db` keeps in its place, and says where; None when it keeps nothing. Raises OSError."""
+        return None if self._kept is None else self._kept.finish()
+
+    def _opened(self) -> Databases:
+        if self._databases is None:
+            from bindings import Databases
+            from runner.application.models import ApplicationData
+
+            with self._lock:
+                self._databases = self._databases or Databases(ApplicationData(self._application), self._warn)
+        return self._databases
+
+    def _warn(self, message: str, where: str = "") -> None:
+        if len(self._warnings) < MOST_WARNINGS:
+            self._warnings.setdefault(message, message + where)
+
+    def _folder(self, suite: str) -> Path:
+        """The folder of a test module; of anything else the application."""
+        if not suite.startswith("scripts."):
+            return self._application.root
+        try:
+            return self._application.resolve(suite)[0].test.parent
+        except ConfigurationError:
+            return self._application.root
