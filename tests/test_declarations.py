@@ -96,13 +96,27 @@ OF_ERROR = {"name", "message", "stack", "cause"}
 """The members of `Error`, the only interface of the language that declarations extend."""
 
 
+PET = json.dumps(
+    {
+        "table": {"name": "pet"},
+        "columns": [
+            {"name": "id", "type": "ID"},
+            {"name": "name", "type": "string"},
+            {"name": "kind", "type": "string", "nullable": True},
+        ],
+        "option": {"soft_deletes": True},
+    }
+)
+"""The model of the examples."""
+
+
 @pytest.fixture(scope="module")
 def app(shared_app: MakeApplication) -> Application:
     """An application with every example, and the script that looks at what scripts see."""
     files = {f"/{example.path}": example.text for example in EXAMPLES}
     packages = {f"/assistants/{name}/package.yao": "{}" for name in ("examples", "expense")}
     members = (HELPERS / "members_test.ts").read_text("utf-8")
-    application = shared_app({**packages, **files, "members_test.ts": members})
+    application = shared_app({**packages, **files, "/models/pet.mod.yao": PET, "members_test.ts": members})
     assert len(files) == len(EXAMPLES)
     return application
 

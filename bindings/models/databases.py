@@ -76,6 +76,8 @@ class Databases:
         files = self.files.models()
         if files.broken:
             self._problem = "\n".join(files.broken)
+            for problem in files.broken:
+                self._warn(problem)
             return
         for problem in files.refused.values():
             self._warn(problem)

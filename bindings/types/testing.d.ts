@@ -751,7 +751,7 @@ declare namespace testing {
      * ```ts
      * const ids = t.db.seed({ pet: [{ name: "Rex" }, { name: "Mia" }] });
      *
-     * t.assert.Equal(Process("models.pet.Find", ids.pet[1], {}).name, "Mia");
+     * t.assert.Equal(Process("models.pet.Find", ids.pet?.[1], {}).name, "Mia");
      * ```
      *
      * @param rows Rows by the id of their model; or the name of a fixture: `pets` is `fixtures/pets.jsonl` in the folder

@@ -45,14 +45,14 @@ class ApplicationData:
             try:
                 found[id] = self._read(id, path, "")
             except ConfigurationError as error:
-                broken.append(_said(error))
+                broken.append(self._said(error))
         for agent, folder in self._application.agents():
             prefix = f"agents_{agent.replace('.', '_')}_"
             for id, path in _files(folder / "models", f"agents.{agent}."):
                 try:
                     found[id] = self._read(id, path, prefix)
                 except ConfigurationError as error:
-                    refused[id] = _said(error)
+                    refused[id] = self._said(error)
         return ModelFiles(models=tuple(found.values()), broken=tuple(broken), refused=refused)
 
     def document(self, file: str, source: str | None) -> tuple[str, Json]:
@@ -117,6 +117,10 @@ class ApplicationData:
             where = place_in_json(path, error.at)
             raise ConfigurationError(f"Cannot read model {path}:{where}: {error.problem}", error.hint) from error
 
+    def _said(self, error: ConfigurationError) -> str:
+        message = error.message.replace(f"{self._root}/", "")
+        return message + (f". {error.hint}" if error.hint else "")
+
     def _table_prefix(self) -> str:
         for name in ("app.yao", "app.jsonc", "app.json"):
             path = self._root / name
@@ -160,7 +164,3 @@ def _without_old_prefix(document: Json) -> Json:
     if not isinstance(table, dict) or not isinstance(table.get("name"), str):
         return document
     return {**document, "table": {**table, "name": table["name"].removeprefix(_OLD_PREFIX)}}
-
-
-def _said(error: ConfigurationError) -> str:
-    return error.message + (f". {error.hint}" if error.hint else "")

@@ -130,7 +130,7 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
     if found:
         return found
     known = tuple(known_fields(model)) if model else ()
-    hint = _closest(name, known) or (_closest(name, known_elsewhere(case)) if len(path) == 1 else None)
+    hint = _closest(name, known + (known_elsewhere(case) if len(path) == 1 else ()))
     hint = hint or f"It takes {', '.join(known)}, and any field that starts with x-"
     return Finding(path=path, text=f'unknown field "{name}"{_inside(path[:-1])}', hint=hint, unknown=True)
 

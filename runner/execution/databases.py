@@ -49,13 +49,14 @@ class RunDatabases:
 
     def of_case(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
         """The database of a case whose file is in a folder; nothing is opened yet."""
+        suite = world.suite.removeprefix(f"{self._application.root}/")
         return OwnDatabase(
             self._opened,
             folder=folder,
             now=lambda: datetime.fromtimestamp(world.clock.seconds, UTC),
-            warn=lambda message: self._warn(message, f" (first in {world.test} of {world.suite})"),
+            warn=lambda message: self._warn(message, f" (first in {world.test} of {suite})"),
             strict=strict or self._strict,
-            keep=None if self._kept is None else partial(self._kept.add, world.suite, world.test, world.run),
+            keep=None if self._kept is None else partial(self._kept.add, suite, world.test, world.run),
         )
 
     def finish(self) -> Path | None:

@@ -21,6 +21,7 @@ function values(t: testing.T, ctx: agent.Context): Record<string, unknown> {
     "testing.Assert": t.assert,
     "testing.Require": t.require,
     "testing.Mock": t.mock,
+    "testing.Db": t.db,
     "testing.Recorder": process,
     "testing.Clock": t.mock.now(),
     "testing.Call": process.last,

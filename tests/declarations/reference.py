@@ -20,6 +20,7 @@ EXPRESSIONS = {
     "testing.Assert": "t.assert",
     "testing.Require": "t.require",
     "testing.Mock": "t.mock",
+    "testing.Db": "t.db",
     "testing.M": "m",
     "agent.Context": "ctx",
     "agent.Memory": "ctx.memory",

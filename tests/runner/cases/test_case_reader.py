@@ -10,7 +10,7 @@ import pytest
 from case_files import read, refusal, write
 
 from runner.assertions.model import Assertion
-from runner.cases.model import CallOptions, Case, Message, SkipOptions
+from runner.cases.model import CaseOptions, Case, Message, SkipOptions
 from runner.cases.reader import CaseFile, Located
 from runner.cases.select import chooser
 from runner.errors import ConfigurationError
@@ -95,7 +95,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     (located,) = read(tmp_path, json.dumps(record))
     expected = Case.model_validate({key: value for key, value in record.items() if key != "x-ticket"})
     assert located.case == expected
-    assert located.case.options == CallOptions(connector="c", skip=SkipOptions(history=True), metadata={"m": 1})
+    assert located.case.options == CaseOptions(connector="c", skip=SkipOptions(history=True), metadata={"m": 1})
 
 
 ASSERTIONS = {
@@ -121,7 +121,7 @@ def test_free_fields_are_allowed_wherever_fields_are_checked(tmp_path: Path) -> 
     record = {"id": "A", "input": "Hi", "x-a": 1, "options": {"x-b": 1}, "mocks": {"x-c": 1}, "metadata": {"x-d": 1}}
     (located,) = read(tmp_path, json.dumps(record))
     assert located.case.metadata == {"x-d": 1}
-    assert located.case.options == CallOptions()
+    assert located.case.options == CaseOptions()
 
 
 def test_yaml_words_and_dates_are_texts(tmp_path: Path) -> None:
@@ -392,7 +392,7 @@ def test_a_bad_line_deep_in_a_large_file_is_found(tmp_path: Path) -> None:
 def test_lenient_reading_drops_unknown_fields_with_a_warning(tmp_path: Path) -> None:
     text = '{"id": "A", "input": "Hi", "colour": 1, "options": {"modus": 2, "mode": "m"}}\n{"id": "B", "input": "Bye"}'
     file = read(tmp_path, text, lenient=True)
-    assert [located.case for located in file] == [Case(id="A", input="Hi", options=CallOptions(mode="m")), B]
+    assert [located.case for located in file] == [Case(id="A", input="Hi", options=CaseOptions(mode="m")), B]
     assert file.warnings == [
         'cases.jsonl:1:28: case "A": unknown field "colour"',
         'cases.jsonl:1:53: case "A": unknown field "modus" in "options". Did you mean "mode"?',

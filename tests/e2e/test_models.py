@@ -1,0 +1,377 @@
+"""Models, queries and `t.db` by the real command: in script tests, hooks, tools, delegates and cases."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_files import agent, case_file, run_cases
+from command import MakeApplication
+
+ROOT = Path(__file__).parents[2]
+
+
+def model(table: str, *columns: Any, **more: Any) -> str:
+    return json.dumps({"table": {"name": table}, "columns": [{"name": "id", "type": "ID"}, *columns], **more})
+
+
+NAME = {"name": "name", "type": "string", "length": 10}
+PET = {
+    "/models/pet.mod.yao": model(
+        "pet", NAME, {**NAME, "name": "tag", "nullable": True}, values=[{"name": "Rex"}], option={"soft_deletes": True}
+    )
+}
+HOOK = """\
+export function Create(ctx, messages) {
+  const id = Process("models.pet.Create", { name: messages.at(-1).content });
+  return { metadata: { names: Process("models.pet.Get", {}).map((pet) => pet.name).join(), id } };
+}
+"""
+NAMES = [{"reply": "{{ metadata.names }} {{ metadata.id }}"}]
+
+
+def test_models_are_reached_from_everywhere_under_their_ids(app: MakeApplication) -> None:
+    files = {
+        "/app.yao": '{"prefix": "my_"}',
+        "/models/user/Pet2.0.mod.yao": model("user_pet", NAME),
+        "/assistants/demo/models/note.mod.json": model("note", NAME),
+        "/scripts/pets.ts": 'export function Add(name) { return Process("models.user.pet2_0.Save", { name }); }',
+        "models_test.ts": """\
+            export function TestIds(t) {
+              t.assert.Equal(Process("scripts.pets.Add", "Rex"), 1);
+              t.assert.Equal(Process("models.User.PET2_0.find", 1, {}).name, "Rex");
+              t.assert.Equal(Process("models.agents.demo.note.Create", { name: "x" }), 1);
+              t.assert.Equal(Process("models.__yao.role.Create", { role_id: "r", name: "R" }), 1);
+              const ids = Process("model.List", {}).map((model) => model.id);
+              for (const id of ["user.Pet2_0", "agents.demo.note", "__yao.role"]) t.assert.Contains(ids, id);
+              const tables = Process("schemas.default.Tables");
+              for (const table of ["user_pet", "agents_demo_note", "my_role"]) t.assert.Contains(tables, table);
+              t.assert.Equal(new Query().First({ select: ["name"], from: "$agents.demo.note" }), { name: "x" });
+            }
+            export function TestMocksWin(t) {
+              t.mock.process("models.user.*.Get", [{ name: "mocked" }]);
+              t.mock.process("query.default.Get", []);
+              t.assert.Equal(Process("models.user.pet2_0.Get", {}), [{ name: "mocked" }]);
+              t.assert.Equal(new Query().Get({ select: ["id"], from: "$agents.demo.note" }), []);
+              t.assert.Len(t.db.rows("user.pet2_0"), 0);
+            }
+            export function TestErrors(t) {
+              t.assert.Panic(() => Process("models.none.Get", {}), "Model:none; not found");
+              try { Process("models.agents.demo.note.Nothing"); } catch (error) { t.assert.Equal(error.code, 404); }
+              try { Process("models.agents.demo.note.Find", 9, {}); } catch (error) {
+                t.assert.Equal([error.message, error.code], ["ID=9的数据不存在", 500]);
+              }
+              t.assert.Panic(() => new Query("mysql").Get({ select: ["id"], from: "x" }), "Query Engine mysql does not loaded");
+            }
+        """,
+    }
+    results = app(files).results("-i", "scripts.demo.models")
+    assert {name: record["status"] for name, record in results.items()} == dict.fromkeys(
+        ("TestIds", "TestMocksWin", "TestErrors"), "passed"
+    ), results
+
+
+def test_each_test_and_each_attempt_begins_with_the_rows_of_the_models(app: MakeApplication) -> None:
+    fresh = """\
+        export function Test%d(t) {
+          t.assert.Equal(t.db.rows("pet").map((pet) => pet.name), ["Rex"]);
+          t.assert.Equal(Process("models.pet.Create", { name: "Mia" }), 2);
+        }
+    """
+    cases = [{"id": id, "input": id, "assert": {"type": "equals", "value": f"Rex,{id} 2"}} for id in ("a", "b", "c")]
+    application = app(
+        {**PET, **agent(hooks=HOOK, replies=json.dumps(NAMES), cases=cases), "pets_test.ts": fresh % 1 + fresh % 2}
+    )
+    run = application.run("-i", "scripts.demo.pets", "-i", case_file(), "--runs", "2", "--parallel", "3")
+    assert (run.code, "5 passed" in run.stdout) == (0, True), run
+
+
+def test_a_mock_of_a_case_wins_over_the_model(app: MakeApplication) -> None:
+    mocks = {"process": {"models.pet.Create": 7, "models.pet.Get": [{"name": "mocked"}]}}
+    case = {"id": "a", "input": "Mia", "mocks": mocks, "assert": {"type": "equals", "value": "mocked 7"}}
+    application = app({**PET, **agent(hooks=HOOK, replies=json.dumps(NAMES), cases=[case])})
+    assert run_cases(application, code=0)["a"]["status"] == "passed"
+
+
+USERS = """\
+export function TestUses(t) { t.assert.Equal(t.db.rows("pet").length, 1); }
+export function TestCatches(t) {
+  try { Process("models.pet.Get", {}); } catch (error) { t.log(error.message); }
+}
+export function TestDoesNot(t) { t.assert.True(true); }
+"""
+
+
+def test_a_broken_file_fails_the_tests_that_use_models_and_no_other(app: MakeApplication) -> None:
+    broken = '{\n  "table": {"name": "x"},\n  "columns": [{"name": "a", "type": "vector"}]\n}'
+    application = app({**PET, "/models/x.mod.yao": broken, "pets_test.ts": USERS})
+    said = 'Cannot read model models/x.mod.yao:3:29: column "a" has the type "vector", which does not exist'
+    results = application.results("-i", "scripts.demo.pets", code=1)
+    assert [results[name]["status"] for name in ("TestUses", "TestCatches", "TestDoesNot")] == [
+        "failed",
+        "passed",
+        "passed",
+    ]
+    assert results["TestUses"]["error"].startswith(said)
+    run = application.run("-i", "scripts.demo.pets", "--run", "TestCatches")
+    assert (run.code, run.stdout.count(f"Warning: {said}")) == (0, 1), run
+    run = application.run("-i", "scripts.demo.pets", "--run", "TestDoesNot")
+    assert (run.code, "x.mod.yao" in run.stdout) == (0, False), run
+
+
+def test_a_broken_model_of_an_agent_fails_what_uses_it(app: MakeApplication) -> None:
+    application = app(
+        {
+            **PET,
+            "/assistants/other/package.yao": "{}",
+            "/assistants/other/models/x.mod.yao": '{"name": }',
+            "pets_test.ts": USERS + 'export function TestOther() { Process("models.agents.other.x.Get", {}); }',
+        }
+    )
+    results = application.results("-i", "scripts.demo.pets", code=1)
+    assert [name for name, record in results.items() if record["status"] == "failed"] == ["TestOther"]
+    assert "Cannot read model assistants/other/models/x.mod.yao:1:10" in results["TestOther"]["error"]
+    assert (
+        application.run("-i", "scripts.demo.pets", "--run", "TestUses").stdout.count("Warning: Cannot read model") == 1
+    )
+
+
+def test_what_is_odd_about_models_and_queries_is_said_once_in_a_run(app: MakeApplication) -> None:
+    twice = {"name": "key", "type": "string", "primary": True}
+    files = {
+        **PET,
+        "/models/bad.mod.yao": model("bad", twice),
+        "/models/town.mod.yao": model("town", NAME, values=[{"name": {}}, {"nick": "x"}, {"name": "Ulm"}]),
+        "/models/dog.mod.yao": model("dog", {**NAME, "validations": [{"method": "typeof", "args": ["integer"]}]}),
+        "pets_test.ts": """\
+            export function TestFirst(t) {
+              for (let i = 0; i < 120; i++) Process("models.dog.Create", { name: "d" + i, nick: "x" });
+              t.assert.Len(Process("models.dog.Get", {}), 100);
+              t.assert.Len(Process("models.dog.Get", { limit: 110 }), 110);
+              t.assert.Len(t.db.rows("dog"), 120);
+            }
+            export function TestSecond(t) {
+              Process("models.dog.Create", { name: "d", nick: "x" });
+              Process("models.pet.Get", { wheres: [{ column: "name", op: "between", value: "x" }] });
+              Process("models.pet.Get", { wheres: [{ column: "name", method: "whereIn", value: "x" }] });
+            }
+        """,
+    }
+    application = app(files)
+    report = application.report("-i", "scripts.demo.pets", "--parallel", "1", code=0)
+    first, second = "(first in TestFirst of scripts.demo.pets)", "(first in TestSecond of scripts.demo.pets)"
+    assert sorted(report["warnings"]) == sorted(
+        [
+            '/models/bad.mod.yao: the table bad cannot be made: table "bad" has more than one primary key',
+            "models.town: nick is no column: left out",
+            '/models/town.mod.yao: a row of values is left out: near ")": syntax error',
+            f"models.dog: the validation typeof of name never runs: Yao skips it {first}",
+            f"models.dog: nick is no column: left out {first}",
+            f"models.dog: Get answers with the first 100 rows, since there is no limit; there are more {first}",
+            f'models.pet: the condition on name compares with "=": there is no op "between" {second}',
+            f'models.pet: the condition on name is dropped: there is no method "whereIn" {second}',
+        ]
+    )
+
+
+DB_ERRORS: list[tuple[str, str]] = [
+    ('t.db.seed({ pet: [{ name: "a" }, 5] })', "t.db.seed: row 1 of pet: a row must be an object"),
+    ('t.db.seed({ none: [{}] })', "t.db.seed: row 0 of none: Model:none; not found"),
+    ('t.db.seed({ pet: { name: "a" } })', "t.db.seed takes the name of a fixture, or rows by model"),
+    ("t.db.seed([])", "t.db.seed takes the name of a fixture, or rows by model"),
+    ("t.db.seed()", "t.db.seed takes the name of a fixture, or rows by model"),
+    ('t.db.seed("none")', 'There is no fixture "none": no assistants/demo/src/fixtures/none.jsonl'),
+    ('t.db.seed("broken")', "fixtures/broken.jsonl:2: this line is not JSON: "),
+    ('t.db.seed("odd")', 'fixtures/odd.jsonl:1: a line of a fixture is {"model": "<id>", "row": {...}}'),
+    ('t.db.seed("long")', "fixtures/long.jsonl:3: no such table: "),
+    ("t.db.rows()", "t.db.rows takes the id of a model"),
+    ('t.db.rows("none")', "Model:none; not found"),
+    ('t.db.rows("pet", { wheres: [] })', "t.db.rows: the options are where and deleted"),
+    ('t.db.rows("pet", { where: "id = 1" })', "t.db.rows: where is an object of columns and values, or a list"),
+    ('t.db.rows("pet", { where: { nick: 1 } })', "no such column: nick"),
+]  # fmt: skip
+
+
+def test_t_db_says_what_it_cannot_do(app: MakeApplication) -> None:
+    row = '{"model": "pet", "row": {"name": "a"}}\n'
+    tests = "".join(f"export function Test{place}(t) {{ {call}; }}\n" for place, (call, _) in enumerate(DB_ERRORS))
+    application = app(
+        {
+            **PET,
+            "/models/loose.mod.yao": model("", NAME),
+            "/fixtures/broken.jsonl": row + "{",
+            "/fixtures/odd.jsonl": '{"model": "pet", "rows": []}',
+            "/fixtures/long.jsonl": row + row + '{"model": "loose", "row": {"name": "a"}}\n',
+            "db_test.ts": tests,
+        }
+    )
+    results = application.results("-i", "scripts.demo.db", code=1)
+    for place, (call, said) in enumerate(DB_ERRORS):
+        assert results[f"Test{place}"]["error"].startswith(said), (call, results[f"Test{place}"]["error"])
+
+
+def test_t_db_reads_and_writes_what_the_script_works_on(app: MakeApplication) -> None:
+    files = {
+        **PET,
+        "/assistants/demo/fixtures/pets.jsonl": '{"model": "pet", "row": {"name": "Ida"}}\n',
+        "db_test.ts": """\
+            export function TestRows(t) {
+              t.assert.Equal(t.db.seed({ pet: [{ name: "Mia" }, { name: "Bo" }] }), { pet: [2, 3] });
+              t.assert.Equal(t.db.seed("pets"), { pet: [4] });
+              Process("models.pet.Delete", 1);
+              t.assert.Equal(t.db.rows("pet").map((pet) => pet.id), [2, 3, 4]);
+              t.assert.Equal(t.db.rows("Pet", { deleted: true }).map((pet) => pet.id), [1, 2, 3, 4]);
+              t.assert.Equal(t.db.rows("pet", { where: { name: "Bo", id: 3 } }).map((pet) => pet.id), [3]);
+              t.assert.Equal(t.db.rows("pet", { where: [{ column: "id", op: "gt", value: 3 }] }).map((pet) => pet.id), [4]);
+              t.assert.Equal(t.db.rows("pet", { where: { name: null } }), []);
+              t.mock.process("db.*", []);
+              t.assert.Len(t.db.rows("pet"), 3);
+            }
+        """,
+    }
+    assert app(files).results("-i", "scripts.demo.db", code=0)["TestRows"]["status"] == "passed"
+
+
+def test_fixtures_of_a_case_are_there_before_its_hooks(app: MakeApplication) -> None:
+    row = '{"model": "pet", "row": {"name": "%s"}}\n'
+    cases = [
+        {
+            "id": "two",
+            "input": "Z",
+            "fixtures": ["pets", "more"],
+            "assert": {"type": "equals", "value": "Rex,A,B,C,Z 5"},
+        },
+        {"id": "none", "input": "Z", "assert": {"type": "equals", "value": "Rex,Z 2"}},
+        {"id": "missing", "input": "Z", "fixtures": ["pet"]},
+        {"id": "wrong", "input": "Z", "fixtures": ["wrong"]},
+    ]
+    files = {
+        **PET,
+        **agent(hooks=HOOK, replies=json.dumps(NAMES), cases=cases),
+        "/assistants/demo/tests/fixtures/pets.jsonl": row % "A" + row % "B",
+        "/fixtures/more.jsonl": row % "C",
+        "/fixtures/wrong.jsonl": row % "C" + '{"model": "pet", "row": 5}',
+    }
+    results = run_cases(app(files), code=1)
+    assert [results[id]["status"] for id in ("two", "none", "missing", "wrong")] == [
+        "passed",
+        "passed",
+        "failed",
+        "failed",
+    ]
+    assert results["missing"]["error"].startswith('fixtures: There is no fixture "pet"')
+    assert results["wrong"]["error"] == "fixtures: fixtures/wrong.jsonl:2: a row must be an object"
+
+
+STRICT = "export function Create() { Process('models.pet.Create', { tag: 'x' }); }"
+
+
+@pytest.mark.parametrize(
+    ("flags", "options", "passes"),
+    [
+        ([], {}, True),
+        (["--strict-db"], {}, False),
+        ([], {"strictDatabase": True}, False),
+        ([], {"strictDatabase": False, "metadata": {"a": 1}}, True),
+        (["--strict-db"], {"strictDatabase": False}, False),
+    ],
+)
+def test_a_strict_database_refuses_what_mysql_refuses(
+    app: MakeApplication, flags: list[str], options: dict[str, Any], passes: bool
+) -> None:
+    case = {"id": "a", "input": "x", "options": options}
+    files = {
+        **PET,
+        **agent(hooks=STRICT, cases=[case]),
+        "pets_test.ts": f"{STRICT}\nexport function TestIt() {{ Create(); }}",
+    }
+    application = app(files)
+    record = run_cases(application, *flags)["a"]
+    said = "Field 'name' doesn't have a default value"
+    assert (record["status"] == "passed", said in str(record.get("error"))) == (passes, not passes), record
+    if "strictDatabase" not in options:
+        result = application.results("-i", "scripts.demo.pets", *flags)["TestIt"]
+        assert (result["status"] == "passed", said in str(result.get("error"))) == (passes, not passes), result
+
+
+KEPT = """\
+export function TestA(t) { Process("models.pet.Create", { name: "A" }); }
+export function TestB(t) { Process("models.pet.Create", { name: "B" }); t.fail("and it is kept"); }
+export function TestC(t) { t.assert.True(true); }
+"""
+
+
+def names(path: Path) -> list[str]:
+    with sqlite3.connect(path) as connection:
+        return [name for (name,) in connection.execute("SELECT name FROM pet ORDER BY id")]
+
+
+def test_the_database_of_the_test_is_kept(app: MakeApplication) -> None:
+    application = app({**PET, "pets_test.ts": KEPT})
+    for run, left in (("TestA", "A"), ("TestB", "B")):  # the second replaces what the first has left
+        done = application.run("-i", "scripts.demo.pets", "--run", run, "--db", "out/../one.db")
+        assert "Wrote one.db" in done.stdout, done
+        assert names(application.root / "one.db") == ["Rex", left]
+    done = application.run("-i", "scripts.demo.pets", "--db", "one.db")
+    assert "Wrote one.db\n" in done.stdout
+    assert {path.name: names(path) for path in (application.root / "one.db").iterdir()} == {
+        "scripts.demo.pets.TestA.db": ["Rex", "A"],
+        "scripts.demo.pets.TestB.db": ["Rex", "B"],
+    }
+    assert "Wrote" not in application.run("-i", "scripts.demo.pets", "--run", "TestC", "--db", "none.db").stdout
+    assert sorted(path.name for path in application.root.iterdir() if path.name.endswith(".db")) == ["one.db"]
+
+
+def test_each_run_of_a_case_leaves_a_database(app: MakeApplication) -> None:
+    files = {**PET, **agent(hooks=HOOK, replies=json.dumps(NAMES), cases=[{"id": "a/b", "input": "Mia"}])}
+    application = app(files)
+    assert application.run("-i", case_file(), "--runs", "2", "--db", "kept").code == 0
+    assert sorted(path.name for path in (application.root / "kept").iterdir()) == [
+        "assistants_demo_tests_cases.jsonl.a_b.2.db",
+        "assistants_demo_tests_cases.jsonl.a_b.db",
+    ]
+
+
+def test_no_file_of_somebody_else_is_replaced(app: MakeApplication) -> None:
+    application = app({**PET, "pets_test.ts": KEPT, "/notes.txt": "mine", "/empty": ""})
+    with sqlite3.connect(application.root / "real.db") as connection:
+        connection.execute("CREATE TABLE customers (id)")
+    before = application.listing()
+    for name in ("notes.txt", "real.db", "empty"):
+        run = application.run("-i", "scripts.demo.pets", "--db", name)
+        assert run.code == 2, run
+        assert f"Cannot write --db <app>/{name}: this file is there already, and was not made by --db" in run.stderr
+    assert "there is no folder" in application.run("-i", "scripts.demo.pets", "--db", "no/such.db").stderr
+    assert application.listing() == before
+
+
+def test_a_run_without_models_loads_nothing_of_them(app: MakeApplication) -> None:
+    application = app(
+        {**PET, **agent(cases=[{"id": "a", "input": "x"}]), "plain_test.ts": KEPT.replace("Process", "String")}
+    )
+    code = (
+        "import os, sys; import runner.cli.main as c\n"
+        "def leave(code):\n"
+        "    print('LOADED', sorted({'sqlite3', 'bindings.models.database', 'bindings.models.definition'} & sys.modules.keys()))\n"
+        "    sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
+        "os._exit = leave; sys.argv[0] = 'yao-test'; sys.exit(c.main())"
+    )
+    for arguments, loaded in (
+        (["-i", "scripts.demo.plain"], "[]"),
+        (["-i", case_file()], "[]"),
+    ):
+        environment = {**application.environment, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            cwd=application.root,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout.splitlines()[-1] == f"LOADED {loaded}", done
