@@ -29,7 +29,7 @@ def _answer_test(store: Store, process: str, values: list[Json], fixture: Fixtur
     if process == "db.Seed":
         return _seed(store, _lines_of(first, fixture) if isinstance(first, str) else _rows_of(first))
     if process != "db.Rows":
-        raise ProcessError(f"Exception|404:{process} Handler -> {process} not found", 404)
+        raise ProcessError(f"{process} Handler -> {process} not found", 404)
     if not isinstance(first, str):
         raise bad("t.db.rows takes the id of a model")
     return _rows(store, first, values[1] if len(values) > 1 and values[1] is not None else {})

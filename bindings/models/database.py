@@ -88,6 +88,7 @@ class Database:
         self.now = now
         self._lock = threading.RLock()
         self._ends = 0.0
+        self._given_up = ""
         self._refused = ""
         self._changes_tables = False
         self._calendar: sqlite3.Connection | None = None
@@ -162,6 +163,11 @@ class Database:
             finally:
                 self._connection.set_authorizer(None)
 
+    def give_up(self, reason: str) -> None:
+        """Stops the statement that runs, and those that come, with an error. Any thread may do that."""
+        self._given_up = reason
+        self._connection.interrupt()
+
     def close(self) -> None:
         """Closes it; what is in memory is gone."""
         with self._lock:
@@ -172,10 +178,14 @@ class Database:
     @contextmanager
     def _statement(self) -> Iterator[None]:
         with self._lock:
+            if self._given_up:
+                raise failed(self._given_up)
             self._ends = time.monotonic() + SECONDS
             try:
                 yield
             except (sqlite3.Error, sqlite3.Warning) as error:
+                if self._given_up:
+                    raise failed(self._given_up) from error
                 if str(error) == "interrupted":
                     raise failed(f"the statement took more than {SECONDS:g} s") from error
                 raise failed(str(error)) from error

@@ -22,7 +22,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     if method == "list":
         return [shown(model, _options(values, 0)) for model in store.catalog.all()]
     if method not in ("dsl", "exists", "unload", "read", *_FORWARDED):
-        raise ProcessError(f"Exception|404:{process} Handler -> {process} not found", 404)
+        raise ProcessError(f"{process} Handler -> {process} not found", 404)
     if not values:
         raise bad(f"{process} Missing parameters, 1 parameters are required")
     id = str(values[0])

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Json = Any
 
+_OVER = "the test has ended"
+
 
 class OwnDatabase:
     """Opened when it is first used. Threads may share it; their calls follow one another. To be closed."""
@@ -46,12 +48,16 @@ class OwnDatabase:
         self._keep = keep
         self._lock = _thread.RLock()
         self._store: Store | None = None
+        self._closed = False
 
     def call(self, process: str, values: list[Json]) -> Json:
         """Answers a process of models, schemas, queries, or of `t.db`; may block. Raises ProcessError."""
         from bindings.models.answers import answer
+        from bindings.models.errors import failed
 
         with self._lock:
+            if self._closed:
+                raise failed(_OVER)
             databases = self._databases()
             if self._store is None:
                 self._store = databases.open(self._warn, self._now, strict=self._strict)
@@ -63,7 +69,10 @@ class OwnDatabase:
             self.call("db.Seed", [name])
 
     def close(self) -> None:
-        """Frees what it holds; what comes later begins anew."""
+        """Frees what it holds. A statement that runs is given up, and nothing is answered any more."""
+        self._closed = True
+        if (store := self._store) is not None:
+            store.database.give_up(_OVER)
         with self._lock:
             if self._store is None:
                 return

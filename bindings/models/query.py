@@ -32,7 +32,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
         raise ProcessError(f"Query Engine {engine} does not loaded: here is only {', '.join(ENGINES)}", 400)
     function = _METHODS.get(method.lower())
     if function is None:
-        raise ProcessError(f"Exception|404:{process} Handler -> query.{method} not found", 404)
+        raise ProcessError(f"{process} Handler -> query.{method} not found", 404)
     return function(store, values[0] if values else None)
 
 

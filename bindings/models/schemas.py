@@ -31,7 +31,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     method = process.rpartition(".")[2].lower()
     known = _METHODS.get(method)
     if known is None:
-        raise ProcessError(f"Exception|404:{process} Handler -> schemas.{process.rpartition('.')[2]} not found", 404)
+        raise ProcessError(f"{process} Handler -> schemas.{process.rpartition('.')[2]} not found", 404)
     function, least = known
     if len(values) < least:
         raise bad(f"{process} Missing parameters, {least} parameters are required")

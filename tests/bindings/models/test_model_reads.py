@@ -338,7 +338,7 @@ WRONG = [
     ("models.pet.Paginate", [{}], "400: models.pet.Paginate Missing parameters, 3 parameters are required"),
     ("models.pet.Get", ["all"], "400: models.pet.Get: argument 1 must be an object"),
     ("models.nobody.Get", [{}], "400: Model:nobody; not found"),
-    ("models.pet.Search", [{}], "404: Exception|404:models.pet.Search Handler -> models.Search not found"),
+    ("models.pet.Search", [{}], "404: models.pet.Search Handler -> models.Search not found"),
 ]
 
 

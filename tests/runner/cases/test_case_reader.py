@@ -10,7 +10,7 @@ import pytest
 from case_files import read, refusal, write
 
 from runner.assertions.model import Assertion
-from runner.cases.model import CaseOptions, Case, Message, SkipOptions
+from runner.cases.model import Case, CaseOptions, Message, SkipOptions
 from runner.cases.reader import CaseFile, Located
 from runner.cases.select import chooser
 from runner.errors import ConfigurationError
