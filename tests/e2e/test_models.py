@@ -375,3 +375,37 @@ def test_a_run_without_models_loads_nothing_of_them(app: MakeApplication) -> Non
             check=False,
         )
         assert done.stdout.splitlines()[-1] == f"LOADED {loaded}", done
+
+
+def test_a_database_is_closed_when_its_test_has_ended(app: MakeApplication) -> None:
+    """The second test sees what --db has kept of the first, and not of itself."""
+    files = {
+        **PET,
+        "/data/readme.md": "",
+        "pets_test.ts": """\
+            const kept = () => Process("fs.data.ReadDir", "/.yao-test.kept").map((path) => path.split("/").pop());
+            export function TestA(t) { t.db.seed({ pet: [{ name: "A" }] }); }
+            export function TestB(t) {
+              t.db.seed({ pet: [{ name: "B" }] });
+              t.assert.Equal(kept(), ["scripts.demo.pets.TestA.db"]);
+            }
+        """,
+    }
+    results = app(files).results("-i", "scripts.demo.pets", "--parallel", "1", "--db", "data/kept")
+    assert (results["TestA"]["status"], results["TestB"]["status"]) == ("passed", "passed"), results
+
+
+def test_a_statement_ends_with_the_time_of_its_test(app: MakeApplication) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n"
+    ask = f'Process("query.default.Get", {{ sql: {{ stmt: "{endless}" }} }});'
+    files = {
+        **PET,
+        **agent(hooks=f"export function Create() {{ {ask} }}", cases=[{"id": "a", "input": "x"}]),
+        "pets_test.ts": f"export function TestA(t) {{ {ask} }}",
+    }
+    run = app(files).run("-i", "scripts.demo.pets", "-i", case_file(), "--timeout", "300ms")
+    assert (run.code, "Summary: 0 passed, 2 failed" in run.stdout, run.stdout.count("timeout after")) == (
+        1,
+        True,
+        2,
+    ), run
