@@ -17,6 +17,9 @@ _HEADER = b"SQLite format 3\0"
 _ID_AT = 68
 """Where a file of SQLite has the number of the application that made it."""
 
+MOST_LETTERS = 200
+"""Of the name of a file."""
+
 
 class KeptDatabases:
     """Of one run. Threads may share it. They are in their place after `finish`."""
@@ -26,7 +29,7 @@ class KeptDatabases:
         self.path = path
         self._part = path.with_name(f".yao-test.{path.name}")
         self._lock = threading.Lock()
-        self._count = 0
+        self._files: dict[tuple[str, str, int], Path] = {}
         try:
             check_target(path)
         except RefusedFileError as error:
@@ -39,24 +42,31 @@ class KeptDatabases:
             )
 
     def add(self, suite: str, test: str, run: int, dump: bytes) -> None:
-        """Keeps what a test has left. Raises OSError."""
-        name = re.sub(r"[^\w.-]+", "_", f"{suite}.{test}") + (f".{run}" if run > 1 else "")
+        """Keeps what a test has left, in the place of what it has left before. Raises OSError."""
         with self._lock:
-            if not self._count:
+            if not self._files:
                 shutil.rmtree(self._part, ignore_errors=True)
                 self._part.mkdir()
-            self._count += 1
-            number = 1
-            while (file := self._part / (f"{name}.db" if number == 1 else f"{name}-{number}.db")).exists():
-                number += 1
+            file = self._files.get((suite, test, run))
+            if file is None:
+                file = self._files[suite, test, run] = self._file(suite, test, run)
             file.write_bytes(dump)
+
+    def _file(self, suite: str, test: str, run: int) -> Path:
+        """A file that no other test has, also where upper and lower case make no difference."""
+        name = re.sub(r"[^\w.-]+", "_", f"{suite}.{test}")[:MOST_LETTERS] + (f".{run}" if run > 1 else "")
+        taken = {file.name.lower() for file in self._files.values()}
+        number = 1
+        while (found := f"{name}.db" if number == 1 else f"{name}-{number}.db").lower() in taken:
+            number += 1
+        return self._part / found
 
     def finish(self) -> Path | None:
         """Puts the files in their place: the file or folder that was written; None when no test had a database. Raises
         OSError."""
-        if not self._count:
+        if not self._files:
             return None
-        files = sorted(self._part.iterdir())
+        files = list(self._files.values())
         if len(files) == 1 and not self.path.is_dir():
             files[0].replace(self.path)
         else:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from runner.connectors.recording import Recording
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
-    from runner.fingerprints.fingerprints import Fingerprints
     from runner.execution.databases import RunDatabases
+    from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.base import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
