@@ -107,6 +107,10 @@ class World:
                 found = self._open[name] = open(self)
             return found
 
+    def held(self, name: str) -> Any:
+        """What the world holds open under a name; None when nothing was opened."""
+        return self._open.get(name)
+
     def take(self, told: str) -> None:
         """Takes over what the realm of a script test tells: JSON of `Told` in `bindings/src/mocks/told.ts`, or nothing
         where it has neither mocks nor a stopped clock. Raises ValueError for what is not that."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bindings.models import listing, processes, query, schemas, writes
@@ -12,7 +12,7 @@ from bindings.models.store import Store
 from bindings.services import ProcessError
 
 Json = Any
-Fixture = Callable[[str], list[tuple[str, Json]]]
+Fixture = Callable[[str], Sequence[tuple[str, Json]]]
 """Name of a fixture → the place and the value of each line; raises ProcessError."""
 
 

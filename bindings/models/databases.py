@@ -27,6 +27,15 @@ class ModelFiles(Value):
     """Id of a model → what is wrong with its file, where the other models can be used all the same."""
 
 
+class Fixture(Value):
+    """A file of rows."""
+
+    file: str
+    """Below the application."""
+    lines: tuple[tuple[str, Json], ...]
+    """The place of each, such as `fixtures/pets.jsonl:3`, and its value."""
+
+
 class Files(Protocol):
     """Reads an application's files."""
 
@@ -36,9 +45,8 @@ class Files(Protocol):
     def document(self, file: str, source: str | None) -> tuple[str, Json]:
         """Name and value of a model's file; `source` is its text where that is given. Raises ModelFileError."""
 
-    def fixture(self, name: str, folder: Path) -> list[tuple[str, Json]]:
-        """The lines of `fixtures/<name>.jsonl` in a folder or the nearest one above it: the place of each, such as
-        `fixtures/pets.jsonl:3`, and its value. Raises ProcessError."""
+    def fixture(self, name: str, folder: Path) -> Fixture:
+        """What is in `fixtures/<name>.jsonl` in a folder or the nearest one above it. Raises ProcessError."""
 
 
 class Databases:

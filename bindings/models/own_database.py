@@ -49,6 +49,10 @@ class OwnDatabase:
         self._lock = _thread.RLock()
         self._store: Store | None = None
         self._closed = False
+        self.is_used = False
+        """Whether anything has asked for models."""
+        self.fixtures: set[str] = set()
+        """Files of fixtures that were loaded, below the application."""
 
     def call(self, process: str, values: list[Json]) -> Json:
         """Answers a process of models, schemas, queries, or of `t.db`; may block. Raises ProcessError."""
@@ -58,10 +62,15 @@ class OwnDatabase:
         with self._lock:
             if self._closed:
                 raise failed(_OVER)
-            databases = self._databases()
+            self.is_used = True
             if self._store is None:
-                self._store = databases.open(self._warn, self._now, strict=self._strict)
-            return answer(self._store, process, values, lambda name: databases.files.fixture(name, self._folder))
+                self._store = self._databases().open(self._warn, self._now, strict=self._strict)
+            return answer(self._store, process, values, self._lines)
+
+    def _lines(self, name: str) -> Sequence[tuple[str, Json]]:
+        fixture = self._databases().files.fixture(name, self._folder)
+        self.fixtures.add(fixture.file)
+        return fixture.lines
 
     def load(self, fixtures: Sequence[str]) -> None:
         """Loads fixtures by name. Raises ProcessError."""

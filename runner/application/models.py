@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bindings import Model, ModelFileError, ModelFiles, ProcessError, built_in_models, read_definition
+from bindings import Fixture, Model, ModelFileError, ModelFiles, ProcessError, built_in_models, read_definition
 from runner.application.application import Application
 from runner.application.documents import place_in_json, read_json
 from runner.errors import ConfigurationError
@@ -71,9 +71,9 @@ class ApplicationData:
         except (ValueError, RecursionError) as error:
             raise ModelFileError(file, f"its source is not JSON: {error}") from error
 
-    def fixture(self, name: str, folder: Path) -> list[tuple[str, Json]]:
-        """The lines of `fixtures/<name>.jsonl` in a folder or the nearest one above it, up to the application: the
-        place of each, and its value. Raises ProcessError."""
+    def fixture(self, name: str, folder: Path) -> Fixture:
+        """What is in `fixtures/<name>.jsonl` in a folder or the nearest one above it, up to the application. Raises
+        ProcessError."""
         path = self._fixture(name, folder)
         shown = os.path.relpath(path, self._root)
         try:
@@ -89,7 +89,7 @@ class ApplicationData:
                 found.append((f"{shown}:{number}", json.loads(line)))
             except (ValueError, RecursionError) as error:
                 raise ProcessError(f"{shown}:{number}: this line is not JSON: {error}", 400) from error
-        return found
+        return Fixture(file=shown, lines=tuple(found))
 
     def _fixture(self, name: str, folder: Path) -> Path:
         if not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", name):

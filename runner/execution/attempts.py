@@ -116,7 +116,12 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
         warnings=attempt.warnings,
     )
     fingerprints = attempt.environment.fingerprints
-    fingerprint = fingerprints.of_case(attempt.case, attempt.folder, attempt.chat.parts) if fingerprints else None
+    fingerprint = None
+    if fingerprints is not None:
+        from runner.fingerprints.parts import parts_of_database
+
+        data = {part: fingerprints.parts.of(part) for part in parts_of_database(attempt.database)}
+        fingerprint = fingerprints.of_case(attempt.case, attempt.folder, {**attempt.chat.parts, **data})
     logs = tuple(attempt.chat.logs)
     result = TestResult(
         suite=attempt.suite,

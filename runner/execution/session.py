@@ -6,7 +6,7 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bindings import SCRIPT_GLOBALS
+from bindings import DATABASE, SCRIPT_GLOBALS
 from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.options import report_path
@@ -340,12 +340,13 @@ class _Session:
 
     def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:
         """What a script test was made of; see `run_scripts`."""
-        from runner.fingerprints.parts import part_of
+        from runner.fingerprints.parts import part_of, parts_of_database
 
         assert self._host is not None
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         own = self._sources[module]
         parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
+        parts += parts_of_database(self._services.worlds.of(module, test).held(DATABASE))
         digests = {part: fingerprints.parts.of(part) for part in parts}
         return fingerprints.of_test({**digests, **self._services.parts_of(module, test)})
 

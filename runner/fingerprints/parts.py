@@ -10,6 +10,8 @@
 | `server ID` | the definition of an MCP server, and what describes its tools |
 | `script PATH` | a script and everything that it imports, compiled |
 | `module PATH` | a test file together with the script that it tests, and everything that they import, compiled |
+| `models all` | all models of the application and its agents |
+| `fixture PATH` | a file of rows that a test began with |
 | `recording PATH` | the recorded answers of a case |
 | `env NAME` | the value of an environment variable, with a key that only the report has |
 
@@ -29,6 +31,7 @@ from runner.errors import ConfigurationError
 from runner.security.files import read_bytes, read_text
 
 if TYPE_CHECKING:
+    from bindings import OwnDatabase
     from runner.application.application import Application
     from scripttest import Compiled, Source
 
@@ -175,6 +178,13 @@ class PartDigests:
             raise ConfigurationError(f"Cannot find MCP server {id}")
         return file
 
+    def _models(self, _: str) -> str:
+        folders = [self._application.root, *(folder for _, folder in self._application.agents())]
+        return digest_of_bytes(*(piece for folder in folders for piece in _content(folder / "models")))
+
+    def _fixture(self, path: str) -> str:
+        return digest_of_bytes(read_bytes(self._application.root / path))
+
     def _recording(self, name: str) -> str:
         return "" if self._recordings is None else digest_of_bytes(read_bytes(self._recordings / name, None))
 
@@ -203,6 +213,13 @@ class PartDigests:
 
             self._connectors = Connectors(self._application.root, self._variables)
         return self._connectors
+
+
+def parts_of_database(database: OwnDatabase | None) -> list[str]:
+    """The names of what a test has used of the application's models; none when it has used no database."""
+    if database is None or not database.is_used:
+        return []
+    return ["models all", *(f"fixture {file}" for file in sorted(database.fixtures))]
 
 
 def part_of(source: Source, root: Path) -> str:

@@ -20,6 +20,8 @@ _NAMED = {
     "server": "the MCP server {}",
     "script": "{}",
     "module": "{}",
+    "models": "the models of the application",
+    "fixture": "the fixture {}",
     "recording": "the recording {}",
     "env": "$ENV.{}",
 }

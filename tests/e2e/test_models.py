@@ -409,3 +409,36 @@ def test_a_statement_ends_with_the_time_of_its_test(app: MakeApplication) -> Non
         True,
         2,
     ), run
+
+
+def test_results_know_the_models_and_fixtures_that_they_were_made_of(app: MakeApplication) -> None:
+    row = '{"model": "pet", "row": {"name": "A"}}\n'
+    cases = [
+        {"id": "rows", "input": "x", "fixtures": ["pets"]},
+        {"id": "none", "input": "x", "mocks": {"process": {"models.*": []}}},
+    ]
+    files = {
+        **PET,
+        **agent(hooks=HOOK, replies=json.dumps(NAMES), cases=cases),
+        "/fixtures/pets.jsonl": row,
+        "pets_test.ts": "export function TestUses(t) { t.db.rows('pet'); }\nexport function TestSeeds(t) { t.db.seed('pets'); }\n"
+        "export function TestNeither(t) { t.assert.True(true); }",
+    }
+    application = app(files)
+    report = str(application.home / "r.jsonl")
+    assert application.run("-i", "scripts.demo.pets", "-i", case_file(), "-o", report).code == 0
+
+    def stale() -> dict[str, str]:
+        found = {}
+        for line in application.run("status", report).stdout.splitlines()[1:]:
+            _, reason, ids = line.strip().split(": ")
+            found |= dict.fromkeys(ids.split(", "), reason)
+        return found
+
+    assert stale() == {}
+    application.write({"/fixtures/pets.jsonl": row * 2})
+    assert stale() == dict.fromkeys(("rows", "TestSeeds"), "run again, since the fixture fixtures/pets.jsonl changed")
+    application.write({"/fixtures/pets.jsonl": row, "/models/new.mod.yao": model("new")})
+    assert stale() == dict.fromkeys(
+        ("rows", "TestSeeds", "TestUses"), "run again, since the models of the application changed"
+    )

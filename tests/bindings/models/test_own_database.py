@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pet_shop import DOCUMENTS, NOW, definition
 
-from bindings.models.databases import Databases, ModelFiles
+from bindings.models.databases import Databases, Fixture, ModelFiles
 from bindings.models.own_database import OwnDatabase
 from bindings.services import ProcessError
 
@@ -34,8 +34,8 @@ class Files:
             "columns": [{"name": "a", "type": "string"}],
         }
 
-    def fixture(self, name: str, folder: Path) -> list[tuple[str, Any]]:
-        return [(f"{folder}/{name}:1", {"model": "town", "row": {"name": name}})]
+    def fixture(self, name: str, folder: Path) -> Fixture:
+        return Fixture(file=name, lines=((f"{folder}/{name}:1", {"model": "town", "row": {"name": name}}),))
 
 
 def own(databases: Databases, **more: Any) -> OwnDatabase:

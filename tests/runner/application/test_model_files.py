@@ -135,11 +135,12 @@ def test_a_fixture_is_looked_for_from_the_folder_of_the_test_upward(tmp_path: Pa
         },
     )
     agent = tmp_path / "app/assistants/a/src"
-    assert found.fixture("pets", agent) == [
+    assert found.fixture("pets", agent).file == "assistants/a/fixtures/pets.jsonl"
+    assert list(found.fixture("pets", agent).lines) == [
         ("assistants/a/fixtures/pets.jsonl:1", {"model": "pet", "row": {"name": "Mia"}})
     ]
-    assert found.fixture("pets", tmp_path / "app")[0][0] == "fixtures/pets.jsonl:3"
-    assert found.fixture("pets", tmp_path)[0][0] == "fixtures/pets.jsonl:3"
+    assert found.fixture("pets", tmp_path / "app").lines[0][0] == "fixtures/pets.jsonl:3"
+    assert found.fixture("pets", tmp_path).lines[0][0] == "fixtures/pets.jsonl:3"
     for name in ("outside", "../pets", "/etc/passwd", "", "a/../pets"):
         with pytest.raises(ProcessError):
             found.fixture(name, agent)
