@@ -89,6 +89,7 @@ class Database:
         self._lock = threading.RLock()
         self._ends = 0.0
         self._given_up = ""
+        self._asked = 0
         self._refused = ""
         self._changes_tables = False
         self._calendar: sqlite3.Connection | None = None
@@ -110,6 +111,11 @@ class Database:
     def timestamp(self) -> str:
         """The time as columns hold it, in UTC."""
         return self.now().strftime("%Y-%m-%d %H:%M:%S")
+
+    def nanoseconds(self) -> int:
+        """Since 1970, another number each time, also when the clock stands still."""
+        self._asked += 1
+        return int(self.now().timestamp() * 1_000_000) * 1000 + self._asked % 1000
 
     def dump(self) -> bytes:
         """All of it, as a file of SQLite has it."""

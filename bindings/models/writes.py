@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -196,7 +195,7 @@ def _change(store: Store, model: Model, row: Mapping[str, Json], where: Conditio
 def _soft_delete(store: Store, model: Model, where: Condition, limit: int = 0) -> int:
     """Marks rows, and gives texts in unique columns another value, so that they can be used again."""
     sets, parameters = [f"{quoted(DELETED_AT)} = ?"], [store.database.timestamp()]
-    nanoseconds = int(store.database.now().timestamp() * 1_000_000) * 1000 + time.perf_counter_ns() % 1000
+    nanoseconds = store.database.nanoseconds()
     for at, column in enumerate(_texts(model.unique_columns())):
         suffix = f"_{nanoseconds}_{at}"
         most = int(column.declaration.partition("(")[2].rstrip(")") or 0)

@@ -76,7 +76,7 @@ def main() -> int:
         shutil.copytree(ROOT / "tests/apps/pet_clinic", clinic)
         inputs = {"script tests": "scripts.clinic.index", "cases": "assistants/clinic/tests/visits.jsonl"}
         for what, name in inputs.items():
-            for test, times in _results(clinic, "-i", name, "--runs", str(RUNS)).items():
+            for test, times in _results(clinic, "-i", name, "--runs", str(RUNS), "--parallel", "1").items():
                 row(f"{what} of `pet_clinic`: {test}", statistics.median(times[1:]), 10)
     print(describe(), "", sep="\n")
     print(table(["", "median", "goal"], rows))

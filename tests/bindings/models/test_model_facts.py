@@ -188,3 +188,17 @@ def test_a_has_many_of_a_related_row_stands_beside_the_row() -> None:
     )
     assert [pet["name"] for pet in rows[0].pop("pets")] == ["Rex"]
     assert rows == [{"name": "Rex", "owner": {"name": "Ann", "id": 1}}]
+
+
+def test_what_a_soft_delete_appends_is_of_the_clock_and_never_the_same() -> None:
+    """A run whose clock stands still leaves the same rows each time."""
+
+    def tags() -> list[str]:
+        shop = Shop().fill()
+        for tag in ("a", "a", "b"):
+            shop.call("models.pet.Delete", shop.call("models.pet.Create", {"name": "Ida", "tag": tag}))
+        return [
+            tag for (tag,) in shop.sql("SELECT tag FROM pet WHERE deleted_at IS NOT NULL AND name = 'Ida' ORDER BY id")
+        ]
+
+    assert tags() == ["a_1777636800000000002_0", "a_1777636800000000003_0", "b_1777636800000000004_0"] == tags()
