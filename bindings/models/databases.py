@@ -60,12 +60,20 @@ class Databases:
         self._template: tuple[Catalog, bytes] | None = None
         self._problem = ""
 
-    def open(self, warn: Callable[[str], None], now: Callable[[], datetime], *, strict: bool = False) -> Store:
+    def open(
+        self,
+        warn: Callable[[str], None],
+        now: Callable[[], datetime],
+        salt: Callable[[], bytes],
+        *,
+        strict: bool = False,
+    ) -> Store:
         """A database with the tables of all models and the first rows of each; to be closed.
 
         Args:
             warn: hears what means something else than it says.
             now: the time, in UTC.
+            salt: draws 16 bytes for the hash of a password.
             strict: whether what MySQL would refuse is refused.
 
         Raises: ProcessError, when files of models cannot be read.
@@ -78,7 +86,7 @@ class Databases:
         catalog, dump = self._template
         database = Database(now=now)
         database.load(dump)
-        return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict)
+        return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
 
     def _make(self) -> None:
         files = self.files.models()

@@ -26,6 +26,7 @@ class OwnDatabase:
         *,
         folder: Path,
         now: Callable[[], datetime],
+        salt: Callable[[], bytes],
         warn: Callable[[str], None],
         strict: bool = False,
         keep: Callable[[bytes], None] | None = None,
@@ -36,6 +37,7 @@ class OwnDatabase:
             databases: of the run.
             folder: of the test, from which on its fixtures are looked for.
             now: the time of the test, in UTC.
+            salt: draws 16 bytes for the hash of a password.
             warn: hears what means something else than it says.
             strict: whether what MySQL would refuse is refused.
             keep: is given the database as a file of SQLite has it, when the test ends.
@@ -43,6 +45,7 @@ class OwnDatabase:
         self._databases = databases
         self._folder = folder
         self._now = now
+        self._salt = salt
         self._warn = warn
         self._strict = strict
         self._keep = keep
@@ -64,7 +67,7 @@ class OwnDatabase:
                 raise failed(_OVER)
             self.is_used = True
             if self._store is None:
-                self._store = self._databases().open(self._warn, self._now, strict=self._strict)
+                self._store = self._databases().open(self._warn, self._now, self._salt, strict=self._strict)
             return answer(self._store, process, values, self._lines)
 
     def _lines(self, name: str) -> Sequence[tuple[str, Json]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from bindings.models.column_types import read, stored
@@ -13,20 +14,29 @@ Json = Any
 Row = dict[str, Json]
 
 
-def written(model: Model, row: Mapping[str, Json]) -> Row:
+Salt = Callable[[], bytes]
+"""Draws 16 bytes for the hash of a password."""
+_SALT_LETTERS = str.maketrans(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
+)
+"""From base64 to the letters of bcrypt."""
+
+
+def written(model: Model, row: Mapping[str, Json], salt: Salt) -> Row:
     """The values of a row as the table has them; what is no column of the model is left out. Raises ProcessError."""
     kept: Row = {}
     for name, value in row.items():
         column = model.by_name.get(name)
         if column is not None:
-            kept[name] = stored_value(column, value)
+            kept[name] = stored_value(column, value, salt)
     return kept
 
 
-def stored_value(column: Column, value: Json) -> Json:
+def stored_value(column: Column, value: Json, salt: Salt) -> Json:
     """One value as the table has it. Passwords are hashed each time that they are written. Raises ProcessError."""
     if column.crypt == "PASSWORD" and value is not None:
-        return _hashed(column.name, value)
+        return _hashed(column.name, value, salt)
     return stored(column.kind, column.name, value)
 
 
@@ -79,11 +89,12 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _hashed(name: str, value: Json) -> str:
+def _hashed(name: str, value: Json, salt: Salt) -> str:
     if not isinstance(value, str):
         raise bad(f"{name}数值格式不是字符型")
     try:
         import bcrypt
     except ImportError as error:
         raise failed('the package "bcrypt" is not installed: pip install "yao-test[crypto]"') from error
-    return bcrypt.hashpw(value.encode("utf-8", "surrogatepass")[:72], bcrypt.gensalt(4)).decode()
+    letters = b64encode(salt()).decode().rstrip("=").translate(_SALT_LETTERS)
+    return bcrypt.hashpw(value.encode("utf-8", "surrogatepass")[:72], f"$2b$04${letters}".encode()).decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -63,6 +64,7 @@ class Store:
         *,
         load: Callable[[str, str | None], tuple[str, Json]] | None = None,
         strict: bool = False,
+        salt: Callable[[], bytes] = lambda: os.urandom(16),
     ) -> None:
         """Opens nothing.
 
@@ -72,12 +74,14 @@ class Store:
             warn: is told of what means something else than it says.
             load: `(file below the application, its text or None)` → `(name of the file, document)`.
             strict: whether what MySQL would refuse is refused.
+            salt: draws 16 bytes for the hash of a password.
         """
         self.catalog = catalog
         self.database = database
         self.warn = warn
         self.load = load
         self.strict = strict
+        self.salt = salt
         self.checked: set[str] = set()
         """Ids of models whose rules were looked at."""
 

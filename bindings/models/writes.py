@@ -48,7 +48,7 @@ def insert(store: Store, model: Model, columns: Sequence[str], rows: Sequence[Se
     names = [name for name in columns if not (model.timestamps and name == CREATED_AT)]
     stored: list[list[Json]] = []
     for one in given:
-        row = {name: _value(model, name, one[name]) for name in names}
+        row = {name: _value(store, model, name, one[name]) for name in names}
         if store.strict:
             _refuse(model, {name: value for name, value in row.items() if name in model.by_name}, is_new=True)
         stored.append(list(row.values()))
@@ -232,7 +232,7 @@ def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
         store.warn(
             f"models.{model.id}: {', '.join(extra)} {'is no column' if len(extra) == 1 else 'are no columns'}: left out"
         )
-    return written(model, row)
+    return written(model, row, store.salt)
 
 
 def _refuse(model: Model, values: Mapping[str, Json], *, is_new: bool) -> None:
@@ -241,9 +241,9 @@ def _refuse(model: Model, values: Mapping[str, Json], *, is_new: bool) -> None:
         raise failed(f"{problem} (a strict database refuses what MySQL does)")
 
 
-def _value(model: Model, name: str, value: Json) -> Json:
+def _value(store: Store, model: Model, name: str, value: Json) -> Json:
     column = model.by_name.get(name)
-    return bound(value) if column is None else stored_value(column, value)
+    return bound(value) if column is None else stored_value(column, value, store.salt)
 
 
 def _is(model: Model, id: Json) -> Condition:

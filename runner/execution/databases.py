@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import os
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -54,6 +55,7 @@ class RunDatabases:
             self._opened,
             folder=folder,
             now=lambda: datetime.fromtimestamp(world.clock.seconds, UTC),
+            salt=lambda: os.urandom(16) if world.random is None else world.random.randbytes(16),
             warn=lambda message: self._warn(message, f" (first in {world.test} of {suite})"),
             strict=strict or self._strict,
             keep=None if self._kept is None else partial(self._kept.add, suite, world.test, world.run),

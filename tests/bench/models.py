@@ -116,7 +116,9 @@ def _openings(app: Path) -> tuple[float, float]:
     databases = Databases(ApplicationData(Application(app)), print)
 
     def one() -> None:
-        own = OwnDatabase(lambda: databases, folder=app, now=lambda: datetime.now(UTC), warn=print)
+        own = OwnDatabase(
+            lambda: databases, folder=app, now=lambda: datetime.now(UTC), salt=lambda: bytes(16), warn=print
+        )
         own.call("models.m1.Get", [{}])
         own.close()
 

@@ -442,3 +442,18 @@ def test_results_know_the_models_and_fixtures_that_they_were_made_of(app: MakeAp
     assert stale() == dict.fromkeys(
         ("rows", "TestSeeds", "TestUses"), "run again, since the models of the application changed"
     )
+
+
+def test_salts_of_passwords_come_of_the_seed_of_the_test(app: MakeApplication) -> None:
+    key = {"name": "key", "type": "string", "crypt": "PASSWORD"}
+    look = "t.db.seed({ user: [{ key: 'secret' }] }); t.log(t.db.rows('user')[0].key);"
+    files = {
+        "/models/user.mod.yao": model("user", key),
+        "user_test.ts": "".join(
+            f"export function Test{name}(t) {{ {seed} {look} }}\n"
+            for name, seed in (("A", "t.mock.random(7);"), ("B", "t.mock.random(7);"), ("C", ""), ("D", ""))
+        ),
+    }
+    results = app(files).results("-i", "scripts.demo.user", code=0)
+    logs = [str(results[f"Test{name}"]["logs"]) for name in "ABCD"]
+    assert logs[0] == logs[1] and len(set(logs)) == 3 and all("$2b$04$" in log for log in logs)

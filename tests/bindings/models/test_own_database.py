@@ -39,7 +39,13 @@ class Files:
 
 
 def own(databases: Databases, **more: Any) -> OwnDatabase:
-    given: dict[str, Any] = {"folder": Path("/tests"), "now": lambda: NOW, "warn": [].append, **more}
+    given: dict[str, Any] = {
+        "folder": Path("/tests"),
+        "now": lambda: NOW,
+        "salt": lambda: bytes(16),
+        "warn": [].append,
+        **more,
+    }
     return OwnDatabase(lambda: databases, **given)
 
 
@@ -154,3 +160,17 @@ def test_threads_share_it() -> None:
     for thread in threads:
         thread.join()
     assert len(towns(database)) == 202
+
+
+def test_passwords_are_hashed_with_the_salt_of_the_test() -> None:
+    import bcrypt
+
+    hashes = []
+    for salt in (bytes(16), bytes(16), b"\xff" * 16):
+        database = own(Databases(Files(), [].append), salt=lambda salt=salt: salt)
+        database.call("models.owner.Create", [{"name": "Ann", "password": "Ünsafe"}])
+        database.call("models.owner.Insert", [["name", "password"], [["Bob", "Ünsafe"]]])
+        hashes += [row["password"] for row in database.call("db.Rows", ["owner"])]
+    assert all(bcrypt.checkpw("Ünsafe".encode(), hash.encode()) for hash in hashes)
+    assert hashes[0].startswith("$2b$04$......................")
+    assert [hashes.index(hash) for hash in hashes] == [0, 0, 0, 0, 4, 4]
