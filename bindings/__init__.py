@@ -6,8 +6,8 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from bindings.ledger import Answered, OutsideCall, called
     from bindings.host_processes import DATABASE, HostProcesses
+    from bindings.ledger import Answered, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
     from bindings.models.database import APPLICATION_ID

@@ -65,7 +65,7 @@ class Ledger:
 
 SILENT = ("agent.judgerequired", "agent.verdict", "locale.translate", "snapshot.match", "subtest.selects")
 """Processes by which the script half of the bindings asks its own host."""
-INSIDE = ("world", "store", "scripts", "services", "session")
+INSIDE = ("world", "store", "db", "scripts", "services", "session")
 """Groups of which the world, or a script, answers."""
 
 

@@ -175,6 +175,10 @@ class Worlds:
             found = self._worlds.setdefault((module, test), found)
         return found
 
+    def known(self, module: str, test: str) -> World | None:
+        """The world of a test; None when the test has asked for nothing."""
+        return self._worlds.get((module, test))
+
     def end(self, module: str, test: str) -> World | None:
         """Closes the world of a test that has ended, and forgets it; None when it has asked for nothing."""
         world = self._worlds.pop((module, test), None)

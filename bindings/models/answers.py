@@ -21,7 +21,12 @@ def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> 
     group = process.partition(".")[0].lower()
     if group == "db":
         return _answer_test(store, process, values, fixture)
-    return _GROUPS[group](store, process, values)
+    try:
+        return _GROUPS[group](store, process, values)
+    except ProcessError as error:
+        if error.missing:
+            store.warn(f"{process}: {error.message}: add the file of the model, or mock the process")
+        raise
 
 
 def _answer_test(store: Store, process: str, values: list[Json], fixture: Fixture) -> Json:

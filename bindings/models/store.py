@@ -31,7 +31,9 @@ class Catalog:
         """The model of an id, be it written in capitals or not. Raises ProcessError."""
         found = self.find(id)
         if found is None:
-            raise failed(self._refused[id.lower()]) if id.lower() in self._refused else bad(f"Model:{id}; not found")
+            if id.lower() in self._refused:
+                raise failed(self._refused[id.lower()])
+            raise ProcessError(f"Model:{id}; not found", 400, missing=True)
         return found
 
     def find(self, id: str) -> Model | None:

@@ -346,7 +346,8 @@ class _Session:
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         own = self._sources[module]
         parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
-        parts += parts_of_database(self._services.worlds.of(module, test).held(DATABASE))
+        world = self._services.worlds.known(module, test)
+        parts += parts_of_database(world.held(DATABASE) if world is not None else None)
         digests = {part: fingerprints.parts.of(part) for part in parts}
         return fingerprints.of_test({**digests, **self._services.parts_of(module, test)})
 

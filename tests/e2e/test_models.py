@@ -159,6 +159,7 @@ def test_what_is_odd_about_models_and_queries_is_said_once_in_a_run(app: MakeApp
               Process("models.dog.Create", { name: "d", nick: "x" });
               Process("models.pet.Get", { wheres: [{ column: "name", op: "between", value: "x" }] });
               Process("models.pet.Get", { wheres: [{ column: "name", method: "whereIn", value: "x" }] });
+              try { Process("models.rat.Get", {}); } catch {}
             }
         """,
     }
@@ -174,6 +175,7 @@ def test_what_is_odd_about_models_and_queries_is_said_once_in_a_run(app: MakeApp
             f"models.dog: nick is no column: left out {first}",
             f"models.dog: Get answers with the first 100 rows, since there is no limit; there are more {first}",
             f'models.pet: the condition on name compares with "=": there is no op "between" {second}',
+            f"models.rat.Get: Model:rat; not found: add the file of the model, or mock the process {second}",
             f'models.pet: the condition on name is dropped: there is no method "whereIn" {second}',
         ]
     )

@@ -23,6 +23,7 @@ from runner.application.context import build_context
 from runner.cases.conversations import CASES
 from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
+from runner.execution.databases import RunDatabases
 from runner.execution.repetition import Repetition
 from runner.execution.scheduler import CaseSchedule, run_cases
 from runner.modes.base import CaseEnvironment
@@ -48,6 +49,7 @@ def run_here(
     application = Application(files.root)
     assistant = Assistants(application).get("demo")
     context = build_context(RunOptions(inputs=()), files.root)
+    databases = RunDatabases(application, RunOptions(inputs=()), files.root)
     models = CASES.validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
     waited = frozenset(id for case in models for id in case.depends_on)
     suite = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="cases", file="", agent=assistant.id)
@@ -64,7 +66,7 @@ def run_here(
 
     async def work() -> None:
         agents = SimpleNamespace()
-        processes = AgentProcesses(HostProcesses(files.root, Policy, application.script), agents)
+        processes = AgentProcesses(HostProcesses(files.root, Policy, application.script, databases.of_script), agents)
         agents.runtime = runtime = Runtime(
             Assistants(application),
             Connectors(files.root, {}),
@@ -85,6 +87,7 @@ def run_here(
             timeout=PATIENCE,
             snapshot=RunSnapshots({}, False, False, str).matcher,
             threshold=threshold,
+            database=databases.of_case,
         )
         try:
             await run_cases(
