@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.results.certainty import certainty_of
 from runner.results.combining import usage_of_lines
 from runner.results.fold import counted, status_of
 from runner.results.judged_cases import Key, judged_cases, says_the_same
@@ -51,6 +52,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, li
     summary = {
         **counts_record(counts),
         **usage_record(counts),
+        **certainty_of(counts),
         "duration_ms": sum(report.summary["duration_ms"] for report in reports),
         "status": status_of(counts, bool(errors)),
         "completed_at": newest.summary.get("completed_at"),

@@ -311,6 +311,8 @@ def test_merge_joins_parts_and_the_later_one_wins(app: MakeApplication) -> None:
         "failed": 0,
         "skipped": 1,
         "duration_ms": 2000,
+        "pass_rate": 1.0,
+        "pass_rate_interval": [0.3424, 1.0],
         "status": "passed",
         "completed_at": None,
     }

@@ -12,6 +12,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.results import histories
+from runner.results.certainty import certainty_of
 from runner.results.fold import counted, status_of
 from runner.results.report import Record, Report, in_order
 from runner.results.result_texts import counts_text, name_of
@@ -99,6 +100,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     summary = {
         **counts_record(counts),
         **usage_record(counts),
+        **certainty_of(counts),
         **_left(reports),
         "duration_ms": sum(report.summary["duration_ms"] for report in reports),
         "status": status,
