@@ -91,13 +91,13 @@ ROOMS = {
     "runner/agents": "runner runner/security runner/application runner/assertions runner/cases runner/connectors runner/agents/mcp",
     "runner/fingerprints": "runner runner/security runner/cli runner/application runner/cases runner/connectors"
     " runner/agents/mcp runner/agents",
-    "runner/results": "runner runner/security runner/assertions",
+    "runner/results": "runner runner/security runner/statistics runner/assertions",
     "runner/modes": "runner runner/cli runner/application runner/agents runner/assertions runner/cases"
     " runner/connectors runner/fingerprints runner/results",
     "runner/reporters": "runner runner/cli runner/security runner/results",
-    "runner/reporters/console": "runner runner/cli runner/assertions runner/reporters runner/results",
+    "runner/reporters/console": "runner runner/statistics runner/cli runner/assertions runner/reporters runner/results",
     "runner/reporters/files": "runner runner/security runner/reporters runner/reporters/console runner/results",
-    "runner/reporters/html": "runner runner/security runner/reporters runner/reporters/console runner/reporters/files"
+    "runner/reporters/html": "runner runner/security runner/statistics runner/reporters runner/reporters/console runner/reporters/files"
     " runner/results",
     "runner/reporters/opening": "runner runner/security runner/cli runner/reporters runner/reporters/console runner/reporters/files",
     "runner/planning": "runner runner/security runner/cli runner/application runner/connectors runner/agents runner/cases"
@@ -106,7 +106,7 @@ ROOMS = {
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
     "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
-    "runner/cli/commands": "runner runner/security runner/cli runner/application runner/doctor runner/cases"
+    "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/doctor runner/cases"
     " runner/planning runner/execution runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
     "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
@@ -129,6 +129,7 @@ DOORS = {
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
     "runner/security": "files keys secrets",
     "runner/cli": "flags habits options quick shard",
+    "runner/statistics": "change intervals",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
     "runner/application": "application context documents dotenv json_parts models trust yaml_keys",
@@ -139,13 +140,13 @@ DOORS = {
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments case_json changes combining comparison events failure_texts fold json_text made_of model places replay report result_json"
+    "runner/results": "attachments case_json certainty change_verdict changes combining comparison events failure_texts fold histories json_text judged_cases made_of model places replay report result_json"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
-    " verdict",
+    " verdict verdict_json",
     "runner/modes": "base interactive transcripts",
     "runner/planning": "case_source gaps generators inputs plan regrading resume resume_origin saved_run selection",
     "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
-    "runner/reporters/console": "change_lines console progress style",
+    "runner/reporters/console": "change_lines console progress style verdict_lines",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",

@@ -149,14 +149,15 @@ def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
         record["not_judged"] = not_judged
     if calls := sum(record.get("model_calls", 0) for record in records):
         record["model_calls"] = calls
-    usages = [record["usage"] for record in records if record.get("usage")]
-    if usages:
-        record["usage"] = {
-            key: sum(usage.get(key, 0) for usage in usages)
-            for key in ("input_tokens", "output_tokens", "cost")
-            if any(key in usage for usage in usages)
-        }
+    record |= usage_of_lines(records)
     return {**_in_order(record), **runs_of(stability, attempts)}
+
+
+def usage_of_lines(records: Sequence[Record]) -> Record:
+    """`{usage: {input_tokens, output_tokens, cost?}}`: what several results took together; empty where none says it."""
+    usages = [record["usage"] for record in records if record.get("usage")]
+    keys = [key for key in ("input_tokens", "output_tokens", "cost") if any(key in usage for usage in usages)]
+    return {"usage": {key: sum(usage.get(key, 0) for usage in usages) for key in keys}} if usages else {}
 
 
 def _in_order(record: Record) -> Record:

@@ -14,6 +14,7 @@ from typing import Any
 
 from runner.assertions.values import equal
 from runner.results.changes import STANDARD, Change, Comparison, Measure, Side, Thresholds
+from runner.results.criteria import score_in
 from runner.results.made_of import changed
 from runner.results.report import Record, Report
 from runner.results.result_texts import errors_of, tokens_of
@@ -168,7 +169,7 @@ def _result(records: list[Record]) -> _Result:
         judged=len(judged),
         passed=passed,
         milliseconds=fmean(run.get("duration_ms") or 0 for run in shown),
-        score=_mean(run.get("score") for run in shown),
+        score=_mean(score_in(run.get("score")) for run in shown),
         tokens=_mean(map(_tokens, shown)),
         cost=_mean((run.get("usage") or run).get("cost") for run in shown),
     )

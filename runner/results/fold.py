@@ -3,9 +3,11 @@ and the commands on saved reports say of a whole run or suite comes from here.""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from runner.results.criteria import score_in
 from runner.results.events import (
     AttemptEnd,
     Event,
@@ -44,6 +46,8 @@ class Counts:
         "not_judged",
         "output_tokens",
         "passed",
+        "rates",
+        "scores",
         "skipped",
         "warnings",
     )
@@ -64,6 +68,10 @@ class Counts:
         """Cases that passed and check nothing."""
         self.first_of_nothing: list[tuple[int, int, str]] = []
         """The first of them: place of the suite, place in it, id."""
+        self.rates: Counter[tuple[int, int]] = Counter()
+        """`(runs that passed, judged runs)` of a case → how many cases have them."""
+        self.scores: Counter[float] = Counter()
+        """The mean score of a case → how many cases have it."""
         self.input_tokens = self.output_tokens = 0
         """Of all runs of cases that have ended."""
         self.cost: float | None = None
@@ -99,6 +107,9 @@ class Counts:
             milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
             nothing=(suite, result.position, outcome.name) if case is not None and case.checks_nothing else None,
         )
+        if case is not None:
+            runs = [(run.verdict, run.score) for run in attempts if run.judged] or [(verdict_on(result), case.score)]
+            self.count_case(runs)
 
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
@@ -110,6 +121,9 @@ class Counts:
             milliseconds=sum(attempt["duration_ms"] for attempt in attempts),
             nothing=(0, place, str(record["id"])) if record.get("checks_nothing") else None,
         )
+        if "input" in record:
+            judged = [run for run in attempts if run.get("judged", True)] or [record]
+            self.count_case([(verdict_in(run), run.get("score")) for run in judged])
         if usage := record.get("usage"):
             self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
 
@@ -121,6 +135,23 @@ class Counts:
             self.cost = (self.cost or 0) + cost
         if self._whole is not None:
             self._whole.take(input_tokens, output_tokens, cost)
+
+    def count_case(self, runs: Sequence[tuple[Verdict, float | None]]) -> None:
+        """Counts the verdict and the score of each run of a case, for the pass rate and the mean score."""
+        judged = [(verdict, score) for verdict, score in runs if verdict in (Verdict.PASSED, Verdict.FAILED)]
+        if not judged:
+            return
+        rate = (sum(verdict is Verdict.PASSED for verdict, _ in judged), len(judged))
+        known = [score for _, value in judged if (score := score_in(value)) is not None]
+        self.count_rate(rate, sum(known) / len(known) if known else None)
+
+    def count_rate(self, rate: tuple[int, int], score: float | None) -> None:
+        """Counts the runs of a case, `(passed, judged)`, and its mean score."""
+        self.rates[rate] += 1
+        if score is not None:
+            self.scores[score] += 1
+        if self._whole is not None:
+            self._whole.count_rate(rate, score)
 
     def count(
         self,

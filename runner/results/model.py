@@ -255,6 +255,8 @@ class Attempt(Value):
     """How many of its criteria no judge could judge."""
     judged: bool = True
     """False: it passed, and nothing of it was judged."""
+    criteria: Mapping[str, float] | None = None
+    """Id of a criterion → 1 or 0, or its score; None: it has none."""
 
     @property
     def status(self) -> str:

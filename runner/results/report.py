@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runner.results.certainty import certainty_of
 from runner.results.events import RunStart
 from runner.results.fold import Execution
 from runner.results.suite_json import suite_record
@@ -92,7 +93,15 @@ def end_record(run: Execution) -> Record:
         summary["snapshots"] = snapshot_record(end.snapshots)
     usage = usage_record(run.counts)
     lists = {"suites": found} if (found := _lists(run)) else {}
-    return {**summary, **usage, "status": end.status, **stopped, **lists, "completed_at": end.completed_at}
+    return {
+        **summary,
+        **usage,
+        **certainty_of(run.counts),
+        "status": end.status,
+        **stopped,
+        **lists,
+        "completed_at": end.completed_at,
+    }
 
 
 def _lists(run: Execution) -> list[Record]:

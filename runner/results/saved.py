@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
+from runner.results.certainty import certainty_of
 from runner.results.combining import of_lines
 from runner.results.events import RunStatus
 from runner.results.fold import counted, status_of
@@ -248,6 +249,7 @@ class _Reader:
             "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
             **({"snapshots": ended["snapshots"]} if isinstance(ended.get("snapshots"), dict) else {}),
             **usage_record(counts),
+            **certainty_of(counts),
             "status": status,
             **_stopped(ended),
             **({"suites": lists} if (lists := _lists(ended.get("suites"))) else {}),

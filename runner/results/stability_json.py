@@ -4,7 +4,7 @@
 | where | shape |
 | --- | --- |
 | `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, attempts}` |
-| `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?}]` |
+| `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?, criteria?}]` |
 | a result of seed 004 | the keys of `runs` beside those of the result, `count` as `runs` and `attempts` as `run_details` |
 """  # noqa: E501
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runner.results.criteria import criteria_of
 from runner.results.model import Attempt, Stability, TestResult
 from runner.results.script_json import result_record
 from runner.results.stability import normalised, pass_rate, stability_of
@@ -62,6 +63,7 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
         cost=usage.get("cost"),
         not_judged=record.get("not_judged", 0),
         judged=_is_judged(record),
+        criteria=criteria_of(record) or None,
     )
 
 
@@ -108,6 +110,7 @@ def _attempt_record(attempt: Attempt) -> Record:
         "cost": attempt.cost,
         "not_judged": attempt.not_judged or None,
         "judged": None if attempt.judged else False,
+        "criteria": attempt.criteria,
     }
     return record | {key: value for key, value in more.items() if value is not None}
 
@@ -171,6 +174,7 @@ def attempts_in(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
             cost=run.get("cost"),
             not_judged=run.get("not_judged", 0),
             judged=run.get("judged", True),
+            criteria=run.get("criteria"),
         )
         for run in runs["attempts"]
     )

@@ -161,7 +161,7 @@ class Secrets:
 
     def _clean(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self.text(value)
+            return self.text(value) if type(value) is str else value  # members of enumerations are words of ours
         if isinstance(value, dict):
             fields = [(self._clean(key), self._clean(item)) for key, item in value.items()]
             same = all(a is c and b is d for (a, b), (c, d) in zip(fields, value.items(), strict=True))

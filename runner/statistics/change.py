@@ -34,7 +34,7 @@ _SLACK = 1e-12
 _EQUAL = 1e-9
 """Sums of scores this close are equal."""
 _KEYS = 50_000
-_STEPS = 10_000_000
+_STEPS = 5_000_000
 """Keys and additions of the exact distribution, past which the normal one takes its place."""
 _SPLITS = 1000
 """Ways to split the runs of a case that are listed, and drawn when there are more."""
@@ -139,13 +139,14 @@ class ChangeVerdict(Value):
     """Places of the cases that fell by half or more."""
 
 
-def change_of(cases: Sequence[CaseRuns]) -> Change:
-    """The test and the interval of the difference of pass rates. Each case has a run on both sides."""
+def change_of(cases: Sequence[CaseRuns], steps: int | None = None) -> Change:
+    """The test and the interval of the difference of pass rates. Each case has a run on both sides. `steps` are the
+    additions that the exact distribution may take, where they are to be few; past them it is the normal one."""
     if not cases:
         return Change(difference=None)
     error = error_of(cases)
     difference = math.fsum(-case.fall for case in cases) / len(cases)
-    worse, better, worse_exact, better_exact = _tails(cases, difference)
+    worse, better, worse_exact, better_exact = _tails(cases, difference, _STEPS if steps is None else steps)
     return Change(
         difference=difference,
         worse=worse,
@@ -258,6 +259,27 @@ def reach_of(cases: Sequence[CaseRuns], target: float = MARGIN) -> Reach:
     )
 
 
+def score_reach_of(cases: Sequence[ScoredCase], target: float = MARGIN) -> Reach | None:
+    """The same for scores; None: no case has scores that differ, so nothing is known of their spread."""
+    spreads = [variance([*case.a, *case.b]) for case in cases]
+    spread, count = math.fsum(spreads), len(cases)
+    if not spread:
+        return None
+    error = (
+        math.sqrt(
+            math.fsum(part * (1 / len(case.a) + 1 / len(case.b)) for case, part in zip(cases, spreads, strict=True))
+        )
+        / count
+    )
+    wanted = (count * target / _SEEN) ** 2 / spread
+    left = wanted - 1 / min(len(case.a) for case in cases)
+    return Reach(
+        detectable=_SEEN * error,
+        runs_each=math.ceil(2 / wanted - _EQUAL),
+        runs_of_b=math.ceil(1 / left - _EQUAL) if left > 0 else None,
+    )
+
+
 def fewest_runs(cases: int, alpha: float = ALPHA) -> int:
     """Runs on each side with which this many cases that always fall can be called."""
     runs = 1
@@ -337,7 +359,7 @@ def _cut(difference: float, width: float) -> Interval:
     return Interval(low=max(-1.0, difference - width), high=min(1.0, difference + width))
 
 
-def _tails(cases: Sequence[CaseRuns], difference: float) -> tuple[float, float, float, float]:
+def _tails(cases: Sequence[CaseRuns], difference: float, most: int) -> tuple[float, float, float, float]:
     """worse, better, and both with all ties."""
     lattice = math.lcm(*{case.runs_a for case in cases}, *{case.runs_b for case in cases})
     sums = {0: 1.0}
@@ -353,7 +375,7 @@ def _tails(cases: Sequence[CaseRuns], difference: float) -> tuple[float, float, 
             for of_b, chance in hypergeometric(passed, case.runs_a, case.runs_b)
         ]
         steps += len(sums) * len(ways)
-        if len(sums) > _KEYS or steps > _STEPS:
+        if len(sums) > _KEYS or steps > most:
             spread = math.fsum(_spread(case) * (1 / case.runs_a + 1 / case.runs_b) for case in cases)
             return _normal_tails(difference * len(cases), spread)
         added: dict[int, float] = {}

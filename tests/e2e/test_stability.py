@@ -65,6 +65,8 @@ def test_the_json_report_has_the_stability_report_of_the_seed(app: MakeApplicati
         "failed": 1,
         "skipped": 0,
         "usage": {"input_tokens": 18, "output_tokens": 6},
+        "pass_rate": 0.8333,
+        "pass_rate_interval": [0.4033, 0.9737],
         "agent_id": "demo",
         "connector": "scripted",
         "total_cases": 2,

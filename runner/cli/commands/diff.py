@@ -2,40 +2,69 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from runner import exit_codes
+from runner.cli.commands.diff_documents import FORMATS, WITH_ERROR
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import check_outputs, read_report, understanding, write_text
 from runner.durations import seconds_of
 from runner.environment import Environment
-from runner.errors import ConfigurationError
-from runner.reporters.console.change_lines import error_of, fact_of, measures_of, parts_of, verdict_line
-from runner.reporters.console.style import Style, count
-from runner.reporters.files.markdown_parts import block, details, inline, table
-from runner.results.changes import KINDS, STANDARD, Change, Comparison, Side, Thresholds
+from runner.reporters.console.change_lines import error_of, fact_of, parts_of, verdict_line
+from runner.reporters.console.style import Style
+from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
+from runner.results.change_verdict import ChangeReport, Noise, Verdict, adjusted, change_between
+from runner.results.changes import KINDS, STANDARD, Change, Comparison, Thresholds
 from runner.results.comparison import compare
+from runner.results.judged_cases import PASSED
 from runner.results.made_of import described
-from runner.results.report import Record, Report
+from runner.results.report import Report
+from runner.statistics.change import MARGIN
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
 """Tone of a kind of change → its colour."""
-WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
-"""Kinds of change that say the error."""
+VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
 
 
 @click.command(
     "diff",
     cls=Command,
-    help="Compares two saved .jsonl or .json reports: A is the older one, B the newer one.",
+    help="Says whether a run is worse than an older one, beyond the noise of its runs. A is the older report (.jsonl "
+    "or .json), B the newer one; with more, each is compared with the first.",
 )
 @click.argument("a")
 @click.argument("b")
+@click.argument("more", nargs=-1)
 @click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .md, .json, .html. Repeatable.")
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 1 when something is worse.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["regressed", "unsure"]),
+    help="Exit with 1 when the verdict is regressed; with unsure also when it cannot tell.",
+)
+@click.option("--fail-on-regression", is_flag=True, help="Exit with 1 at each new failure, be it noise or not.")
+@click.option(
+    "--measure",
+    metavar="NAME",
+    default=PASSED,
+    show_default=True,
+    help="What the verdict is about: passed, score, or the id of a criterion.",
+)
+@click.option(
+    "--margin",
+    metavar="POINTS",
+    type=click.FloatRange(min=0, max=100, min_open=True),
+    default=100 * MARGIN,
+    show_default=True,
+    help="A difference of so many points, of 100, does not matter.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice([noise.value for noise in Noise]),
+    help="Whether runs of one case may differ. Without it: none for scripted and replayed models.",
+)
 @click.option(
     "--slower-factor",
     type=click.FloatRange(min=1),
@@ -56,8 +85,13 @@ def diff(
     environment: Environment,
     a: str,
     b: str,
+    more: tuple[str, ...],
     output: tuple[str, ...],
+    fail_on: str | None,
     fail_on_regression: bool,
+    measure: str,
+    margin: float,
+    noise: str | None,
     slower_factor: float,
     slower_by: str,
     no_color: bool,
@@ -65,28 +99,45 @@ def diff(
     """Prints the changes; the exit code."""
     thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
     paths = check_outputs(environment, output, (*FORMATS, ".html"))
-    before, after = read_report(environment, a), read_report(environment, b)
-    if before.results and after.results and not _keys(before) & _keys(after):
-        hint = "Results are matched by the suite and the id; were both runs started in the same folder?"
-        raise ConfigurationError(f"Cannot compare {a} with {b}: they have no result in common", hint)
-    with understanding(f"the comparison of {a} with {b}"):
-        found = compare(before, after, thresholds)
+    before, *others = (read_report(environment, name) for name in (a, b, *more))
+    with understanding(f"the comparison of {a} with {', '.join((b, *more))}"):
+        verdicts = adjusted(
+            [
+                change_between(
+                    before,
+                    other,
+                    names=(a, name),
+                    measure=measure,
+                    margin=margin / 100,
+                    noise=Noise(noise) if noise else None,
+                )
+                for other, name in zip(others, (b, *more), strict=True)
+            ]
+        )
+        found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not no_color)
-    environment.stdout.write(as_tables(found, environment, style) if environment.terminal else as_text(found, style))
+    if more:
+        environment.stdout.write(as_rows(verdicts, [b, *more], style))
+    else:
+        lists = as_tables(found, environment, style) if environment.terminal else as_text(found, style)
+        environment.stdout.write(lists + as_rows(verdicts, [b], style))
     for path in paths:
-        make = FORMATS.get(path.suffix.lower())
-        write_text(environment, path, make(found) if make else _page(after, before, found))
+        write_text(environment, path, _document(path, before, others, found, verdicts, [a, b, *more]))
+    if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
+        return exit_codes.FAILED
+    if fail_on and any(verdict.verdict is Verdict.CANNOT_TELL for verdict in verdicts):
+        environment.stdout.write("--fail-on regressed lets pass what it cannot tell; --fail-on unsure does not.\n")
     return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
 
 
-def _page(report: Report, baseline: Report, found: Comparison) -> str:
-    from runner.reporters.html.report import render
+def _document(
+    path: Path, before: Report, others: list[Report], found: Comparison, verdicts: list[ChangeReport], names: list[str]
+) -> str:
+    if path.suffix.lower() == ".html":
+        from runner.reporters.html.report import render
 
-    return render(report, baseline, found)
-
-
-def _keys(report: Report) -> set[tuple[str, str]]:
-    return {(record["suite"], record["id"]) for record in report.results}
+        return render(others[0], before, found, list(zip(names[1:], verdicts, strict=True)))
+    return FORMATS[path.suffix.lower()](found, verdicts, names)
 
 
 def as_text(found: Comparison, style: Style) -> str:
@@ -114,14 +165,31 @@ def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
 
 
 def _end(found: Comparison) -> str:
-    """What the comparison comes to; above it the means that differ, where some result has changed."""
-    is_changed = any(change.kinds for change in found.changes)
-    measures = [measure for measure in measures_of(found) if is_changed and measure[1] != measure[2]]
-    text = f"Of {count(found.compared, 'result')} judged in both, each run:\n" if measures else ""
-    text += "".join(f"  {name + ':':10} {before} → {after}\n" for name, before, after in measures)
-    if parts := parts_of(found):
-        text += f"Since the older run, {parts}\n"
-    return f"{text}\n{verdict_line(found)}\n" if measures else f"{verdict_line(found)}\n"
+    """What the lists come to, and which parts of the application have changed."""
+    parts = parts_of(found)
+    return (f"Since the older run, {parts}\n" if parts else "") + f"{verdict_line(found)}\n"
+
+
+def as_rows(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style) -> str:
+    """The verdicts for the console: a row for each figure, the cases that fell, and what it means."""
+    text = ""
+    for verdict, name in zip(verdicts, names, strict=True):
+        text += "\n" + (style.paint(f"{name}\n", "bold") if len(verdicts) > 1 else "")
+        text += _aligned([HEAD, *measure_rows(verdict)])
+        if cases := case_rows(verdict):
+            text += _aligned([CASE_HEAD, *cases])
+        first, *rest = sentences(verdict)
+        text += style.paint(first, VERDICT_COLORS[verdict.verdict]) + "\n"
+        text += "".join(f"  {line}\n" for line in rest)
+    return text
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join(
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"
+        for row in rows
+    )
 
 
 def _lines_of(kind: str, change: Change) -> str:
@@ -134,79 +202,3 @@ def _lines_of(kind: str, change: Change) -> str:
     if kind == "changed":
         text += "".join(f"    {line}\n" for line in change.diff)
     return text
-
-
-def as_markdown(found: Comparison) -> str:
-    """The changes as a document."""
-    rows = [(kind.title, str(len(found.of(kind.key)))) for kind in KINDS]
-    text = f"# Changes\n\n{verdict_line(found)}\n\n" + table(("Kind", "Results"), rows)
-    if found.measures:
-        text += f"Of {count(found.compared, 'result')} judged in both, each run:\n\n"
-        measures = [(name, inline(before), inline(after)) for name, before, after in measures_of(found)]
-        text += table(("Measure", "Before", "After"), measures)
-    if parts := parts_of(found):
-        text += f"Since the older run, {inline(parts)}.\n\n"
-    for kind in KINDS:
-        changes = found.of(kind.key)
-        if not changes:
-            continue
-        text += f"## {kind.title}\n\n"
-        for change in changes:
-            fact = fact_of(kind.key, change)
-            parts = f"; {inline(described(change.parts))} changed" if change.parts else ""
-            text += f"- {inline(change.suite)} › **{inline(change.id)}**{': ' if fact else ''}{inline(fact)}{parts}\n"
-        text += "\n"
-        for change in changes:
-            if kind.key == "changed":
-                text += details(f"{change.suite} › {change.id}", block("\n".join(change.diff)))
-            elif change.error and kind.key in WITH_ERROR:
-                text += f"{inline(change.id)}:\n\n{block(change.error)}"
-    return text
-
-
-def as_json(found: Comparison) -> str:
-    """The changes as a JSON document: a list for each kind, the number of `regressions`, whether the run is `worse`,
-    `changed_parts`: `{part: results}`, and `measures`: `{name: {before, after}}`, means of one run over the results
-    that were judged in both."""
-    document: Record = {kind.key: [_record(change) for change in found.of(kind.key)] for kind in KINDS}
-    document["regressions"] = len(found.regressions)
-    document["worse"] = found.is_worse
-    document["compared"] = found.compared
-    document["changed_parts"] = found.parts
-    document["measures"] = {
-        measure.key: {"before": round(measure.before, 6), "after": round(measure.after, 6)}
-        for measure in found.measures
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-def _record(change: Change) -> Record:
-    """`{suite, id, before?, after?, before_ms?, after_ms?, regression?, before_runs?, after_runs?, before_score?,
-    after_score?, before_tokens?, after_tokens?, before_cost?, after_cost?, error?, changed_parts?, diff?}`;
-    `before_runs` is `{passed, count}`, there where a result ran several times."""
-    record: Record = {"suite": change.suite, "id": change.id}
-    sides = [(name, side) for name, side in (("before", change.before), ("after", change.after)) if side is not None]
-    record |= {name: side.status for name, side in sides}
-    record |= {f"{name}_ms": round(side.milliseconds) for name, side in sides}
-    if change.regression:
-        record["regression"] = True
-    if change.is_repeated:
-        record |= {f"{name}_runs": {"passed": side.passed, "count": side.judged} for name, side in sides}
-    for key, of in FIGURES.items():
-        record |= {f"{name}_{key}": round(figure, 6) for name, side in sides if (figure := of(side)) is not None}
-    if change.error:
-        record["error"] = change.error
-    if change.parts:
-        record["changed_parts"] = list(change.parts)
-    if change.diff:
-        record["diff"] = list(change.diff)
-    return record
-
-
-FIGURES: dict[str, Callable[[Side], float | None]] = {
-    "score": lambda side: side.score,
-    "tokens": lambda side: side.tokens,
-    "cost": lambda side: side.cost,
-}
-FORMATS = {".md": as_markdown, ".json": as_json}
-"""Extension of `-o` → what makes the text."""

@@ -11,6 +11,8 @@ from runner.cli.commands.reports import EXTENSIONS, is_journal, read_report, wri
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
+from runner.results import histories
+from runner.results.certainty import certainty_of
 from runner.results.fold import counted, status_of
 from runner.results.report import Record, Report, in_order
 from runner.results.result_texts import counts_text, name_of
@@ -27,25 +29,31 @@ WORST = ("interrupted", "error")
     "merge",
     cls=Command,
     help="Joins the .jsonl or .json reports of the parts of one run; a later part wins. What never came is named, and "
-    "the exit code is 2 then, unless --partial is given.",
+    "the exit code is 2 then, unless --partial is given. With --as-runs, reports of the same cases become one report "
+    "with several runs.",
 )
 @click.argument("parts", metavar="PART...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", multiple=True, required=True, help=f"{EXTENSIONS}. Repeatable.")
 @click.option("--partial", is_flag=True, help="Exit with 0 also when shards or tests are missing.")
+@click.option("--as-runs", is_flag=True, help="Each report has further runs of the same cases.")
 @click.pass_obj
-def merge(environment: Environment, parts: tuple[str, ...], output: tuple[str, ...], partial: bool) -> int:
+def merge(
+    environment: Environment, parts: tuple[str, ...], output: tuple[str, ...], partial: bool, as_runs: bool
+) -> int:
     """Writes the whole report, and says what the parts disagree about, and what they lack; the exit code."""
     parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
     reports = [read_report(environment, part) for part in parts]
-    whole, said = merged(reports, parts)
-    missing = lacking(reports, parts, whole)
+    if as_runs and partial:
+        raise click.UsageError("--as-runs puts whole reports together, --partial is for the parts of one run")
+    whole, said = histories.as_runs(reports, parts) if as_runs else merged(reports, parts)
+    missing = [] if as_runs else lacking(reports, parts, whole)
     for line in said[:SAID]:
         environment.stderr.write(f"Warning: {line}\n")
     if len(said) > SAID:
         environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
     write_reports(environment, whole, output)
     counts = whole.summary
-    environment.stdout.write(f"{counts_text(counts)} in {count(len(parts), 'part')}\n")
+    environment.stdout.write(f"{counts_text(counts)} in {count(len(parts), 'report' if as_runs else 'part')}\n")
     for line in remarks(counts):
         environment.stdout.write(f"{line}\n")
     for line in missing[:SAID]:
@@ -92,6 +100,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     summary = {
         **counts_record(counts),
         **usage_record(counts),
+        **certainty_of(counts),
         **_left(reports),
         "duration_ms": sum(report.summary["duration_ms"] for report in reports),
         "status": status,

@@ -16,11 +16,11 @@ ERROR_LIMIT = 500
 
 
 def verdict_line(found: Comparison) -> str:
-    """What the comparison comes to: `2 regressions, 1 error`."""
-    errors = len(found.of("errors"))
+    """What the lists come to, whether that is noise or not: `2 results look worse, 1 error`."""
+    errors, worse = len(found.of("errors")), len(found.regressions)
     if found.all_broke:
-        return f"Cannot tell: nothing was judged, {count(errors, 'result')} broke"
-    said = count(len(found.regressions), "regression") if found.regressions else "No regressions"
+        return f"Nothing was judged: {count(errors, 'result')} broke"
+    said = f"{count(worse, 'result')} {'looks' if worse == 1 else 'look'} worse" if worse else "Nothing looks worse"
     if errors:
         return f"{said}, {count(errors, 'error')}"
     return said if any(change.kinds for change in found.changes) else "No changes"
@@ -39,7 +39,7 @@ def fact_of(kind: str, change: Change) -> str:
         text = f"{in_milliseconds(was.milliseconds)} → {in_milliseconds(now.milliseconds)}"
         return text + factor if kind == "slower" else text
     if kind == "dropped":
-        return runs_of(change) + (", a regression" if change.regression else "")
+        return runs_of(change) + (", looks worse" if change.regression else "")
     if kind == "lower_scores":
         return f"score {pair_of(change, _score)}"
     if kind == "more_tokens":

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from runner.reporters.files.document import DocumentReporter
+from runner.results.certainty import certainty_of
 from runner.results.fold import counted
 from runner.results.json_text import json_line, plain, without_halves
 from runner.results.report import Record, Report
@@ -113,6 +114,7 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     """The document of one suite."""
     counts = counted(results)
     summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
+    summary |= certainty_of(counts)
     if has_cases(suite):
         what = {"input": suite["label"]}
         summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))

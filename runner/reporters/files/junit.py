@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS
 from runner.results.attachments import sizes
+from runner.results.certainty import certainty_of
 from runner.results.fold import Counts, counted
 from runner.results.report import Record, Report
 from runner.results.result_texts import (
@@ -123,8 +124,13 @@ def _properties(report: Report, suite: Record, counts: Counts) -> Record:
         **{key: _listed(value) for key, value in counts_record(counts).items() if key in MARKS},
         **_snapshots(report),
         **usage_record(counts).get("usage", {}),
+        **{key: _interval(value) for key, value in certainty_of(counts).items()},
         **{key: report.summary[key] for key in ("stopped", "not_run") if key in report.summary},
     }
+
+
+def _interval(value: float | list[float]) -> float | str:
+    return "-".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _snapshots(report: Report) -> Record:

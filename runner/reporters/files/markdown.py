@@ -8,6 +8,7 @@ from collections import Counter
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.files.markdown_result import MARKS, body, heading
+from runner.results.certainty import rate_text
 from runner.results.events import RunStatus
 from runner.results.json_text import utf8
 from runner.results.report import Record, Report
@@ -118,7 +119,8 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
     rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
     rows += [
-        ("Pass Rate", f"{pass_rate(counts['passed'], judged)}%" if judged else "none, as nothing was judged"),
+        ("Pass Rate", _rate(report, judged)),
+        *((("Mean Score", said),) if (said := rate_text(counts, "mean_score")) else ()),
         ("Duration", duration(counts["duration_ms"])),
     ]
     if usage := counts.get("usage"):
@@ -134,6 +136,13 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     if len(report.suites) == 1 and has_cases(report.suites[0]):
         rows.append(("Input", inline(report.suites[0]["label"])))
     return rows
+
+
+def _rate(report: Report, judged: int) -> str:
+    """Of cases with its interval; with script tests among them it has none."""
+    of_cases = rate_text(report.summary) if all(map(has_cases, report.suites)) else ""
+    rate = f"{pass_rate(report.summary['passed'], judged)}%" if judged else "none, as nothing was judged"
+    return of_cases or rate
 
 
 def _suite_row(suite: Record, results: list[Record], broke: bool) -> tuple[str, ...]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from runner.reporters.console.change_lines import fact_of, measures_of, verdict_line
+from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
+from runner.results.change_verdict import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.report import Report
+from runner.statistics.change import Change as StatisticalChange
+from runner.statistics.change import Ratio
+from runner.statistics.intervals import Estimate
 
 Record = dict[str, Any]
 
@@ -15,10 +21,13 @@ SHOWN = 2
 """Badges of one result."""
 
 
-def comparison_record(found: Comparison, report: Report, baseline: Report) -> Record:
-    """`{verdict, worse, compared, measures: [[name, before, after], ...], kinds: [{key, title, tone, count}, ...],
-    rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...]}}, was: [position, ...],
-    removed: [id, ...]}`.
+def comparison_record(
+    found: Comparison, report: Report, baseline: Report, verdicts: Sequence[tuple[str, ChangeReport]] = ()
+) -> Record:
+    """`{changes: [change, ...], verdict, worse, compared, measures: [[name, before, after], ...],
+    kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...]}},
+    was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`, `(name of the
+    report, verdict)`.
 
     Positions are those of rows in the index of a report. `rows` has those that have changed, `was` the row of the
     baseline for each row of the report, or -1, and `fact` says what changed in a few words.
@@ -32,6 +41,7 @@ def comparison_record(found: Comparison, report: Report, baseline: Report) -> Re
             rows[at] = {"kinds": kinds, "badges": _badges(change)}
     counted = [(kind, len(found.of(kind.key))) for kind in KINDS if kind.key != "removed"]
     return {
+        "changes": [_change(name, verdict) for name, verdict in verdicts],
         "verdict": verdict_line(found),
         "worse": found.is_worse,
         "compared": found.compared,
@@ -47,11 +57,53 @@ def comparison_record(found: Comparison, report: Report, baseline: Report) -> Re
     }
 
 
+def _change(name: str, found: ChangeReport) -> Record:
+    """`{name, word, said: [sentence, ...], rows: [{cells: [text, ...], a?, b?, difference?}, ...], cases: [[text, ...],
+    ...]}`. `a`, `b` and `difference` are `[low, value, high]` for whiskers, as shares, where there is an interval; of a
+    ratio, how much more than 1 it is."""
+    figures = [
+        {"a": _ends(found.rates[0]), "b": _ends(found.rates[1]), "difference": _difference(found.change)},
+        *(
+            {"a": _ends(part.rates[0]), "b": _ends(part.rates[1]), "difference": _difference(part.change)}
+            for part in parts_shown(found)
+        ),
+        *({"difference": _more(beside.ratio)} for beside in found.beside),
+    ]
+    return {
+        "name": name,
+        "word": str(found.verdict),
+        "said": sentences(found),
+        "rows": [
+            {"cells": cells, **{key: ends for key, ends in of.items() if ends}}
+            for cells, of in zip(measure_rows(found), figures, strict=True)
+        ],
+        "cases": case_rows(found),
+    }
+
+
+def _ends(estimate: Estimate) -> list[float] | None:
+    if estimate.interval is None or estimate.value is None:
+        return None
+    return [estimate.interval.low, estimate.value, estimate.interval.high]
+
+
+def _difference(change: StatisticalChange) -> list[float] | None:
+    if change.interval is None or change.difference is None:
+        return None
+    return [change.interval.low, change.difference, change.interval.high]
+
+
+def _more(ratio: Ratio | None) -> list[float] | None:
+    if ratio is None or ratio.interval is None:
+        return None
+    return [ratio.interval.low - 1, ratio.ratio - 1, ratio.interval.high - 1]
+
+
 def _badges(change: Change) -> list[list[str]]:
     """What the list shows of a change: no more than there is room for."""
     found = [[kind.badge, kind.tone] for kind in KINDS if kind.key in change.kinds]
     is_said = not change.regression or "new_failures" in change.kinds
-    return (found if is_said else [["regression", "bad"], *found])[:SHOWN]
+    return (found if is_said else [["looks worse", "bad"], *found])[:SHOWN]
 
 
 def _places(report: Report, baseline: Report) -> list[int]:

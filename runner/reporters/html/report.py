@@ -7,6 +7,7 @@ nodes. The content security policy of the page allows its own script and style b
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -25,6 +26,7 @@ from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.summary import remarks
 
 if TYPE_CHECKING:
+    from runner.results.change_verdict import ChangeReport
     from runner.results.changes import Comparison
 
 APP = Path(__file__).parent / "built"
@@ -76,7 +78,12 @@ class HtmlReporter(DocumentReporter):
         return render(report)
 
 
-def render(report: Report, baseline: Report | None = None, found: Comparison | None = None) -> str:
+def render(
+    report: Report,
+    baseline: Report | None = None,
+    found: Comparison | None = None,
+    verdicts: Sequence[tuple[str, ChangeReport]] = (),
+) -> str:
     """The page that shows a report, compared with an older one when there is a baseline. Raises ConfigurationError when
     the web app is not built.
 
@@ -84,6 +91,7 @@ def render(report: Report, baseline: Report | None = None, found: Comparison | N
         report: what is shown.
         baseline: the older report.
         found: what has changed since then, where it is not to be found by the usual thresholds.
+        verdicts: names of reports, and whether each is worse than the older one.
     """
     script, style = _app()
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
@@ -103,18 +111,20 @@ def render(report: Report, baseline: Report | None = None, found: Comparison | N
     blocks = list(blocks_of(report, ""))
     if baseline is not None:
         blocks += blocks_of(baseline, "baseline-")
-        blocks.append(("comparison", _compared(report, baseline, found)))
+        blocks.append(("comparison", _compared(report, baseline, found, verdicts)))
     parts += [f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in blocks]
     parts.append(f"<script>{script}</script>\n</body>\n</html>\n")
     return "".join(parts)
 
 
-def _compared(report: Report, baseline: Report, found: Comparison | None) -> str:
+def _compared(
+    report: Report, baseline: Report, found: Comparison | None, verdicts: Sequence[tuple[str, ChangeReport]]
+) -> str:
     """The block that says what has changed."""
     from runner.reporters.html.compared import comparison_record
     from runner.results.comparison import compare
 
-    return packed(json_line(comparison_record(found or compare(baseline, report), report, baseline)))
+    return packed(json_line(comparison_record(found or compare(baseline, report), report, baseline, verdicts)))
 
 
 def _verdict(report: Report) -> str:

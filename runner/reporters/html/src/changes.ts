@@ -17,7 +17,24 @@ export interface Change {
   badges: [string, Tone][];
 }
 
+/** `[low, value, high]` as shares. */
+export type Whisker = [number, number, number];
+
+/** One report against the baseline. */
+export interface Verdict {
+  name: string;
+  /** `regressed`, `improved`, `unchanged` or `cannot tell`. */
+  word: string;
+  /** The verdict in words, then what would help. */
+  said: string[];
+  /** Measure, A, B, difference, verdict; and what is known of their intervals. */
+  rows: { cells: string[]; a?: Whisker; b?: Whisker; difference?: Whisker }[];
+  /** Id, A, B, p, verdict of the cases that fell. */
+  cases: string[][];
+}
+
 export interface Comparison {
+  changes: Verdict[];
   verdict: string;
   worse: boolean;
   /** Results that the measures are of. */

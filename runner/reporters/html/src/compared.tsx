@@ -3,6 +3,7 @@
 import type { Comparison } from "./changes";
 import { number, plural, visible, when } from "./format";
 import type { Index } from "./model";
+import { VerdictOn } from "./verdict";
 
 interface Props {
   now: Index;
@@ -18,10 +19,11 @@ export function Compared({ now, before, comparison, chosen, onChoose }: Props) {
     <section class="compared" aria-labelledby="compared-title">
       <h2 id="compared-title">Compared with the baseline <span class="faint">of {when(before.start.timestamp)}</span></h2>
       <div class="card">
-        <p class={`outcome ${comparison.worse ? "bad" : ""}`}>{comparison.verdict}</p>
+        {comparison.changes.map((change) => <VerdictOn change={change} named={comparison.changes.length > 1} />)}
+        <p class={comparison.changes.length ? "lists" : `outcome ${comparison.worse ? "bad" : ""}`}>{comparison.verdict}</p>
         <dl class="figures">
           <div><dt>Results</dt><dd>{number(before.summary.total)} → {number(now.summary.total)}</dd></div>
-          {measures.map(([name, was, is]) => <div title={`Mean of one run, of ${plural(comparison.compared, "result")} judged in both`}><dt>{name}</dt><dd>{was} → {is}</dd></div>)}
+          {comparison.changes.length === 0 && measures.map(([name, was, is]) => <div title={`Mean of one run, of ${plural(comparison.compared, "result")} judged in both`}><dt>{name}</dt><dd>{was} → {is}</dd></div>)}
         </dl>
         <div class="chips" role="group" aria-label="Show results by what changed">
           {kinds.map(({ key, title, tone, count }) => (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
 from runner.reporters.html.report import render
+from runner.results.change_verdict import change_between
 from runner.results.changes import Thresholds
 from runner.results.comparison import compare
 
@@ -150,7 +152,7 @@ def test_a_baseline_says_what_changed(compared: Page) -> None:
     assert section.locator(".chip").all_inner_texts() == [
         "New failures 1", "Still failing 1", "Fixed 1", "Slower 1", "Changed outputs 1", "Other status 1", "Added 1",
     ]  # fmt: skip
-    assert section.locator(".outcome").inner_text() == "1 regression"
+    assert section.locator(".outcome").inner_text() == "1 result looks worse"
     assert section.locator(".figures > div").all_inner_texts() == [
         "Results\n8 → 8",
         "Pass rate\n66.7% → 66.7%",
@@ -217,24 +219,63 @@ def test_the_page_says_what_the_comparison_says(open_report: Any) -> None:
     page = open_report(report([suite(CASES)], new), report([suite(CASES)], old))
 
     section = page.get_by_role("region", name="Compared with the baseline")
-    assert section.locator(".outcome").inner_text() == "1 regression, 1 error"
+    assert section.locator(".outcome").inner_text() == "1 result looks worse, 1 error"
     assert section.locator(".chip").all_inner_texts() == ["Lower pass rates 2", "Flaky 2", "Errors 1", "Lower scores 1"]
     badges = {
         row.locator(".row-id").inner_text(): row.locator(".badge").all_inner_texts()
         for row in page.locator(".row").all()
     }
     assert badges == {
-        "far": ["regression", "lower pass rate"],
+        "far": ["looks worse", "lower pass rate"],
         "little": ["lower pass rate", "flaky"],
         "down": ["error", "infrastructure"],
         "talk": ["lower score", "conversation"],
     }
     assert expand(page, "far").locator(".earlier + .links li").all_inner_texts() == [
-        "Lower pass rates: 9 of 10 → 1 of 10 runs passed, a regression",
+        "Lower pass rates: 9 of 10 → 1 of 10 runs passed, looks worse",
         "Flaky: flaky → flaky (9 of 10 → 1 of 10 runs passed)",
     ]
     assert expand(page, "talk").locator(".earlier + .links li").all_inner_texts() == ["Lower scores: score 0.95 → 0.82"]
     assert expand(page, "down").locator(".earlier").inner_text().endswith("Error in 10 ms")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_says_whether_it_is_worse(open_report: Any, tmp_path: Path, scheme: str) -> None:
+    def made(marks: dict[str, tuple[int, int]], timestamp: str) -> Any:
+        return report([suite(CASES)], [repeated(id, *runs) for id, runs in marks.items()], timestamp=timestamp)
+
+    steady = {f"c{at}": (5, 0) for at in range(30)}
+    old = made(steady, "2026-11-20T08:00:00Z")
+    new = made({**steady, "c3": (0, 5), "c4": (4, 1)}, "2026-11-22T08:00:00Z")
+    path = tmp_path / "verdict.html"
+    path.write_text(render(new, old, None, [("new.jsonl", change_between(old, new))]), "utf-8")
+    page = open_report(path, color_scheme=scheme)
+
+    section = page.get_by_role("region", name="Compared with the baseline")
+    assert section.locator(".outcome").inner_text() == "Regressed: 30 cases, 5 runs each. 1 case broke: c3."
+    measures = section.get_by_role("group", name="Measures with their intervals")
+    passed = measures.get_by_role("row").nth(1)
+    assert passed.get_by_role("rowheader").inner_text() == "passed"
+    assert [cell.inner_text() for cell in passed.get_by_role("cell").all()] == [
+        "100% (88.6-100%)",
+        "96.0% (83.4-99.1%)",
+        "-4.0 points (-6.9 to -1.1)",
+        "regressed",
+    ]
+    bars = passed.locator("svg.whisker")
+    assert [bar.get_attribute("aria-hidden") for bar in bars.all()] == ["true"] * 3
+    bar, middle, zero = (bars.nth(2).locator(f"css={part}").bounding_box() for part in ("path", "circle", "line.zero"))
+    assert bar and middle and zero
+    assert bar["x"] < middle["x"] < bar["x"] + bar["width"] < zero["x"]
+    assert bars.nth(0).locator("path").evaluate("one => getComputedStyle(one).stroke") == (
+        "rgb(11, 87, 194)" if scheme == "light" else "rgb(121, 176, 255)"
+    )
+    fell = section.get_by_role("group", name="Cases that fell").get_by_role("row")
+    assert [row.inner_text().split("\t") for row in fell.all()][1:] == [
+        ["c3", "5/5", "0/5", "0.004", "broke"],
+        ["c4", "5/5", "4/5", "0.500", "lower"],
+    ]
+    assert section.locator(".lists").inner_text() == "2 results look worse"
 
 
 @pytest.mark.parametrize("factor", [1.5, 4.0])
@@ -245,7 +286,7 @@ def test_the_page_has_no_thresholds_of_its_own(open_report: Any, factor: float) 
 
     found = compare(old, new, Thresholds(slower_factor=factor))
     page = open_report(new, old, found=found)
-    assert page.locator(".outcome").inner_text() == ("No regressions" if factor == 1.5 else "No changes")
+    assert page.locator(".outcome").inner_text() == ("Nothing looks worse" if factor == 1.5 else "No changes")
     assert page.locator(".chip").all_inner_texts() == (["Slower 1"] if factor == 1.5 else [])
 
 

@@ -1,0 +1,273 @@
+"""The verdict on a change in words: tables and sentences, the same on the console and in Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from runner.reporters.console.style import count, in_milliseconds
+from runner.results.change_verdict import CONFIRMING_RUNS, Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
+from runner.results.judged_cases import Key
+from runner.results.result_texts import dollars
+from runner.statistics.change import fewest_runs
+from runner.statistics.intervals import Estimate, Interval
+
+Row = tuple[str, ...]
+
+NAMED = 10
+"""Cases that a sentence names."""
+CONFIRMED = 20
+"""Cases that the command to run them again names."""
+PARTS = 20
+"""Criteria and tags of a table."""
+LISTED = 50
+"""Cases of a table."""
+HEAD: Row = ("Measure", "A", "B", "Difference (95 %)", "Verdict")
+CASE_HEAD: Row = ("Case", "A", "B", "p", "Verdict")
+_WORDS = {"duration_ms": ("duration", "slower", "faster"), "tokens": ("tokens", "more", "fewer"),
+          "cost": ("cost", "dearer", "cheaper")}  # fmt: skip
+
+
+def measure_rows(found: ChangeReport) -> list[Row]:
+    """A row for the measure, then one for each figure beside it."""
+    first = (found.measure, *(rate_of(rate) for rate in found.rates), difference_of(found), str(found.verdict))
+    return [first, *_part_rows(found), *(_beside_row(beside) for beside in found.beside)]
+
+
+def case_rows(found: ChangeReport) -> list[Row]:
+    """The cases that broke, then those that are suspect, and those that fell."""
+    shown = sorted(found.fell, key=lambda case: (not case.broke, not case.is_suspect, -case.fall))
+    return [
+        (case.key[1], _runs_of(case.a), _runs_of(case.b), _p(case), _word(case)) for case in shown[:LISTED]
+    ]  # fmt: skip
+
+
+def sentences(found: ChangeReport) -> list[str]:
+    """What the comparison comes to: the verdict, then what would help where it cannot tell."""
+    said = [f"{_verdict(found)}{_missing(found)}"]
+    if found.lacks_verdicts:
+        number = found.cases_of_a - len(found.cases)
+        said.append(
+            f"{number} of {count(found.cases_of_a, 'case')} of A have no verdict in B: too many for --fail-on, which "
+            "fails."
+        )
+    if found.is_same_report:
+        said.append("Warning: A and B are the same report.")
+    if found.noise is Noise.NONE:
+        said.append("These runs are the same each time: every difference is real.")
+    if found.verdict is Verdict.CANNOT_TELL and found.cases and found.noise is Noise.RUNS:
+        said += _advice(found)
+    return said + _left_out(found)
+
+
+def rate_of(rate: Estimate) -> str:
+    """`92.0% (86.5-95.4%)`; without an interval where nothing is known of it."""
+    if rate.value is None:
+        return "none"
+    if rate.interval is None:
+        return percent(rate.value)
+    low, high = (percent(end).removesuffix("%") for end in (rate.interval.low, rate.interval.high))
+    return f"{percent(rate.value)} ({low}-{high}%)"
+
+
+def percent(share: float) -> str:
+    """0 and 100 % only where it is exactly that."""
+    if share in (0, 1):
+        return f"{100 * share:.0f}%"
+    return f"{min(99.9, max(0.1, 100 * share)):.1f}%"
+
+
+def points(difference: float) -> str:
+    """A difference of shares: `-9.3`, `+2.0`."""
+    shown = f"{100 * difference:+.1f}"
+    return "0.0" if shown in ("+0.0", "-0.0") else shown
+
+
+def difference_of(found: ChangeReport) -> str:
+    """`-9.3 points (-16.5 to -2.2)`."""
+    if found.change.difference is None:
+        return "none"
+    return f"{points(found.change.difference)} points{_ends(found.change.interval)}"
+
+
+def parts_shown(found: ChangeReport) -> list[Part]:
+    """The criteria and tags of the table: those that stand out come first."""
+    return sorted(found.parts, key=lambda part: not part.stands_out)[:PARTS]
+
+
+def _part_rows(found: ChangeReport) -> list[Row]:
+    return [
+        (
+            part.name if part.kind == "score" else f"{part.kind} {part.name}",
+            *(rate_of(rate) for rate in part.rates),
+            f"{points(part.change.difference or 0)} points{_ends(part.change.interval)}",
+            "look at" if part.stands_out else "",
+        )
+        for part in parts_shown(found)
+    ]
+
+
+def _ends(interval: Interval | None) -> str:
+    return f" ({points(interval.low)} to {points(interval.high)})" if interval else ""
+
+
+def _beside_row(beside: Beside) -> Row:
+    name, more, fewer = _WORDS[beside.name]
+    a, b = (_figure(beside.name, value) for value in (beside.a, beside.b))
+    ratio = beside.ratio
+    if ratio is None:
+        return name, a, b, "", ""
+    interval = f" ({ratio.interval.low:.2f} to {ratio.interval.high:.2f})" if ratio.interval else ""
+    word = "cannot tell"
+    if ratio.interval is not None and ratio.interval.low > 1:
+        word = more
+    elif ratio.interval is not None and ratio.interval.high < 1:
+        word = fewer
+    elif ratio.ratio == 1:
+        word = "unchanged"
+    return name, a, b, f"x{ratio.ratio:.2f}{interval}", word
+
+
+def _figure(name: str, value: float) -> str:
+    if name == "duration_ms":
+        return in_milliseconds(value)
+    return dollars(value, 6) if name == "cost" else f"{value:.0f}"
+
+
+def _runs_of(values: Sequence[float]) -> str:
+    if all(value in (0.0, 1.0) for value in values):
+        return f"{sum(values):.0f}/{len(values)}"
+    return f"{sum(values) / len(values):.3f}"
+
+
+def _p(case: ComparedCase) -> str:
+    if case.p is None:
+        return ""
+    return "< 0.001" if case.p < 0.001 else f"{case.p:.3f}"
+
+
+def _word(case: ComparedCase) -> str:
+    return "broke" if case.broke else "suspect" if case.is_suspect else "lower"
+
+
+def _verdict(found: ChangeReport) -> str:
+    word = found.verdict.capitalize()
+    made = f"{count(len(found.cases), 'case')}, {_runs_each(found)}"
+    if found.verdict is Verdict.REGRESSED and found.broke:
+        better = " Over all it is better." if (found.change.difference or 0) > 0 else ""
+        named = _named([case.key for case in found.broke])
+        return f"{word}: {made}. {count(len(found.broke), 'case')} broke: {named}.{better}"
+    if found.verdict is Verdict.UNCHANGED:
+        if found.noise is Noise.NONE:
+            return f"{word}: {made}."
+        return f"{word}: within {100 * found.margin:g} points{_ends(found.change.interval)}."
+    if found.too_many_broke:
+        (broken_a, broken_b), runs = found.left_out.broken, found.runs[1] + found.left_out.broken[1]
+        return f"{word}: {broken_b} of {runs} runs of B broke (A: {broken_a})."
+    if not found.cases:
+        return f"{word}: no case was judged in both reports."
+    if found.verdict is Verdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs) < fewest_runs(1):
+        return f"{word}: the reports have 1 case in common; single cases need {fewest_runs(1)} runs of each."
+    rates = " → ".join(percent(rate.value or 0) for rate in found.rates)
+    return f"{word}: {rates} of {made}: {difference_of(found)}."
+
+
+def _runs_each(found: ChangeReport) -> str:
+    numbers = {len(values) for case in found.cases for values in (case.a, case.b)} or {0}
+    if len(numbers) == 1:
+        number = numbers.pop()
+        return f"{count(number, 'run')} each"
+    return f"{min(numbers)} to {max(numbers)} runs each"
+
+
+def _missing(found: ChangeReport) -> str:
+    removed = found.left_out.removed
+    if not removed:
+        return ""
+    are = "is" if len(removed) == 1 else "are"
+    return f" {count(len(removed), 'case')} of A {are} not in B: {_named(removed)}."
+
+
+def _advice(found: ChangeReport) -> list[str]:
+    said = []
+    fell, suspects = found.fell, found.suspects
+    if found.reach is not None:
+        seen = "No drop would have shown."
+        if found.reach.detectable < 1:
+            seen = f"A drop of {100 * found.reach.detectable:.1f} points would have shown, four times in five."
+        if fell:
+            seen += f" {count(len(fell), 'case')} fell: {_named([case.key for case in fell])}."
+        said += [seen, *_more_runs(found)]
+    if suspects:
+        runs = len(suspects) * CONFIRMING_RUNS * 2
+        which = "this one" if len(suspects) == 1 else f"one of these {len(suspects)}"
+        told = (
+            f"To see whether {which} broke: {CONFIRMING_RUNS} runs of each in both ({runs} runs{_about(found, runs)})"
+        )
+        said.append(f"{told}: {confirming_command(suspects)}" if len(suspects) <= CONFIRMED else f"{told}.")
+    if found.cases_limit:
+        said.append("The cases differ more than their runs: more cases would say more than more runs.")
+    if found.has_scores:
+        said.append("The cases have scores: --measure score sees smaller differences.")
+    like = found.like_these.interval
+    if like is not None:
+        said.append(f"For other cases like these: {points(like.low)} to {points(like.high)} points.")
+    return said
+
+
+def _more_runs(found: ChangeReport) -> list[str]:
+    assert found.reach is not None
+    there = min(min(len(case.a), len(case.b)) for case in found.cases)
+    more = found.reach.runs_each - there
+    if more <= 0:
+        return []
+    runs = more * len(found.cases) * 2
+    return [
+        f"To see {100 * found.margin:g} points: {count(more, 'more run')} of both ({runs} runs{_about(found, runs)})."
+    ]
+
+
+def _about(found: ChangeReport, runs: int) -> str:
+    return f", about {dollars(runs * found.mean_cost, 2)}" if found.mean_cost else ""
+
+
+def confirming_command(cases: Sequence[ComparedCase]) -> str:
+    """The command that runs cases again."""
+    suites = dict.fromkeys(case.key[0] for case in cases)
+    inputs = " ".join(f"-i {_quoted(suite)}" for suite in suites)
+    names = "|".join(re.escape(case.key[1]).replace(r"\-", "-").replace(r"\ ", " ") for case in cases)
+    pattern = f"^({names})$" if len(cases) > 1 else f"^{names}$"
+    return f"yao-test {inputs} --run {_quoted(pattern)} --runs {CONFIRMING_RUNS} -o again.jsonl"
+
+
+def _quoted(text: str) -> str:
+    from shlex import quote
+
+    return quote(text)
+
+
+def _left_out(found: ChangeReport) -> list[str]:
+    left = found.left_out
+    said = []
+    for keys, what in ((left.added, "only in B"), (left.changed, "changed, not compared")):
+        if keys:
+            said.append(f"{count(len(keys), 'case')} {what}: {_named(keys)}.")
+    if left.unjudged:
+        said.append(f"{count(len(left.unjudged), 'case')} without a judged run on one side: {_named(left.unjudged)}.")
+    for pair, what in (
+        (left.broken, "broke"),
+        (left.skipped, "were skipped"),
+        (left.no_score, f"have no {found.measure}"),
+    ):
+        if any(pair) and not (what == "broke" and found.too_many_broke):
+            said.append(f"Runs that {what} are in no figure: {pair[0]} of A, {pair[1]} of B.")
+    if any(left.doubled):
+        said.append(
+            f"Of results of one name the last one counts: {left.doubled[0]} of A and {left.doubled[1]} of B do not."
+        )
+    return said
+
+
+def _named(keys: Sequence[Key]) -> str:
+    more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+    return ", ".join(id for _, id in keys[:NAMED]) + more

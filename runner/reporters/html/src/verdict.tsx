@@ -1,0 +1,65 @@
+/** Whether a run is worse than the baseline: the verdict, what it rests on, and the cases that fell. */
+
+import { Table } from "./attempts";
+import type { Verdict, Whisker } from "./changes";
+import { visible } from "./format";
+
+const TONES: Record<string, string> = { regressed: "bad", improved: "good", unchanged: "good", "cannot tell": "unsure" };
+const COMMAND = ": yao-test ";
+const WIDTH = 140;
+const HEIGHT = 14;
+
+export function VerdictOn({ change, named }: { change: Verdict; named: boolean }) {
+  const [first, ...rest] = change.said;
+  const reach = Math.max(0.05, ...change.rows.flatMap(({ difference }) => (difference ? difference.map(Math.abs) : [])));
+  return (
+    <div class="verdict">
+      {named && <h3>{visible(change.name)}</h3>}
+      <p class={`outcome ${TONES[change.word] ?? ""}`}>{visible(first)}</p>
+      {rest.length > 0 && <ul class="advice">{rest.map((sentence) => <Sentence text={sentence} />)}</ul>}
+      <Table head={["Measure", "A", "B", "Difference (95 %)", "Verdict"]} label="Measures with their intervals">
+        {change.rows.map(({ cells: [name, a, b, difference, word], ...ends }) => (
+          <tr>
+            <th scope="row">{visible(name)}</th>
+            <td class="figure">{a}<Bar ends={ends.a} from={0} to={1} /></td>
+            <td class="figure">{b}<Bar ends={ends.b} from={0} to={1} /></td>
+            <td class="figure">{difference}<Bar ends={ends.difference} from={-reach} to={reach} zero /></td>
+            <td class={TONES[word] ?? ""}>{word}</td>
+          </tr>
+        ))}
+      </Table>
+      {change.cases.length > 0 && (
+        <Table head={["Case", "A", "B", "p", "Verdict"]} label="Cases that fell">
+          {change.cases.map(([id, ...cells]) => (
+            <tr>
+              <th scope="row" class="wide">{visible(id)}</th>
+              {cells.map((cell, at) => <td class={at < 3 ? "figure" : cell === "broke" ? "bad" : ""}>{cell}</td>)}
+            </tr>
+          ))}
+        </Table>
+      )}
+    </div>
+  );
+}
+
+/** A sentence of the advice; a command at its end can be copied. */
+function Sentence({ text }: { text: string }) {
+  const at = text.indexOf(COMMAND);
+  if (at < 0) return <li>{visible(text)}</li>;
+  return <li>{visible(text.slice(0, at + 1))} <code>{visible(text.slice(at + 2))}</code></li>;
+}
+
+/** An interval as a bar with its middle; the text beside it says the same, so nobody needs to see it. */
+function Bar({ ends, from, to, zero = false }: { ends?: Whisker; from: number; to: number; zero?: boolean }) {
+  if (!ends) return null;
+  const place = (value: number) => 3 + ((Math.min(to, Math.max(from, value)) - from) / (to - from)) * (WIDTH - 6);
+  const [low, value, high] = ends.map(place);
+  const middle = HEIGHT / 2;
+  return (
+    <svg class="whisker" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+      {zero && <line class="zero" x1={place(0)} x2={place(0)} y1="0" y2={HEIGHT} />}
+      <path d={`M${low} ${middle - 4}v8M${low} ${middle}H${high}M${high} ${middle - 4}v8`} />
+      <circle cx={value} cy={middle} r="3" />
+    </svg>
+  );
+}

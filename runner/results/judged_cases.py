@@ -1,0 +1,128 @@
+"""The cases of a report as a comparison sees them: what each says, and how its judged runs ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from runner.results.criteria import criteria_of, score_in
+from runner.results.report import Record, Report
+from runner.results.result_texts import tokens_of
+from runner.results.suite_json import has_cases
+from runner.results.verdict import Verdict, verdict_in
+from scripttest.values import Value
+
+Key = tuple[str, str]
+"""Suite and id."""
+PASSED, SCORE = "passed", "score"
+"""Measures that every report has; all others are ids of criteria."""
+
+
+class JudgedRun(Value):
+    """One run that passed or failed."""
+
+    passed: bool
+    score: float | None
+    """0 to 1; None: it has none, or one that is no number between them."""
+    criteria: Mapping[str, float]
+    """Id of a criterion → 1 or 0, or its score."""
+    milliseconds: float
+    tokens: float | None
+    cost: float | None
+    """US dollars."""
+
+
+class JudgedCase(Value):
+    """A case of one report."""
+
+    key: Key
+    runs: tuple[JudgedRun, ...]
+    broken: int
+    skipped: int
+    says: str
+    """Equal for cases that say the same."""
+    digest: str
+    """The same as a hash, where the report has one; else empty."""
+    connectors: frozenset[str]
+    doubled: int
+    """Results of the same name beside the one that counts."""
+    is_script: bool
+    tags: tuple[str, ...] = ()
+
+
+def judged_cases(report: Report) -> dict[Key, JudgedCase]:
+    """The cases of a report, in its order. Of several results of one name the last one counts."""
+    found: dict[Key, list[Record]] = {}
+    for record in report.results:
+        found.setdefault((record["suite"], record["id"]), []).append(record)
+    suites = {suite["id"]: suite for suite in report.suites}
+    return {key: _case(key, records, suites[key[0]]) for key, records in found.items()}
+
+
+def says_the_same(one: JudgedCase, other: JudgedCase) -> bool:
+    """Whether both are the same case: by their digests, else by what they say."""
+    if one.digest and other.digest:
+        return one.digest == other.digest
+    return one.says == other.says
+
+
+def measured(run: JudgedRun, measure: str) -> float | None:
+    """A figure of a run; None: it has none."""
+    if measure == PASSED:
+        return float(run.passed)
+    return run.score if measure == SCORE else run.criteria.get(measure)
+
+
+def _case(key: Key, records: list[Record], suite: Record) -> JudgedCase:
+    record = records[-1]
+    made = [attempt for one in records for attempt in (one.get("runs") or one).get("attempts") or [one]]
+    attempts: list[Record] = list({attempt.get("run", 0): attempt for attempt in made}.values())
+    connector = record.get("connector") or suite.get("connector")
+    verdicts = [verdict_in(attempt) for attempt in attempts]
+    judged = [
+        _run(attempt)
+        for attempt, verdict in zip(attempts, verdicts, strict=True)
+        if verdict in (Verdict.PASSED, Verdict.FAILED)
+    ]
+    tags = record.get("tags")
+    return JudgedCase(
+        key=key,
+        runs=tuple(judged),
+        broken=verdicts.count(Verdict.BROKEN),
+        skipped=verdicts.count(Verdict.SKIPPED),
+        says=_says(record),
+        digest=_digest(record),
+        connectors=frozenset([str(connector)] if connector else []),
+        doubled=len(made) - len(attempts),
+        is_script=not has_cases(suite),
+        tags=tuple(map(str, tags)) if isinstance(tags, list) else (),
+    )
+
+
+def _run(attempt: Record) -> JudgedRun:
+    usage = attempt.get("usage") or {}
+    return JudgedRun(
+        passed=verdict_in(attempt) is Verdict.PASSED,
+        score=score_in(attempt.get("score")),
+        criteria=attempt["criteria"] if "criteria" in attempt else criteria_of(attempt),
+        milliseconds=attempt.get("duration_ms") or 0,
+        tokens=tokens_of(usage) if usage else attempt.get("tokens"),
+        cost=usage.get("cost") if usage else attempt.get("cost"),
+    )
+
+
+def _digest(record: Record) -> str:
+    fingerprint = record.get("fingerprint")
+    if isinstance(fingerprint, Mapping) and fingerprint.get("case"):
+        return str(fingerprint["case"])
+    return str(record.get("digest") or "")
+
+
+def _says(record: Record) -> str:
+    """What a case asks and expects. A script test says nothing but its name."""
+    if "input" not in record:
+        return ""
+    checks = [
+        [check.get("type"), check.get("value")] for check in record.get("assertions") or () if isinstance(check, dict)
+    ]
+    return json.dumps([record["input"], record.get("expected"), checks], sort_keys=True, default=str)

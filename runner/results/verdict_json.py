@@ -1,0 +1,94 @@
+"""A verdict on a change as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.results.change_verdict import ChangeReport
+from runner.results.judged_cases import Key
+from runner.statistics.change import Change, LikeThese, Ratio
+from runner.statistics.intervals import Estimate
+
+
+def verdict_record(found: ChangeReport) -> dict[str, object]:
+    """The verdict as JSON; rates and intervals are from 0 to 1."""
+
+    def named(keys: Sequence[Key]) -> list[dict[str, str]]:
+        return [{"suite": suite, "id": id} for suite, id in keys]
+
+    def ends(estimate: Estimate | LikeThese | Change | Ratio | None) -> list[float] | None:
+        if estimate is None or estimate.interval is None:
+            return None
+        return [_rounded(estimate.interval.low), _rounded(estimate.interval.high)]
+
+    change, reach, left_out = found.change, found.reach, found.left_out
+    return {
+        "verdict": found.verdict.replace(" ", "_"),
+        "measure": found.measure,
+        "cases": len(found.cases),
+        "runs": {"a": found.runs[0], "b": found.runs[1]},
+        "rates": {"a": _maybe(found.rates[0].value), "b": _maybe(found.rates[1].value)},
+        "rate_intervals": {"a": ends(found.rates[0]), "b": ends(found.rates[1])},
+        "difference": _maybe(change.difference),
+        "interval": ends(change),
+        "worse": _maybe(change.worse),
+        "better": _maybe(change.better),
+        "worse_exact": _maybe(change.worse_exact),
+        "better_exact": _maybe(change.better_exact),
+        "broke": [case.key[1] for case in found.broke],
+        "suspects": [case.key[1] for case in found.suspects],
+        "margin": found.margin,
+        "level": 0.95,
+        "detectable": _maybe(reach.detectable) if reach else None,
+        "runs_needed": {
+            "target": found.margin,
+            "each": reach.runs_each,
+            "of_b": reach.runs_of_b,
+            "cost": _maybe(found.cost_of_reach),
+        }
+        if reach
+        else None,
+        "like_these": {"interval": ends(found.like_these), "worse": _maybe(found.like_these.worse)},
+        "left_out": {
+            "added": named(left_out.added),
+            "removed": named(left_out.removed),
+            "changed": named(left_out.changed),
+            "unjudged": named(left_out.unjudged),
+            "broken": {"a": left_out.broken[0], "b": left_out.broken[1]},
+            "skipped": {"a": left_out.skipped[0], "b": left_out.skipped[1]},
+            "inconclusive": {"a": 0, "b": 0},
+            "doubled": {"a": left_out.doubled[0], "b": left_out.doubled[1]},
+            "no_score": {"a": left_out.no_score[0], "b": left_out.no_score[1]},
+        },
+        "beside": {
+            beside.name: {
+                "a": _rounded(beside.a),
+                "b": _rounded(beside.b),
+                "ratio": _maybe(beside.ratio.ratio) if beside.ratio else None,
+                "interval": ends(beside.ratio),
+            }
+            for beside in found.beside
+        },
+        "parts": [
+            {
+                "kind": part.kind,
+                "name": part.name,
+                "cases": part.cases,
+                "rates": {"a": _maybe(part.rates[0].value), "b": _maybe(part.rates[1].value)},
+                "difference": _maybe(part.change.difference),
+                "interval": ends(part.change),
+                "look_at": part.stands_out,
+            }
+            for part in found.parts
+        ],
+        "noise": str(found.noise),
+        "looks": 1,
+    }
+
+
+def _maybe(value: float | None) -> float | None:
+    return None if value is None else _rounded(value)
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6) + 0.0
