@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bindings.models.own_database import OwnDatabase
     from bindings.policy import Policy
     from bindings.scratch import Scratch
+    from bindings.services import ProcessError
     from bindings.world import World
 
 DATABASE = "database"
@@ -71,19 +72,12 @@ class HostProcesses:
 
     def _called(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
         if name.partition(".")[0].lower() in MODEL_GROUPS:
-            return world.opened(DATABASE, self._open_database).call(name, args)
+            return self._of_models(name, args, world)
         from bindings import processes
-        from bindings.services import HostCall, ProcessError
+        from bindings.services import HostCall
 
         if not processes.knows(name):
-            group = name.partition(".")[0]
-            mock = world.mock("agent", "<id>") if group in ("agent", "agents") else world.mock("process", name)
-            raise ProcessError(
-                f'Process "{name}" is not available here: mock it with {mock}, '
-                f"or run against a host that provides {group}.*",
-                404,
-                missing=True,
-            )
+            raise _not_available(name, world)
         who = context["authorized"]
         surroundings = HostCall(
             app_root=self.app_root,
@@ -94,6 +88,18 @@ class HostProcesses:
             scratch=lambda: self._temporary().folder(),
         )
         return processes.call(name, args, surroundings)
+
+    def _of_models(self, name: str, args: list[Any], world: World) -> Any:
+        """An application without models of its own has to mock them, or needs another host."""
+        from bindings.services import ProcessError
+
+        database = world.opened(DATABASE, self._open_database)
+        try:
+            return database.call(name, args)
+        except ProcessError as error:
+            if error.missing and not database.has_own_models:
+                raise _not_available(name, world) from error
+            raise
 
     def library(self, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
@@ -114,3 +120,15 @@ class HostProcesses:
             with self._lock:
                 self._scratch = self._scratch or Scratch(self.app_root / "data")
         return self._scratch
+
+
+def _not_available(name: str, world: World) -> ProcessError:
+    from bindings.services import ProcessError
+
+    group = name.partition(".")[0]
+    mock = world.mock("agent", "<id>") if group in ("agent", "agents") else world.mock("process", name)
+    return ProcessError(
+        f'Process "{name}" is not available here: mock it with {mock}, or run against a host that provides {group}.*',
+        404,
+        missing=True,
+    )

@@ -70,6 +70,11 @@ class OwnDatabase:
                 self._store = self._databases().open(self._warn, self._now, self._salt, strict=self._strict)
             return answer(self._store, process, values, self._lines)
 
+    @property
+    def has_own_models(self) -> bool:
+        """Whether the application, or one of its agents, has models, beside those that every application has."""
+        return self._store is not None and any(not model.id.startswith("__yao.") for model in self._store.catalog.all())
+
     def _lines(self, name: str) -> Sequence[tuple[str, Json]]:
         fixture = self._databases().files.fixture(name, self._folder)
         self.fixtures.add(fixture.file)

@@ -683,6 +683,8 @@ def test_results_go_beside_the_case_file_by_default(app: MakeApplication) -> Non
         "checks_nothing_first": ["a", "b"],
         "usage": {"input_tokens": 6, "output_tokens": 4},
         "duration_ms": 0,
+        "pass_rate": 1.0,
+        "pass_rate_interval": [0.3424, 1.0],
         "status": "passed",
     }
 
@@ -701,6 +703,8 @@ def test_a_json_report_has_the_keys_of_the_seed(app: MakeApplication) -> None:
         "passed": 1,
         "failed": 1,
         "skipped": 1,
+        "pass_rate": 0.5,
+        "pass_rate_interval": [0.0945, 0.9055],
         "usage": {"input_tokens": 6, "output_tokens": 4},
         "duration_ms": 0,
         "agent_id": "demo",

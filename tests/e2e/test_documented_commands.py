@@ -39,6 +39,8 @@ PLACEHOLDERS = {
     "yao-test show REPORT": "yao-test show report.jsonl",
     "yao-test extract REPORT": "yao-test extract report.jsonl",
     "yao-test diff A B": "yao-test diff report.jsonl report.json",
+    "yao-test diff A B C": "yao-test diff report.jsonl report.json report.jsonl",
+    "yao-test merge nightly-*.jsonl --as-runs -o history.jsonl": "yao-test merge report.jsonl report.json --as-runs -o history.jsonl",
     "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",
     "yao-test status REPORT...": "yao-test status report.jsonl",
     "yao-test merge PART... -o FILE": "yao-test merge report.jsonl report.json -o whole.html",
