@@ -38,13 +38,16 @@ class Services:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    async def answer(self, owner: Any, name: str, arguments: str) -> str:
+    async def answer(self, owner: Any, name: str, arguments: str, world: str) -> str:
         args = revived(arguments)
         if name == "test.Bytes":
             return envelope(args[0].encode("utf-8", "surrogatepass"))
         if name == "test.Text":
             return envelope([isinstance(args[0], bytes), args[0].decode("utf-8", "surrogatepass"), args[1]])
         return envelope(args if name == "test.All" else args[0])
+
+    def returned(self, owner: Any, world: str, mocked: Any) -> None:
+        """Nothing of it is looked at here."""
 
     def library(self, module: str, script: str) -> Path:
         return self.folder / "some.ts"
