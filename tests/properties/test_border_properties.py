@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from made_up import alike, json_values, letters
 
 from bindings import SCRIPT_GLOBALS, envelope, revived
+from bindings.clock import Clock
 from runner.application.context import build_context
 from runner.cli.options import RunOptions
 from scripttest import FunctionCall, FunctionPool, worker_command
@@ -29,6 +30,7 @@ export function Bytes(text) {
   return [bytes instanceof Uint8Array, Array.from(bytes), Process("test.Text", bytes, { $bytes: text })];
 }
 """
+CLOCK = Clock()
 CONTEXT = json.dumps(build_context(RunOptions(inputs=()), Path()))
 
 
@@ -41,10 +43,10 @@ class Services:
     async def answer(self, owner: Any, name: str, arguments: str, world: str) -> str:
         args = revived(arguments)
         if name == "test.Bytes":
-            return envelope(args[0].encode("utf-8", "surrogatepass"))
+            return envelope(args[0].encode("utf-8", "surrogatepass"), CLOCK)
         if name == "test.Text":
-            return envelope([isinstance(args[0], bytes), args[0].decode("utf-8", "surrogatepass"), args[1]])
-        return envelope(args if name == "test.All" else args[0])
+            return envelope([isinstance(args[0], bytes), args[0].decode("utf-8", "surrogatepass"), args[1]], CLOCK)
+        return envelope(args if name == "test.All" else args[0], CLOCK)
 
     def returned(self, owner: Any, world: str, mocked: Any) -> None:
         """Nothing of it is looked at here."""

@@ -115,7 +115,7 @@ export default function (kernel: Kernel) {
   /** Moves the clock, which is stopped if it is not yet. */
   function advance(by: unknown): void {
     const milliseconds = millisecondsOf(by);
-    if (!clocks.length) stop(Math.floor(kernel.now()));
+    if (!clocks.length) stop(Math.ceil(kernel.now())); // not before what `Date` said last
     clock().advance(milliseconds);
     clocks[clocks.length - 1].time = clock().stands!;
   }
@@ -157,7 +157,7 @@ export default function (kernel: Kernel) {
     http: (pattern: unknown, response?: unknown) => add("http", pattern, response),
 
     /** Stops the clock at a time, for the test and all that it calls; `advance` moves it. Limits keep the real time. */
-    now(instant: unknown = Math.floor(kernel.now())): Recorder & { advance(by: unknown): void } {
+    now(instant: unknown = Math.ceil(kernel.now())): Recorder & { advance(by: unknown): void } {
       const record = stop(timeOf(instant));
       return Object.defineProperties({ advance } as never, Object.getOwnPropertyDescriptors(record));
     },
