@@ -93,9 +93,12 @@ def key(record: Record) -> tuple[str, str, int]:
     return record["suite"], record["id"], record.get("run", 0)
 
 
-def lengths(report: Report) -> range:
-    """Every length of the small report, every third of the large one."""
-    return range(0, len(report.content) + 1, 1 if report.runs == 1 else 3)
+def lengths(report: Report) -> list[int]:
+    """The lengths around every end of a line, and every seventh one between."""
+    size = len(report.content)
+    ends = [at for at, byte in enumerate(report.content) if byte == 0x0A]
+    around = {at + step for at in (0, *ends, size) for step in (-2, -1, 0, 1, 2, 3)}
+    return sorted({at for at in around if 0 <= at <= size} | set(range(0, size, 7)))
 
 
 def whole_lines(content: bytes) -> list[Record]:
