@@ -6,7 +6,7 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from bindings.host_processes import DATABASE, HostProcesses
+    from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.ledger import Answered, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
@@ -68,6 +68,7 @@ __all__ = [
     "envelope",
     "failure_envelope",
     "given_mocks",
+    "is_served",
     "load_translations",
     "read_definition",
     "revived",
@@ -77,7 +78,7 @@ __getattr__ = lazy_names(
     __name__,
     {
         "ledger": ("Answered", "OutsideCall", "called"),
-        "host_processes": ("DATABASE", "HostProcesses"),
+        "host_processes": ("DATABASE", "HostProcesses", "is_served"),
         "mocks": ("Mock", "Mocks", "given_mocks"),
         "models.built_in": ("built_in_models",),
         "models.database": ("APPLICATION_ID",),

@@ -122,6 +122,18 @@ class HostProcesses:
         return self._scratch
 
 
+def is_served(name: str) -> bool:
+    """Whether a host function, or a database, answers a process, be the model or the library that it needs there or
+    not."""
+    if name.partition(".")[0].lower() in MODEL_GROUPS:
+        from bindings.models.answers import serves
+
+        return serves(name)
+    from bindings import processes
+
+    return processes.find(name) is not None
+
+
 def _not_available(name: str, world: World) -> ProcessError:
     from bindings.services import ProcessError
 

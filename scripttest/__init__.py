@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scripttest.compile.comments import without_comments
     from scripttest.compile.compiler import Compiled, Compiler, Source
     from scripttest.diagnostics.stack import code_frame
+    from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
     from scripttest.errors import Cause, CompileError, HostError, Location, ScriptError, StackFrame
     from scripttest.files import (
         DATA_LIMIT,
@@ -74,6 +75,8 @@ __all__ = [
     "Started",
     "Status",
     "Wall",
+    "WrittenCall",
+    "WrittenCalls",
     "anywhere",
     "code_frame",
     "hide_environment",
@@ -120,6 +123,7 @@ __getattr__ = lazy_names(
             "Status",
         ),
         "diagnostics.stack": ("code_frame",),
+        "diagnostics.written_calls": ("WrittenCall", "WrittenCalls"),
         "walls.environment": ("hide_environment",),
         "walls.machine": ("Wall", "sandbox_of", "system_walls"),
         "workers.worker": ("Processes", "start_processes", "worker_command"),

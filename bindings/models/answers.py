@@ -24,9 +24,16 @@ def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> 
     try:
         return _GROUPS[group](store, process, values)
     except ProcessError as error:
-        if error.missing:
+        if error.missing and group == "models":
             store.warn(f"{process}: {error.message}: add the file of the model, or mock the process")
         raise
+
+
+def serves(process: str) -> bool:
+    """Whether there is such a process, be the model that it names there or not."""
+    group, _, rest = process.partition(".")
+    known = {"models": processes.knows, "model": listing.knows, "schemas": schemas.knows, "query": query.knows}
+    return group.lower() in known and known[group.lower()](rest.rpartition(".")[2])
 
 
 def _answer_test(store: Store, process: str, values: list[Json], fixture: Fixture) -> Json:

@@ -16,13 +16,18 @@ Json = Any
 _FORWARDED = {"reload": "Reload", "migrate": "Migrate", "load": "Load"}
 
 
+def knows(method: str) -> bool:
+    """Whether there is `model.<method>`, in any case."""
+    return method.lower() in ("list", "dsl", "exists", "unload", "read", *_FORWARDED)
+
+
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `model.<Method>`. Raises ProcessError."""
     method = process.partition(".")[2].lower()
+    if not knows(method):
+        raise ProcessError(f"{process} Handler -> {process} not found", 404)
     if method == "list":
         return [shown(model, _options(values, 0)) for model in store.catalog.all()]
-    if method not in ("dsl", "exists", "unload", "read", *_FORWARDED):
-        raise ProcessError(f"{process} Handler -> {process} not found", 404)
     if not values:
         raise bad(f"{process} Missing parameters, 1 parameters are required")
     id = str(values[0])

@@ -63,6 +63,11 @@ class Call:
         return default if value is None else str(value)
 
 
+def knows(method: str) -> bool:
+    """Whether there is such a method of models, in any case."""
+    return method.lower() in _METHODS
+
+
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `models.<id>.<Method>`. Raises ProcessError."""
     _, _, rest = process.partition(".")

@@ -24,12 +24,18 @@ _SETS_LIMIT = re.compile("limit|offset")
 _COUNTED = re.compile(r"\bselect\b.*\bfrom\b", re.DOTALL)
 
 
+def knows(method: str) -> bool:
+    """Whether `Query` has such a method, in any case."""
+    return method.lower() in _METHODS
+
+
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `query.<engine>.<Method>`. Raises ProcessError."""
     _, _, rest = process.partition(".")
     engine, _, method = rest.rpartition(".")
     if engine.lower() not in ENGINES:
-        raise ProcessError(f"Query Engine {engine} does not loaded: here is only {', '.join(ENGINES)}", 400)
+        text = f"Query Engine {engine} does not loaded: here is only {', '.join(ENGINES)}"
+        raise ProcessError(text, 400, missing=True)
     function = _METHODS.get(method.lower())
     if function is None:
         raise ProcessError(f"{process} Handler -> query.{method} not found", 404)

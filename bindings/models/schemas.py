@@ -26,6 +26,11 @@ _READ_TYPES = {
 _CHECK = re.compile(r"CONSTRAINT `((?:[^`]|``)+)` CHECK\(`(?:[^`]|``)+` IN \(((?:'(?:[^']|'')*',?)+)\)\)")
 
 
+def knows(method: str) -> bool:
+    """Whether there is `schemas.<connector>.<method>`, in any case."""
+    return method.lower() in _METHODS
+
+
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `schemas.<connector>.<Method>`. Raises ProcessError."""
     method = process.rpartition(".")[2].lower()

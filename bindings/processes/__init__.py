@@ -36,6 +36,19 @@ NAMESPACES = {
 }
 """First part of a process name, in lower case, to the module that holds its `FUNCTIONS`."""
 
+EXTRAS = {
+    "crypto.rsa2sign": "crypto",
+    "crypto.rsa2verify": "crypto",
+    "crypto.aes256encrypt": "crypto",
+    "crypto.aes256decrypt": "crypto",
+    "utils.pwd.verify": "crypto",
+    "xiang.helper.passwordvalidate": "crypto",
+    "encoding.xml.encode": "formats",
+    "encoding.xml.decode": "formats",
+    "text.htmltomarkdown": "formats",
+}
+"""Process, in lower case, to the optional part of this package that it needs."""
+
 _found: dict[str, dict[str, HostFunction]] = {}
 """Tables of the modules imported so far, by namespace; names in lower case."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from scripttest import Wall
 from scripttest.values import Value
 
@@ -17,12 +19,47 @@ class Part(Value):
     """Packages that are not installed; none: the part is."""
 
 
+class Kind(StrEnum):
+    """What would answer what an agent calls. Reports write the same words."""
+
+    MOCK = "mock"
+    """A mock of its tests: nothing here answers it."""
+    KEY = "key"
+    """A variable of the environment."""
+    EXTRA = "extra"
+    """An optional part of this package."""
+    FILE = "file"
+    """A file of the application, which is not there or cannot be used."""
+    UNKNOWN = "unknown"
+    """Nobody knows: the name is made at run time."""
+
+
+class Need(Value):
+    """What one agent needs beside this host."""
+
+    kind: Kind
+    name: str
+    """Of the process, `METHOD address`, agent, variable, part or file; with `*` for what is made at run time."""
+    missing: bool
+    """Whether it is not there: no test has such a mock, the variable is not set, the part is not installed."""
+    message: str
+    """Why it is needed, as a sentence without its full stop."""
+    places: tuple[str, ...]
+    """Where it is called, as `file:line`, or the file that names it; below the application."""
+    mocked: str = ""
+    """For a mock: its method of `t.mock`."""
+
+
 class AgentFindings(Value):
-    """What one agent lacks."""
+    """What one agent needs."""
 
     id: str
-    lacks: tuple[str, ...]
-    """Sentences without full stops."""
+    needs: tuple[Need, ...]
+
+    @property
+    def lacks(self) -> tuple[Need, ...]:
+        """What of it is missing."""
+        return tuple(need for need in self.needs if need.missing)
 
 
 class Findings(Value):

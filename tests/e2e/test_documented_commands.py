@@ -35,7 +35,7 @@ PLACEHOLDERS = {
     "yao-test [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
     "yao-test types [FOLDER]": "yao-test types .",
     "yao-test schema [file|case] [-o FILE]": "yao-test schema case -o case.schema.json",
-    "yao-test doctor [-a DIR] [--json]": "yao-test doctor -a . --json",
+    "yao-test doctor [-a DIR] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
     "yao-test show REPORT": "yao-test show report.jsonl",
     "yao-test extract REPORT": "yao-test extract report.jsonl",
     "yao-test diff A B": "yao-test diff report.jsonl report.json",

@@ -1,0 +1,193 @@
+"""What the scripts of an agent ask of the outside, read off their code: processes, requests, agents, MCP servers,
+connectors. Scripts that they call by a written name belong to them, and so do the processes of MCP tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from runner.agents.mcp.servers import server_files
+from runner.application.application import SUFFIXES, Application
+from runner.application.documents import read_json
+from runner.errors import ConfigurationError
+from scripttest import CompileError, WrittenCall, WrittenCalls
+from scripttest.values import Value
+
+PROCESS, HTTP, AGENT, SERVER, CONNECTOR, SCRIPT, MADE, BROKEN = (
+    "process", "http", "agent", "server", "connector", "script", "made", "broken"
+)  # fmt: skip
+"""Kinds of what is asked; `made`: a process whose name is made at run time; `broken`: a script that cannot be
+compiled, whose name is the reason."""
+_ARGUMENTS = (
+    (r"Process", PROCESS, 0),
+    (r"(?:.*\.)?time\.After", PROCESS, 1),
+    (r"new Job", PROCESS, 0),
+    (r"http\.(?:Get|Post|Put|Patch|Delete|Head)", HTTP, 0),
+    (r"http\.(?:Send|Stream)", HTTP, 1),
+    (r"(?:.*\.)?agent\.Call", AGENT, 0),
+    (r"(?:.*\.)?llm\.Stream", CONNECTOR, 0),
+    (r"(?:.*\.)?mcp\.(?!All$|Any$|Race$)\w+", SERVER, 0),
+    (r"new MCP", SERVER, 0),
+    (r"(?:assistant_id|agent_id):", AGENT, 0),
+    (r"server_id:", SERVER, 0),
+)
+"""Callee, or property → what its argument of that number names."""
+_WITHIN = (
+    (r"(?:.*\.)?agent\.(?:All|Any|Race)", "agent:", AGENT),
+    (r"(?:.*\.)?mcp\.(?:All|Any|Race)", "mcp:", SERVER),
+    (r"(?:.*\.)?llm\.(?:All|Any|Race)", "connector:", CONNECTOR),
+)
+"""Properties that name something among the arguments of these."""
+_GIVES_DATA = r"(?:.*\.)?(?:Process|(?:mcp|agent|llm)\.\w+|Send\w*)"
+"""Calls among whose arguments a property `process` is data, and no task."""
+_FIXED = (
+    (r"(?:.*\.)?search\.(Web|KB|DB)", r"search.\1"),
+    (r"(?:.*\.)?llm\.GenerateImage", "llm.ImageGeneration"),
+    (r"new WebSocket", "websocket.Push"),
+)
+"""Callee → the process that it calls."""
+
+
+class Asked(Value):
+    """Something that is asked for."""
+
+    kind: str
+    name: str
+    """With `*` for what is made at run time."""
+    place: str
+
+
+class Reader:
+    """Reads what agents of an application ask."""
+
+    def __init__(self, application: Application) -> None:
+        self._application = application
+        self._written = WrittenCalls(application.root)
+        self._servers = server_files(application)
+
+    def of_agent(self, folder: Path, servers: Iterable[str]) -> Iterator[Asked]:
+        """What the agent in a folder asks that lists MCP servers in its package, each as often as it does. Raises
+        HostError when there is no compiler."""
+        seen: set[Path] = set()
+        used: set[str] = set()
+        new = [*_scripts(folder)]
+        asked = [found for id in servers for found in self._of_server(id, used)]
+        while new or asked:
+            for found in asked:
+                yield found
+                new += self._script(found)
+            seen.update(fresh := [path for path in dict.fromkeys(new) if path not in seen])
+            new, asked = [], []
+            for path, calls in self._written.of(fresh).items():
+                if isinstance(calls, CompileError):
+                    asked.append(Asked(kind=BROKEN, name=calls.message, place=self._place(path, calls)))
+                    continue
+                asked += [found for call in calls for found in _asked(call)]
+            for found in list(asked):
+                if found.kind == SERVER:
+                    asked += self._of_server(found.name, used)
+
+    def mocks(self, folder: Path) -> list[tuple[str, str]]:
+        """Method of `t.mock`, and pattern, of the mocks that are written in the tests of an agent."""
+        tests = [path for place in ("src", "tests") for path in _sources(folder / place) if _is_test(path)]
+        found = []
+        for calls in self._written.of(tests).values():
+            for call in () if isinstance(calls, CompileError) else calls:
+                match = re.fullmatch(r"(?:.*\.)?mock\.(process|agent|http)", call.callee)
+                if match and call.arguments and call.arguments[0]:
+                    found.append((match[1], call.arguments[0]))
+        return found
+
+    def _script(self, found: Asked) -> list[Path]:
+        """The script that a process names."""
+        if found.kind != SCRIPT or "*" in found.name:
+            return []
+        path = self._application.script(found.name.rpartition(".")[0])
+        return [] if path is None else [path]
+
+    def _of_server(self, id: str, used: set[str]) -> list[Asked]:
+        """The processes of the tools of an MCP server; None of one that is not in this application."""
+        file = self._servers.get(id)
+        if file is None or id in used:
+            return []
+        used.add(id)
+        try:
+            definition = read_json(file.path, "MCP server")
+        except ConfigurationError:  # whoever uses the server is told
+            return []
+        parts = [definition.get(part) for part in ("tools", "resources", "prompts")] if definition else []
+        names = [name for part in parts if isinstance(part, dict) for name in part.values() if isinstance(name, str)]
+        return [_of_process(name, self._shown(file.path)) for name in names]
+
+    def _place(self, path: Path, error: CompileError) -> str:
+        return self._shown(path) + (f":{error.location.line}" if error.location and error.location.line else "")
+
+    def _shown(self, path: Path) -> str:
+        return path.relative_to(self._application.root).as_posix()
+
+
+def _asked(call: WrittenCall) -> Iterator[Asked]:
+    place = f"{call.file}:{call.line}"
+    for pattern, kind, number in _ARGUMENTS:
+        if re.fullmatch(pattern, call.callee):
+            name = call.arguments[number] if number < len(call.arguments) else None
+            if kind == PROCESS:
+                yield _of_process(name, place)
+                yield from _of_arguments(name or "", call, place)
+            elif kind == HTTP:
+                given = call.callee.rpartition(".")[2].upper()
+                method = given if number == 0 else call.arguments[0] or "*"
+                yield Asked(kind=HTTP, name=f"{method} {name or '*'}", place=place)
+            elif name and "*" not in name:
+                yield Asked(kind=kind, name=name, place=place)
+    if call.callee == "process:" and not re.fullmatch(_GIVES_DATA, call.within):
+        yield _of_process(call.arguments[0], place)
+    for pattern, property, kind in _WITHIN:
+        if call.callee == property and re.fullmatch(pattern, call.within) and call.arguments[0]:
+            yield Asked(kind=kind, name=call.arguments[0], place=place)
+    for pattern, process in _FIXED:
+        if match := re.fullmatch(pattern, call.callee):
+            yield Asked(kind=PROCESS, name=match.expand(process), place=place)
+    if call.callee == "new Query" and call.arguments[:1] not in ((), ("default",), (None,)):
+        yield Asked(kind=PROCESS, name=f"query.{call.arguments[0]}.Get", place=place)
+
+
+def _of_process(name: str | None, place: str) -> Asked:
+    if not name or not re.match(r"[\w$]", name):
+        return Asked(kind=MADE, name="*", place=place)
+    group, _, rest = name.partition(".")
+    lower = group.lower()
+    id, _, method = rest.rpartition(".")
+    if lower in ("agents", "assistants", "ai") and method.lower() in ("stream", "call"):
+        return Asked(kind=AGENT, name=id, place=place)
+    if lower in ("scripts", "services", "agents", "assistants", "ai"):
+        return Asked(kind=SCRIPT, name=name, place=place)
+    return Asked(kind=PROCESS, name=name, place=place)
+
+
+def _of_arguments(name: str, call: WrittenCall, place: str) -> Iterator[Asked]:
+    """What the arguments of a process name, where the process says that they do."""
+    lower = name.lower()
+    first, second = [*call.arguments[1:3], None, None][:2]
+    if lower.startswith("mcp.") and first and "*" not in first:
+        yield Asked(kind=SERVER, name=first, place=place)
+    elif lower in ("llm.stream", "llm.chatcompletions") and first and "*" not in first:
+        yield Asked(kind=CONNECTOR, name=first, place=place)
+    elif lower.startswith("http."):
+        method = lower.removeprefix("http.")
+        given, url = (first or "*", second) if method in ("send", "stream") else (method, first)
+        yield Asked(kind=HTTP, name=f"{given.upper()} {url or '*'}", place=place)
+
+
+def _scripts(folder: Path) -> list[Path]:
+    return [path for path in _sources(folder / "src") if not _is_test(path)]
+
+
+def _sources(folder: Path) -> list[Path]:
+    found = sorted(folder.rglob("*")) if folder.is_dir() else []
+    return [path for path in found if path.suffix in SUFFIXES and path.is_file() and "node_modules" not in path.parts]
+
+
+def _is_test(path: Path) -> bool:
+    return path.stem.endswith("_test") and not path.name.endswith(".d.ts")

@@ -1,0 +1,243 @@
+"""What an agent needs beside this host: mocks, keys, optional parts, files; and what of it is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bindings import ModelFiles, is_served
+from bindings.processes import EXTRAS, knows
+from runner.agents.assistant import Assistant, Assistants
+from runner.agents.mcp.servers import Servers, server_files
+from runner.application.application import SUFFIXES, Application
+from runner.application.models import ApplicationData
+from runner.connectors.load import Connectors
+from runner.doctor import asked
+from runner.doctor.asked import Asked, Reader
+from runner.doctor.findings import Kind, Need
+from runner.errors import ConfigurationError, MissingError, RunnerError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+ANSWERED = ("agent.call", "agent.validate", "llm.stream", "llm.chatcompletions")
+"""Processes that the agents of a run answer, beside those of `bindings.processes`."""
+_GROUPS = ("mcp", "store", "stores", "http", "session")
+"""First words of processes all of which a run answers, or that are looked at in another way."""
+_CASES = (".jsonl", ".json", ".yaml", ".yml")
+_VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
+_PATTERN = re.compile(r"[\w.:/-]*\w[\w.:/-]*\*[\w.:/*-]*")
+
+
+class Needs:
+    """Looks at the agents of one application."""
+
+    def __init__(
+        self, application: Application, variables: Mapping[str, str], missing_parts: Collection[str], servers: Servers
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            variables: the environment, with the application's `.env` file.
+            missing_parts: optional parts that are not installed.
+            servers: the MCP servers of the application, which are not asked.
+        """
+        self._application = application
+        self._variables = variables
+        self._missing_parts = missing_parts
+        self._assistants = Assistants(application)
+        self._connectors = Connectors(application.root, variables)
+        self._servers = servers
+        self._server_files = server_files(application)
+        self._reader = Reader(application)
+        self._models: ModelFiles | None = None
+        self._kinds: dict[str, Callable[[str], Iterator[Need]]] = {
+            asked.PROCESS: self._process,
+            asked.HTTP: self._request,
+            asked.AGENT: self._agent,
+            asked.SERVER: self._server,
+            asked.CONNECTOR: self._connector,
+            asked.SCRIPT: self._script,
+            asked.MADE: self._made,
+            asked.BROKEN: self._broken,
+        }
+
+    def of(self, id: str, folder: Path) -> list[Need]:
+        """What an agent needs, by kind and name. Raises HostError when there is no compiler."""
+        try:
+            agent = self._assistants.get(id)
+        except RunnerError as error:
+            return [Need(kind=Kind.FILE, name=id, missing=True, message=_said(error), places=(self._package(folder),))]
+        written = _Written(folder, self._reader)
+        found: dict[tuple[Kind, str], Need] = {}
+        for one in self._asked(agent):
+            for need in self._kinds[one.kind](one.name):
+                known = found.get((need.kind, need.name))
+                places = (*(known.places if known else ()), one.place)
+                found[need.kind, need.name] = need.replace(places=tuple(dict.fromkeys(places)))
+        needs = [_looked_up(need, written) if need.kind is Kind.MOCK else need for need in found.values()]
+        return sorted(needs, key=lambda need: (list(Kind).index(need.kind), need.name))
+
+    def _asked(self, agent: Assistant) -> Iterator[Asked]:
+        package = self._package(agent.folder)
+        if agent.prompts or agent.connector:
+            yield Asked(kind=asked.CONNECTOR, name=agent.connector, place=package)
+        servers = [
+            item if isinstance(item, str) else str(item.get("server_id") or item.get("id") or next(iter(item), ""))
+            for item in agent.servers
+            if isinstance(item, (str, dict))
+        ]
+        for server in servers:
+            yield Asked(kind=asked.SERVER, name=server, place=package)
+        yield from self._reader.of_agent(agent.folder, servers)
+
+    def _package(self, folder: Path) -> str:
+        return (folder / "package.yao").relative_to(self._application.root).as_posix()
+
+    def _process(self, name: str) -> Iterator[Need]:
+        lower = name.lower()
+        group = lower.partition(".")[0]
+        if group in _GROUPS or lower in ANSWERED:
+            return
+        if "*" in name:
+            served = knows(name) or group in ("models", "model", "schemas", "query", "agent", "llm")
+        elif group == "models":
+            served = is_served(name)
+            yield from self._model(name)
+        else:
+            served = is_served(name) and not (group == "query" and lower.split(".")[1] != "default")
+        if not served:
+            yield _mock("process", name, f"Nothing here answers the process {name}")
+        extra = EXTRAS.get(lower)
+        if extra is not None:
+            yield self._extra(extra, f"The process {name} needs it")
+
+    def _model(self, name: str) -> Iterator[Need]:
+        """What the model of a process needs."""
+        if self._models is None:
+            self._models = ApplicationData(self._application).models()
+        id = name.partition(".")[2].rpartition(".")[0].lower()
+        model = next((model for model in self._models.models if model.id.lower() == id), None)
+        if model is None:
+            known = next((why for refused, why in self._models.refused.items() if refused.lower() == id), None)
+            if known is not None:
+                yield Need(kind=Kind.FILE, name=id, missing=True, message=known, places=())
+            elif not self._models.broken:
+                yield _mock("process", name, f"There is no model {id}")
+        elif any(column.crypt == "PASSWORD" for column in model.columns) and _writes(name):
+            yield self._extra("crypto", f"The model {id} has passwords")
+        for problem in self._models.broken:
+            yield Need(kind=Kind.FILE, name=problem.partition(":")[0], missing=True, message=problem, places=())
+
+    def _request(self, name: str) -> Iterator[Need]:
+        yield _mock("http", name, "A request needs a mock, or --allow-net and a network")
+
+    def _agent(self, name: str) -> Iterator[Need]:
+        if "*" in name:
+            return
+        try:
+            self._assistants.find(name)
+        except ConfigurationError:
+            yield _mock("agent", name, f"There is no agent {name}")
+
+    def _script(self, name: str) -> Iterator[Need]:
+        if "*" not in name and self._application.script(name.rpartition(".")[0]) is None:
+            yield _mock("process", name, f"There is no script of the process {name}")
+
+    def _server(self, name: str) -> Iterator[Need]:
+        file = self._server_files.get(name)
+        if file is not None:
+            yield from self._keys(file.path, f"The MCP server {name} needs it")
+        try:
+            self._servers.server(name)
+        except MissingError as error:
+            if file is None:
+                yield Need(kind=Kind.FILE, name=f"MCP server {name}", missing=True, message=_said(error), places=())
+            else:
+                yield self._extra("mcp", f"The MCP server {name} needs it")
+        except RunnerError as error:
+            if "environment variable" not in error.message:
+                yield Need(kind=Kind.FILE, name=f"MCP server {name}", missing=True, message=_said(error), places=())
+
+    def _connector(self, name: str) -> Iterator[Need]:
+        keys: list[Need] = []
+        try:
+            id = self._connectors.resolve(name)
+            path = self._connectors.find(id)
+            if path is not None:
+                keys = list(self._keys(path, f"The connector {id} needs it"))
+                yield from keys
+            self._connectors.get(id)
+        except RunnerError as error:
+            if not any(key.missing for key in keys):
+                shown = f"connector {name}" if name else "connector"
+                yield Need(kind=Kind.FILE, name=shown, missing=True, message=_said(error), places=())
+
+    def _made(self, name: str) -> Iterator[Need]:
+        message = "The name of a process is made at run time, so that nobody can say who answers it"
+        yield Need(kind=Kind.UNKNOWN, name="Process", missing=False, message=message, places=())
+
+    def _broken(self, name: str) -> Iterator[Need]:
+        yield Need(kind=Kind.FILE, name="script", missing=True, message=f"Cannot be compiled: {name}", places=())
+
+    def _keys(self, path: Path, message: str) -> Iterator[Need]:
+        """The variables that a file names."""
+        for name in dict.fromkeys(_VARIABLE.findall(path.read_text("utf-8", errors="replace"))):
+            yield Need(kind=Kind.KEY, name=name, missing=not self._variables.get(name), message=message, places=())
+
+    def _extra(self, name: str, message: str) -> Need:
+        return Need(kind=Kind.EXTRA, name=name, missing=name in self._missing_parts, message=message, places=())
+
+
+class _Written:
+    """What the tests and cases of an agent name."""
+
+    def __init__(self, folder: Path, reader: Reader) -> None:
+        self._folder = folder
+        self._reader = reader
+        self._read: tuple[str, list[str]] | None = None
+
+    def mocks(self, method: str, name: str) -> bool:
+        """Whether a mock of this is written somewhere, or the name stands in a test or case."""
+        if self._read is None:
+            texts = [path.read_text("utf-8", errors="replace") for path in self._files()]
+            patterns = [pattern for text in texts for pattern in _PATTERN.findall(text)]
+            patterns += [pattern for _, pattern in self._reader.mocks(self._folder)]
+            self._read = "\n".join(texts), patterns
+        text, patterns = self._read
+        bare = name.partition(" ")[2] if method == "http" else name
+        if bare.strip("*") and bare in text:
+            return True
+        return any(_fits(pattern, name) or _fits(pattern, bare) for pattern in patterns)
+
+    def _files(self) -> Iterator[Path]:
+        for path in sorted(self._folder.rglob("*")):
+            place = path.relative_to(self._folder).parts[0]
+            is_test = place == "src" and path.suffix in SUFFIXES and path.stem.endswith("_test")
+            is_case = place == "tests" and path.suffix in (*_CASES, *SUFFIXES)
+            if (is_test or is_case) and path.is_file() and "node_modules" not in path.parts:
+                yield path
+
+
+def _fits(pattern: str, name: str) -> bool:
+    expression = ".*".join(map(re.escape, pattern.removeprefix("agents:").split("*")))
+    return re.fullmatch(expression, name.replace("*", "x"), re.IGNORECASE | re.DOTALL) is not None
+
+
+def _mock(method: str, name: str, message: str) -> Need:
+    return Need(kind=Kind.MOCK, name=name, missing=True, message=message, places=(), mocked=method)
+
+
+def _looked_up(need: Need, written: _Written) -> Need:
+    return need.replace(missing=not written.mocks(need.mocked, need.name))
+
+
+def _writes(process: str) -> bool:
+    method = process.rpartition(".")[2].lower()
+    return method.startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
+
+
+def _said(error: RunnerError) -> str:
+    return error.message

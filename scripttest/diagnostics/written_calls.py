@@ -1,0 +1,258 @@
+"""Which calls stand in scripts, read off their compiled code: who is called, with which texts, and where.
+
+Nothing runs. A text that is put together at run time has `*` where it cannot be foreseen.
+"""
+
+from __future__ import annotations
+
+import re
+import select
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.diagnostics.callees import Token, tokens
+from scripttest.diagnostics.sourcemap import SourceMap
+from scripttest.errors import CompileError
+from scripttest.values import Value
+
+MOST_ARGUMENTS = 4
+"""Arguments of a call that are read."""
+_WAIT = 1000.0
+"""Milliseconds after which the time of a build is looked at."""
+_IN_TEMPLATE = re.compile(r"\$\{((?:[^{}`]|`[^`]*`|\{[^{}]*\})*)\}")
+_ESCAPED = re.compile(r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
+_OPENING, _CLOSING = ("(", "[", "{"), (")", "]", "}")
+_DECLARES = ("var", "let", "const")
+
+
+class WrittenCall(Value):
+    """A call, or a property that is given a text."""
+
+    callee: str
+    """As it is written, such as `Process`, `ctx.agent.Call` or `new Query`; of a property its name and a colon, such as
+    `process:`."""
+    arguments: tuple[str | None, ...]
+    """The first ones: texts, with `*` for what is made at run time; None for what is no text."""
+    file: str
+    """Below the application."""
+    line: int
+    """From 1."""
+    within: str = ""
+    """The callee among whose arguments it stands, the innermost."""
+
+
+class WrittenCalls:
+    """Compiles scripts of an application, each once, and reads them."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[Path, tuple[WrittenCall, ...] | CompileError] = {}
+
+    def of(self, scripts: Iterable[Path]) -> Mapping[Path, tuple[WrittenCall, ...] | CompileError]:
+        """The calls in each script and in what it imports, or why it cannot be compiled. Blocks. Raises HostError when
+        there is no compiler."""
+        wanted = list(dict.fromkeys(scripts))
+        new = [script for script in wanted if script not in self._read]
+        if new:
+            for source, result in _compiled(self._root, new):
+                self._read[source.test] = result if isinstance(result, CompileError) else tuple(_calls(result))
+        return {script: self._read[script] for script in wanted}
+
+
+def _compiled(root: Path, scripts: list[Path]) -> list[tuple[Source, Compiled | CompileError]]:
+    results: list[tuple[Source, Compiled | CompileError]] = []
+    loop = _Loop()
+    compiler = Compiler(root, loop)
+    try:
+        sources = [Source(key=str(script), test=script, script=None) for script in scripts]
+        compiler.add(sources, lambda source, result: results.append((source, result)))
+        while len(results) < len(scripts):
+            deadline = compiler.deadline
+            loop.turn(_WAIT if deadline is None else min(_WAIT, max(0.0, deadline - time.monotonic()) * 1000 + 1))
+            compiler.expire()
+    finally:
+        compiler.close()
+    return results
+
+
+class _Loop:
+    """What the compiler is watched with."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self._ready: dict[int, Callable[[], None]] = {}
+
+    def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
+        """Has `ready` called whenever there is something to read."""
+        self._ready[descriptor] = ready
+        self._poll.register(descriptor, select.POLLIN)
+
+    def unwatch(self, descriptor: int) -> None:
+        """Forgets a descriptor."""
+        if self._ready.pop(descriptor, None) is not None:
+            self._poll.unregister(descriptor)
+
+    def turn(self, milliseconds: float) -> None:
+        """Waits for something to read, at most so long."""
+        for descriptor, _ in self._poll.poll(milliseconds):
+            if ready := self._ready.get(descriptor):
+                ready()
+
+
+def _calls(compiled: Compiled) -> Iterator[WrittenCall]:
+    for script in compiled.scripts:
+        source_map = SourceMap(script.source_map)
+        lines = [0, *(match.end() for match in re.finditer("\n", script.code))]
+        for found in written(script.code):
+            line = bisect_right(lines, found.start)
+            place = source_map.find(line, found.start - lines[line - 1] + 1)
+            if place is not None:
+                yield WrittenCall(
+                    callee=found.callee,
+                    arguments=found.arguments,
+                    file=place.source,
+                    line=place.line,
+                    within=found.within,
+                )
+
+
+class Found(Value):
+    """A call, or a property that is given a text, in compiled code; see `WrittenCall`."""
+
+    callee: str
+    arguments: tuple[str | None, ...]
+    within: str
+    start: int
+    """Its offset."""
+
+
+def written(code: str) -> Iterator[Found]:
+    """The calls in code that esbuild printed."""
+    found = list(_tokens(code, 0))
+    constants = _constants(found)
+    around: list[str] = []
+    for at, token in enumerate(found):
+        follows = found[at + 1].text if at + 1 < len(found) else ""
+        within = next((callee for callee in reversed(around) if callee), "")
+        if token.kind == "name" and follows == "(":
+            arguments = tuple(_arguments(found, at + 2, constants))
+            yield Found(callee=_callee(found, at), arguments=arguments, within=within, start=token.start)
+        elif follows == ":" and token.kind in ("name", "literal"):
+            text = _text(_expression(found, at + 2)[0], constants)
+            if text is not None:
+                name = token.text.strip("\"'")
+                yield Found(callee=f"{name}:", arguments=(text,), within=within, start=token.start)
+        elif token.kind == "sign" and token.text in _OPENING:
+            around.append(_callee(found, at - 1) if token.text == "(" and at and found[at - 1].kind == "name" else "")
+        elif token.kind == "sign" and token.text in _CLOSING and around:
+            around.pop()
+
+
+def _tokens(code: str, start: int) -> Iterator[Token]:
+    """All tokens; behind a template those in it."""
+    for token in tokens(code, start):
+        yield token
+        if token.kind == "template":
+            for match in _IN_TEMPLATE.finditer(token.text):
+                yield Token(text=";", start=token.start + match.start(), kind="sign")
+                for inner in _tokens(match[1], 0):
+                    yield inner.replace(start=inner.start + token.start + match.start(1))
+                yield Token(text=";", start=token.start + match.end(), kind="sign")
+
+
+def _callee(found: list[Token], at: int) -> str:
+    names = [found[at].text]
+    while at > 1 and found[at - 1].text in (".", "?.") and found[at - 2].kind == "name":
+        at -= 2
+        names.insert(0, found[at].text)
+    return ("new " if at and found[at - 1].text == "new" else "") + ".".join(names)
+
+
+def _arguments(found: list[Token], at: int, constants: Mapping[str, str]) -> Iterator[str | None]:
+    for _ in range(MOST_ARGUMENTS):
+        expression, at = _expression(found, at)
+        if not expression:
+            return
+        yield _text(expression, constants)
+        if at >= len(found) or found[at].text != ",":
+            return
+        at += 1
+
+
+def _expression(found: list[Token], at: int) -> tuple[list[Token], int]:
+    """The tokens up to the next comma or closing bracket, and where that is."""
+    start, depth = at, 0
+    while at < len(found):
+        text = found[at].text if found[at].kind == "sign" else ""
+        if not depth and (text in (",", ";") or text in _CLOSING):
+            break
+        depth += (text in _OPENING) - (text in _CLOSING)
+        at += 1
+        if found[at - 1].kind == "template" and at < len(found) and found[at].text == ";":
+            at = _behind_template(found, at)
+    return found[start:at], at
+
+
+def _behind_template(found: list[Token], at: int) -> int:
+    end = found[at - 1].start + len(found[at - 1].text)
+    while at < len(found) and found[at].start < end:
+        at += 1
+    return at
+
+
+def _constants(found: list[Token]) -> dict[str, str]:
+    """Names that are declared once, and as a text."""
+    known: dict[str, str] = {}
+    twice: set[str] = set()
+    for at, token in enumerate(found[:-3]):
+        if token.kind == "name" and found[at + 1].text == "=" and found[at - 1].text not in (".", "?."):
+            literal = found[at + 2].kind == "literal" and found[at + 3].text in (";", ",", *_DECLARES)
+            if token.text in known or not literal or found[at + 2].text[0] not in "\"'`":
+                twice.add(token.text)
+            else:
+                known[token.text] = _unquoted(found[at + 2].text)
+    return {name: text for name, text in known.items() if name not in twice}
+
+
+def _text(expression: list[Token], constants: Mapping[str, str]) -> str | None:
+    """What an expression is as a text; None when no part of it is written out."""
+    parts: list[str] = []
+    end = 0
+    plain = False
+    for token in expression:
+        if token.start < end:
+            continue  # what is in a template
+        if token.kind == "literal" and token.text[0] in "\"'`":
+            parts.append(_unquoted(token.text))
+            plain = True
+        elif token.kind == "template":
+            parts.append(_of_template(token.text, constants))
+            plain = plain or parts[-1] != "*"
+            end = token.start + len(token.text)
+        elif token.text == "+":
+            continue
+        elif token.kind == "name" and token.text in constants and len(parts) * 2 == expression.index(token):
+            parts.append(constants[token.text])
+            plain = True
+        elif token.kind == "sign" and token.text not in (".", "?.", "(", ")", "[", "]", ","):
+            return None
+        elif not parts or parts[-1] != "*":
+            parts.append("*")
+    return "".join(parts) if plain else None
+
+
+def _of_template(text: str, constants: Mapping[str, str]) -> str:
+    text = _IN_TEMPLATE.sub(lambda match: constants.get(match[1].strip(), "*"), text)
+    return _unquoted(text)
+
+
+def _unquoted(text: str) -> str:
+    def letter(match: re.Match[str]) -> str:
+        number = match[1] or match[2] or match[3]
+        return chr(int(number, 16)) if number else _LETTERS.get(match[4], match[4])
+
+    return _ESCAPED.sub(letter, text[1:-1])
