@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bindings import Answered
 from runner.results.criteria import score_in
 from runner.results.events import (
     AttemptEnd,
@@ -43,6 +44,7 @@ class Counts:
         "first_of_nothing",
         "input_tokens",
         "milliseconds",
+        "missing_calls",
         "not_judged",
         "output_tokens",
         "passed",
@@ -60,6 +62,8 @@ class Counts:
         """Results that are no verdict, because what the test needs broke; they are in none of the others."""
         self.warnings = 0
         """Warnings of results, whatever their status."""
+        self.missing_calls = 0
+        """Calls that neither a mock nor this host answered."""
         self.milliseconds = 0
         """Of all runs, in whole ones, as reports have them."""
         self.not_judged = 0
@@ -103,6 +107,7 @@ class Counts:
         self.count(
             verdict_on(result),
             warnings=len(outcome.warnings),
+            missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
             not_judged=outcome.not_judged,
             milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
             nothing=(suite, result.position, outcome.name) if case is not None and case.checks_nothing else None,
@@ -117,6 +122,7 @@ class Counts:
         self.count(
             verdict_in(record),
             warnings=len(record.get("warnings") or ()),
+            missing_calls=_missing_in(record),
             not_judged=record.get("not_judged") or 0,
             milliseconds=sum(attempt["duration_ms"] for attempt in attempts),
             nothing=(0, place, str(record["id"])) if record.get("checks_nothing") else None,
@@ -158,6 +164,7 @@ class Counts:
         verdict: Verdict,
         *,
         warnings: int,
+        missing_calls: int,
         not_judged: int,
         milliseconds: int,
         nothing: tuple[int, int, str] | None,
@@ -166,6 +173,7 @@ class Counts:
         name = verdict.counted
         setattr(self, name, getattr(self, name) + 1)
         self.warnings += warnings
+        self.missing_calls += missing_calls
         self.not_judged += not_judged
         self.milliseconds += milliseconds
         if nothing is not None and verdict is Verdict.PASSED:
@@ -173,8 +181,18 @@ class Counts:
             self.first_of_nothing = sorted([*self.first_of_nothing, nothing])[:NAMED]
         if self._whole is not None:
             self._whole.count(
-                verdict, warnings=warnings, not_judged=not_judged, milliseconds=milliseconds, nothing=nothing
+                verdict,
+                warnings=warnings,
+                missing_calls=missing_calls,
+                not_judged=not_judged,
+                milliseconds=milliseconds,
+                nothing=nothing,
             )
+
+
+def _missing_in(record: Mapping[str, Any]) -> int:
+    calls = record.get("outside") or ()
+    return sum(call.get("count", 1) for call in calls if call.get("answered") == Answered.MISSING)
 
 
 def counted(records: Iterable[Mapping[str, Any]]) -> Counts:

@@ -14,8 +14,8 @@ COST_DIGITS = 12
 
 
 def counts_of(results: Iterable[Mapping[str, Any]]) -> Record:
-    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?}`; see
-    `summary_record`."""
+    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, checks_nothing?,
+    checks_nothing_first?}`; see `summary_record`."""
     return counts_record(counted(results))
 
 
@@ -26,17 +26,18 @@ def usage_of(results: Iterable[Mapping[str, Any]]) -> Record:
 
 
 def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
-    """`{total, passed, failed, skipped, errors?, warnings?, not_judged?, checks_nothing?, checks_nothing_first?,
-    duration_ms}`; `errors` counts results of which the cause is `infrastructure`, which are in none of the others, and
-    `warnings` those that results have. `not_judged` counts criteria, `checks_nothing` cases, the first of which
-    `checks_nothing_first` names."""
+    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, checks_nothing?,
+    checks_nothing_first?, duration_ms}`; `errors` counts results of which the cause is `infrastructure`, which are in
+    none of the others, and `warnings` those that results have. `missing_calls` counts calls that nothing answered,
+    `not_judged` criteria, `checks_nothing` cases, the first of which `checks_nothing_first` names."""
     return {**counts_record(counts), "duration_ms": round(milliseconds)}
 
 
 def counts_record(counts: Counts) -> dict[str, Any]:
     """The same without the time."""
     record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
-    record |= {name: number for name in ("errors", "warnings", "not_judged") if (number := getattr(counts, name))}
+    optional = ("errors", "warnings", "missing_calls", "not_judged")
+    record |= {name: number for name in optional if (number := getattr(counts, name))}
     if counts.checks_nothing:
         record |= {"checks_nothing": counts.checks_nothing, "checks_nothing_first": counts.checks_nothing_first}
     return record
@@ -51,8 +52,11 @@ def usage_record(counts: Counts) -> dict[str, Any]:
 
 
 def remarks(summary: dict[str, Any]) -> list[str]:
-    """What a summary has to say beside its counts: criteria that were not judged, and cases that check nothing."""
+    """What a summary has to say beside its counts: calls that nothing answered, criteria that were not judged, and
+    cases that check nothing."""
     said = []
+    if number := summary.get("missing_calls"):
+        said.append(missing_calls(number))
     if number := summary.get("not_judged"):
         said.append(unjudged(number))
     if number := summary.get("checks_nothing"):
@@ -60,6 +64,11 @@ def remarks(summary: dict[str, Any]) -> list[str]:
         more = f" and {number - len(first)} more" if number > len(first) else ""
         said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {', '.join(first)}{more}")
     return said
+
+
+def missing_calls(number: int) -> str:
+    """`2 missing calls`."""
+    return f"{number} missing {'call' if number == 1 else 'calls'}"
 
 
 def unjudged(number: int) -> str:

@@ -91,7 +91,10 @@ def test_missing_calls_are_shown_and_strict_fails_them(app: MakeApplication) -> 
     run = application.run("-i", "assistants/demo/src/world_test.ts", "--run", "TestCaught|TestNothing")
     assert run.code == 0, run.stdout
     assert "Nothing answered models.a.Find (2 times)" in run.stdout
-    assert "2 passed, 0 failed, 0 skipped, 1 warning" in run.stdout
+    assert "2 passed, 0 failed, 0 skipped, 1 warning, 2 missing calls" in run.stdout
+    report = application.report("-i", "assistants/demo/src/world_test.ts", "-i", case_file())
+    assert report["summary"]["missing_calls"] == 10 + 2
+    assert "\n  Missing calls: 2\n" in application.run("-i", case_file()).stdout
     strict = application.results("-i", "assistants/demo/src/world_test.ts", "--strict", code=1)
     assert {name for name, record in strict.items() if record["status"] == "passed"} == {"TestNothing"}
 

@@ -79,6 +79,8 @@ class CaseLines:
             lines.append(f"  Skipped: {counts.skipped}")
         if counts.warnings:
             lines.append(f"  Warnings: {self._style.paint(str(counts.warnings), 'yellow')}")
+        if counts.missing_calls:
+            lines.append(f"  Missing calls: {self._style.paint(str(counts.missing_calls), 'yellow')}")
         lines += [tokens.rstrip("\n")] if tokens else []
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]

@@ -224,9 +224,9 @@ class ConsoleReporter:
             time = in_milliseconds(event.seconds * 1000)
             errors = f", {counts.errors} errors" if counts.errors else ""
             warnings = f", {count(counts.warnings, 'warning')}" if counts.warnings else ""
-            summary = (
-                f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped{errors}{warnings} ({time})"
-            )
+            missing = f", {count(counts.missing_calls, 'missing call')}" if counts.missing_calls else ""
+            summary = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped"
+            summary += f"{errors}{warnings}{missing} ({time})"
             if len(run.suites) > 1:
                 of_cases = any(suite.has_cases for suite in run.suites.values())
                 summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"
@@ -237,7 +237,8 @@ class ConsoleReporter:
         if counts.not_judged or counts.checks_nothing:
             from runner.results.summary import counts_record, remarks
 
-            text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(counts_record(counts)))
+            record = {**counts_record(counts), "missing_calls": 0}  # the line above has counted them
+            text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(record))
         if event.snapshots is not None:
             from runner.results.snapshot_lines import in_lines
 

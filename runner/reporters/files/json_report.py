@@ -24,8 +24,8 @@ INDENTED = 1000
 """Results up to which a document is indented throughout."""
 LISTS = ("results", "tests")
 """Keys of the lists of results."""
-MARKS = ("not_judged", "checks_nothing", "checks_nothing_first")
-"""Keys of a summary that say what passed without being judged."""
+MARKS = ("missing_calls", "not_judged", "checks_nothing", "checks_nothing_first")
+"""Keys of a summary that say what passed without being judged, or without what it called."""
 PLACE = "\0results\0"
 """Stands for a list while the rest is made."""
 

@@ -116,6 +116,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [("Skipped", str(counts["skipped"]))] if counts["skipped"] else []
     rows += [("Errors", str(counts["errors"]))] if counts.get("errors") else []
     rows += [("Warnings", str(counts["warnings"]))] if counts.get("warnings") else []
+    rows += [("Missing calls", str(counts["missing_calls"]))] if counts.get("missing_calls") else []
     rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
     rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
     rows += [

@@ -30,6 +30,8 @@ export interface Summary {
   errors?: number;
   /** Warnings that results have, whatever their status. */
   warnings?: number;
+  /** Calls that neither a mock nor the host answered. */
+  missing_calls?: number;
   /** Criteria that no judge could judge. */
   not_judged?: number;
   /** Cases that passed and check nothing; the first of them are named. */

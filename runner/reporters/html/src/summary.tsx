@@ -60,8 +60,9 @@ function verdict({ summary }: Index): string {
 }
 
 /** What passed without being judged; as on the console. */
-function remarks({ not_judged = 0, checks_nothing = 0, checks_nothing_first = [] }: Index["summary"]): string[] {
+function remarks({ missing_calls = 0, not_judged = 0, checks_nothing = 0, checks_nothing_first = [] }: Index["summary"]): string[] {
   const said: string[] = [];
+  if (missing_calls) said.push(`${number(missing_calls)} missing ${missing_calls === 1 ? "call" : "calls"}`);
   if (not_judged) said.push(`${number(not_judged)} ${not_judged === 1 ? "criterion was" : "criteria were"} not judged`);
   if (checks_nothing) {
     const rest = checks_nothing - checks_nothing_first.length;
