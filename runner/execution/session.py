@@ -296,6 +296,7 @@ class _Session:
                 min_pass_rate=options.min_pass_rate,
                 resume=plan.resume.origin if plan.resume else None,
                 flags=flags_of(options),
+                shard=str(options.shard) if options.shard is not None else None,
                 regraded_from=plan.transcripts.report if plan.transcripts else None,
             )
         )
