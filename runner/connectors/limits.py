@@ -1,5 +1,4 @@
-"""Bounds of one connector: calls at a time, requests and tokens per minute. And one of all connectors together: requests
-at a time.
+"""Bounds of one connector: calls at a time, requests and tokens per minute. And one bound of all connectors together.
 
 After a refusal (429) half as many calls may be under way; each answer gives back a part, so that the bound grows by one
 with each round of calls. The refusals of calls that began before the last halving do not halve again. `Retry-After`
