@@ -27,8 +27,8 @@ def comparison_record(
 ) -> Record:
     """`{changes: [change, ...], verdict, worse, compared, measures: [[name, before, after], ...], parts,
     kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...],
-    made_of?}}, was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`, `(name of the
-    report, verdict)`.
+    made_of?}}, was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`,
+    `(name of the report, verdict)`.
 
     Positions are those of rows in the index of a report. `rows` has those that have changed, `was` the row of the
     baseline for each row of the report, or -1, and `fact` says what changed in a few words. `parts` and `made_of` say
