@@ -1,4 +1,4 @@
-"""Bounds of one connector: calls at a time, requests and tokens per minute.
+"""Bounds of one connector: calls at a time, requests and tokens per minute. And one bound of all connectors together.
 
 After a refusal (429) half as many calls may be under way; each answer gives back a part, so that the bound grows by one
 with each round of calls. The refusals of calls that began before the last halving do not halve again. `Retry-After`
@@ -11,13 +11,35 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from runner.connectors.timing import Timing, uncounted
 
 MAX_CONCURRENCY = 256
 FIRST_GUESS = 1000
 """Tokens that a call is taken for before any has ended."""
+
+
+class Places:
+    """How many requests may be under way at the same time, to all hosts together; without a number there is no bound.
+    For one event loop."""
+
+    def __init__(self) -> None:
+        self._limits: Limits | None = None
+
+    def bound(self, number: int) -> None:
+        """Lets so many through at a time from here on."""
+        self._limits = Limits(number, None, Timing())
+
+    @asynccontextmanager
+    async def one(self) -> AsyncIterator[None]:
+        """A place, as long as it is held; what a case waits for it does not count as its time."""
+        if self._limits is None:
+            yield
+            return
+        async with self._limits:
+            yield
 
 
 class Limits:

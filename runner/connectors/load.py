@@ -62,6 +62,7 @@ class Connectors:
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._types: dict[Path, str | None] = {}
         self._client: Any = None
+        self._places: Any = None
         self._found: dict[str, Path] | None = None
         self._agent_file: dict[str, Any] | None = None
 
@@ -144,6 +145,10 @@ class Connectors:
         kinds = {id: read_type(path) for id, path in self._files().items()}
         return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
 
+    def bound(self, number: int) -> None:
+        """Has so many requests under way at a time, over all connectors."""
+        self._shared_places().bound(number)
+
     def forget_outages(self) -> None:
         """Has hosts that were down asked again at once."""
         for connector in self._made.values():
@@ -165,7 +170,9 @@ class Connectors:
         if definition.type == "scripted":
             return self._scripted(id)
         self._check_presence(definition)
-        connector: Connector = _class_of(definition.type)(definition, self._http(), self._clocks())
+        connector: Connector = _class_of(definition.type)(
+            definition, self._http(), self._clocks(), self._shared_places()
+        )
         return connector
 
     def _type(self, path: Path) -> str | None:
@@ -243,6 +250,13 @@ class Connectors:
 
             self._client = HttpClient(Proxies.from_variables(self._variables))
         return self._client
+
+    def _shared_places(self) -> Any:
+        if self._places is None:
+            from runner.connectors.limits import Places
+
+            self._places = Places()
+        return self._places
 
     def _clocks(self) -> Timing:
         from runner.connectors.timing import Timing

@@ -23,10 +23,10 @@ from runner.connectors.http import (
     HttpTimeout,
     Response,
 )
-from runner.connectors.limits import MAX_CONCURRENCY, Limits
+from runner.connectors.limits import MAX_CONCURRENCY, Limits, Places
 from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
 from runner.connectors.sse import EventReader
-from runner.connectors.timing import Timing
+from runner.connectors.timing import Timing, answering
 from runner.security.keys import Credential
 
 _SHORT = 300
@@ -73,8 +73,9 @@ class HttpConnector:
     path = ""
     """Below `/v1/`."""
 
-    def __init__(self, definition: Definition, client: HttpClient, timing: Timing) -> None:
-        """Opens nothing yet. Raises ConfigurationError when the proxy on the way cannot be used."""
+    def __init__(self, definition: Definition, client: HttpClient, timing: Timing, places: Places) -> None:
+        """Opens nothing yet; `places` are shared by all connectors. Raises ConfigurationError when the proxy on the way
+        cannot be used."""
         options = definition.options
         self.id = definition.id
         self.definition = definition
@@ -82,6 +83,7 @@ class HttpConnector:
         self.model: str = options.get("model", "")
         self._client = client
         self._timing = timing
+        self._places = places
         self._url = self._address(options.get("host") or options.get("proxy") or self.default_host)
         self._credential = Credential(url=self._url, headers=self._auth())
         client.check(self._url)
@@ -117,9 +119,11 @@ class HttpConnector:
             await self._limits.again()
             self._circuit.check()
             await self._limits.turn()
-            self._circuit.begin()
-            listener.restart()
-            return await self._attempt(call, headers, payload, listener)
+            async with self._places.one():
+                self._circuit.begin()
+                listener.restart()
+                with answering():
+                    return await self._attempt(call, headers, payload, listener)
 
         async with self._limits:
             retries = self.options.get("retries", RETRIES)

@@ -27,7 +27,8 @@ class Timing(Value):
 class CaseTime:
     """The time of one case, or of a call from a script test: `async with` raises TimeoutError when it runs out.
 
-    It stands still while a call waits in a queue of this tool or for a person, since that is not the agent's doing.
+    It stands still while a call waits in a queue of this tool or for a person, since that is not the agent's doing. A
+    call that is being answered meanwhile may take as long as was left then.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -36,6 +37,9 @@ class CaseTime:
         self._left = 0.0
         self._paused_at = 0.0
         self._stood_still = 0.0
+        self._is_over = False
+        self._answered: dict[object, float] = {}
+        """Calls that are being answered → since when; at the earliest since it stands still."""
 
     async def __aenter__(self) -> CaseTime:
         await self._timeout.__aenter__()
@@ -43,6 +47,7 @@ class CaseTime:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        self._is_over = True
         _current.reset(self._token)
         await self._timeout.__aexit__(kind, error, None)
 
@@ -60,8 +65,9 @@ class CaseTime:
         if not self._pauses:
             self._paused_at = time.monotonic()
             self._left = (self._timeout.when() or 0.0) - self._paused_at
-            self._reschedule(None)
+            self._answered = dict.fromkeys(self._answered, self._paused_at)
         self._pauses += 1
+        self._bound_calls()
         try:
             yield
         finally:
@@ -70,12 +76,30 @@ class CaseTime:
                 self._stood_still += time.monotonic() - self._paused_at
                 self._reschedule(time.monotonic() + self._left)
 
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Within it a call is being answered, which has an end also while the clock stands still."""
+        call = object()
+        self._answered[call] = time.monotonic()
+        self._bound_calls()
+        try:
+            yield
+        finally:
+            del self._answered[call]
+            self._bound_calls()
+
     def count_in(self, seconds: float) -> None:
         """Has the clock go on by what was spent in an earlier run; it does not run out by that."""
         self._stood_still -= seconds
 
+    def _bound_calls(self) -> None:
+        """While it stands still, it runs out when the first of the calls that are being answered has had its time."""
+        if self._pauses:
+            since = min(self._answered.values(), default=None)
+            self._reschedule(None if since is None else since + self._left)
+
     def _reschedule(self, when: float | None) -> None:
-        if not self._timeout.expired():
+        if not (self._is_over or self._timeout.expired()):
             self._timeout.reschedule(when)
 
 
@@ -90,6 +114,17 @@ def uncounted() -> Iterator[None]:
         yield
         return
     with case.pause():
+        yield
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Within it a host answers a call of the case that is under way."""
+    case = _current.get()
+    if case is None:
+        yield
+        return
+    with case.answering():
         yield
 
 

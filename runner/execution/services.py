@@ -64,7 +64,7 @@ class RunServices:
         """What keeps the answers of models; None until agents are needed, or when nothing is kept."""
         self.journal_warnings: list[str] = []
         """Why answers are not kept."""
-        self._report: tuple[Path, bool] | None = None
+        self._report: tuple[Path, bool, int] | None = None
         self._permitted: Policy | None = None
         self._context = context
         self.worlds = Worlds(options.seed)
@@ -103,12 +103,13 @@ class RunServices:
         if self._service is not None:
             self._service.runtime.on_usage = budgets.spend
 
-    def keep_answers(self, report: Path, goes_on: bool) -> None:
-        """Keeps what models answer from here on beside a `.jsonl` report. A run that `goes_on` with that report gets
-        the answers that are there."""
+    def keep_answers(self, report: Path, goes_on: bool, at_once: int) -> None:
+        """Keeps what models answer from here on beside a `.jsonl` report, and has no more than `at_once` of them asked
+        at a time, since a kill loses what was asked and not answered. A run that `goes_on` with that report gets the
+        answers that are there."""
         if self._options.replay is not None:
             return
-        self._report = report, goes_on
+        self._report = report, goes_on, at_once
         if self._service is not None or report.with_suffix(".calls.jsonl").exists():
             service = self.agents()
             if self.journal is None:
@@ -119,7 +120,8 @@ class RunServices:
         from runner.connectors.journal import Journal, journal_beside
         from runner.reporters.files.line_file import LineFile
 
-        report, goes_on = self._report
+        report, goes_on, at_once = self._report
+        runtime.connectors.bound(at_once)
         runtime.journal = self.journal = Journal(
             journal_beside(report),
             lambda path: LineFile(path, keep=True),

@@ -264,7 +264,8 @@ class _Session:
             return
         from runner.execution.journaled import JournalWatch
 
-        self._services.keep_answers(report, goes_on=self._options.resume is not None)
+        options, at_once = self._options, self._environment.cpus if plan.modules else 1
+        self._services.keep_answers(report, goes_on=options.resume is not None, at_once=options.parallel or at_once)
         reporters.append(JournalWatch(self._services, self._stop))
 
     def _finish_journal(self, stream: Multiplexer) -> None:
@@ -295,6 +296,7 @@ class _Session:
                 min_pass_rate=options.min_pass_rate,
                 resume=plan.resume.origin if plan.resume else None,
                 flags=flags_of(options),
+                shard=str(options.shard) if options.shard is not None else None,
                 regraded_from=plan.transcripts.report if plan.transcripts else None,
             )
         )

@@ -3,6 +3,7 @@
 | reason | a result of an earlier run |
 | --- | --- |
 | `missing` | is not there |
+| `runs` | is there for some of its runs, not for all |
 | `changed` | was made of something else than there is now |
 | `unknown` | does not say what it was made of |
 | `broken` | says nothing of what was tested, since something that the test needs broke |
@@ -40,6 +41,7 @@ class Reason(StrEnum):
     """Why a test runs that an earlier run should have done with."""
 
     MISSING = "missing"
+    RUNS = "runs"
     CHANGED = "changed"
     UNKNOWN = "unknown"
     BROKEN = "broken"
@@ -65,7 +67,7 @@ class Gap(Value):
     """How people name it."""
     reason: Reason
     parts: tuple[str, ...]
-    """What has changed, as fingerprints name it."""
+    """What has changed, as fingerprints name it; or which runs there are none of."""
     ids: tuple[str, ...]
 
     @property
@@ -74,6 +76,8 @@ class Gap(Value):
         shown = ", ".join(self.ids[:NAMED]) + (f" and {len(self.ids) - NAMED} more" if len(self.ids) > NAMED else "")
         if self.reason is Reason.CHANGED:
             return f"{self.suite}: run again, since {described(self.parts)} changed: {shown}"
+        if self.reason is Reason.RUNS:
+            return f"{self.suite}: without a result of {', '.join(self.parts)}: {shown}"
         return f"{self.suite}: {_WORDS[self.reason]}: {shown}"
 
 
@@ -153,16 +157,16 @@ def holding(
 def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, runs: int) -> _Suite:
     """A test keeps all its runs, or makes them all again."""
     found = _Suite(suite)
-    counts: dict[str, int] = {}
+    made: dict[str, list[Record]] = {}
     for record in records:
         id = record["id"]
-        counts[id] = counts.get(id, 0) + 1
+        made.setdefault(id, []).append(record)
         why = _why(record) or _stale(found, fingerprints, record)
         if why is not None:
             found.why.setdefault(id, why)
-    for id, count in counts.items():
-        if count != runs and id not in found.why:
-            found.why[id] = _Why(reason=Reason.MISSING)
+    for id, of_test in made.items():
+        if len(of_test) != runs and id not in found.why:
+            found.why[id] = _without_runs(of_test, runs)
     for record in records:  # what stands for a module that did not load is no test
         if record["id"] not in found.why and record["id"].startswith("Test"):
             found.kept.append(record)
@@ -188,7 +192,7 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
             else:
                 found.why.setdefault(case.id, why)
         if case.id not in found.why and len(holds) < runs and not any("run" not in record for record in holds):
-            found.why[case.id] = _Why(reason=Reason.MISSING)
+            found.why[case.id] = _without_runs(holds, runs)
         if case.id not in found.why:
             done.add(case.id)
             if case.depends_on and not case.skip and all(record["status"] == Status.SKIPPED for record in holds):
@@ -200,6 +204,13 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
     again = {id for id, why in found.why.items() if why.reason is Reason.SKIPPED}
     found.kept = [record for id, holds in kept.items() if id not in again for record in holds]
     return found
+
+
+def _without_runs(records: list[Record], runs: int) -> _Why:
+    """Of a test that has fewer results than runs."""
+    made = {record.get("run", 1) for record in records}
+    absent = tuple(f"run {number}" for number in range(1, runs + 1) if number not in made)
+    return _Why(reason=Reason.RUNS, parts=absent) if made and absent else _Why(reason=Reason.MISSING)
 
 
 def _run_dependents(found: _Suite, skipped: Mapping[str, Case], done: set[str]) -> None:

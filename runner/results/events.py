@@ -58,6 +58,8 @@ class RunStart(Value):
     """What the run is made of, for one that resumes it; see `runner.planning.resume`."""
     flags: tuple[str, ...] = ()
     """The flags that a result may depend on, as words of the command."""
+    shard: str | None = None
+    """Which part of all tests it is, `1/3`."""
     regraded_from: str | None = None
     """The report whose transcripts were graded, where no agent was asked."""
 

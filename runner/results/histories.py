@@ -45,10 +45,11 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, li
     results = in_order(list(suites.values()), [_together(records, least) for records in found.values()])
     errors = list(dict.fromkeys(error for report in reports for error in report.errors))
     counts = counted(results)
-    start = {**newest.start, "suites": list(suites.values()), "min_pass_rate": least}
+    start: Record = {**newest.start, "suites": list(suites.values()), "min_pass_rate": least}
     start["runs_per_case"] = max((len(attempts_in(record)[0]) for record in results), default=1)
     if any(report.start.get("flags") != newest.start.get("flags") for report in reports):
         start.pop("flags", None)
+    start.pop("shard", None)
     summary = {
         **counts_record(counts),
         **usage_record(counts),

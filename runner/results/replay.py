@@ -26,6 +26,7 @@ def events_of(report: Report) -> Iterator[Event]:
         runs=start.get("runs_per_case", 1),
         min_pass_rate=start.get("min_pass_rate", 100),
         flags=tuple(start.get("flags", ())),
+        shard=start.get("shard"),
         regraded_from=start.get("regraded_from"),
     )
     yield from (Warned(message=text) for text in report.warnings if text not in report.damage)

@@ -22,7 +22,7 @@ class Report(Value):
 
     | field | shape |
     | --- | --- |
-    | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...]}` |
+    | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...], shard?, ...}` |
     | `results` | the `result` lines of a JSONL report, in the order of the suites and their tests |
     | `errors`, `warnings` | texts |
     | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, usage?, status, ...}`;
@@ -74,6 +74,8 @@ def start_record(start: RunStart) -> Record:
     }
     if start.flags:
         record["flags"] = list(start.flags)
+    if start.shard is not None:
+        record["shard"] = start.shard
     if start.regraded_from is not None:
         record["regraded_from"] = start.regraded_from
     if start.runs == 1:

@@ -355,10 +355,10 @@ def _lists(said: Any) -> list[Record]:
 
 
 def _flags(said: Any) -> Record:
-    """`{flags?, regraded_from?}`: what a report says of how it was made."""
-    flags, regraded = said.get("flags"), said.get("regraded_from")
+    """`{flags?, shard?, regraded_from?}`: what a report says of how it was made."""
+    flags = said.get("flags")
     found: Record = {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
-    return found | ({"regraded_from": regraded} if isinstance(regraded, str) else {})
+    return found | {key: said[key] for key in ("shard", "regraded_from") if isinstance(said.get(key), str)}
 
 
 def _is_attempt(value: Any) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from agent_files import agent, case_file, lines, server
-from command import Application, MakeApplication, Record, Run
+from command import Application, MakeApplication, Record, Run, on_terminal
 from faults import lines_of, results_in, with_model
 from model_server import ModelServer, status
 
@@ -242,12 +242,15 @@ def test_a_comparison_says_what_results_were_made_of(whole: Fixture) -> None:
 
     said = whole.run("diff", str(whole.path), str(newer), "-o", "d.json", "-o", "d.md")
     same = whole.run("diff", str(whole.path), str(whole.path))
+    _, table = on_terminal(whole.here, "diff", str(whole.path), str(newer), NO_COLOR="1", COLUMNS="200")
 
     assert "Since" not in same.stdout
     line = "the model of local changed (6 results), the replies of judge changed (1 result)"
     assert f"Since the older run, {line}\n" in said.stdout
     assert "    the model of local, the replies of judge changed\n" in said.stdout
     assert line in (whole.here.root / "d.md").read_text()
+    assert f"Since the older run, {line}\n" in table
+    assert "the model of local, the replies of judge" in table
     changes = json.loads((whole.here.root / "d.json").read_text())
     assert changes["changed_parts"] == {"model local": 6, "replies judge": 1}
     (failure,) = changes["new_failures"]

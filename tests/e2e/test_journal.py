@@ -109,6 +109,64 @@ def test_ten_kills_cost_no_more_than_the_calls_that_were_under_way(app: MakeAppl
         assert not journal_of(whole).exists()
 
 
+def test_ten_kills_cost_no_more_when_a_case_asks_several_judges_at_once(app: MakeApplication) -> None:
+    judged = [{"type": "agent", "use": "agents:judge", "value": f"criterion {number}"} for number in range(4)]
+    cases = [{"id": id, "input": f"{id} asks", "assert": judged} for id in "abcdefgh"]
+    most, lock = [0, 0], threading.Lock()
+
+    async def behave(exchange: Exchange) -> None:
+        with lock:
+            most[0] += 1
+            most[1] = max(most)
+        await partner(0.01)(exchange)
+        with lock:
+            most[0] -= 1
+
+    with ModelServer(behave) as server:
+        here = talking(app, server, cases)
+        path = here.home / "r.jsonl"
+        unbroken = len(cases) * 5
+        moments = sorted(random.Random(2).sample(range(1, unbroken), 10))
+        arguments: tuple[str, ...] = ("-i", case_file(), "-o", str(path), *FLAGS)
+        for count, moment in enumerate(moments):
+            killed_when(here, lambda: len(server.requests) - count * PARALLEL >= moment, *arguments)  # noqa: B023
+            server.wait_for_quiet()
+            most[0] = 0
+            arguments = ("--resume", str(path), *FLAGS)
+
+        run = here.run(*arguments)
+
+        assert run.code == 0, run
+        assert unbroken <= len(server.requests) <= unbroken + 10 * PARALLEL
+        assert most[1] == PARALLEL
+        assert_complete(path, set("abcdefgh"))
+        assert not journal_of(path).exists()
+
+
+def test_what_waits_for_its_place_costs_no_time_and_what_is_answered_has_an_end(app: MakeApplication) -> None:
+    """One request at a time: four judges wait for each other, and one of them never answers."""
+
+    async def behave(exchange: Exchange) -> None:
+        if "criterion silent" in str(exchange.request.body):
+            await asyncio.Event().wait()
+        await partner(0.4)(exchange)
+
+    def case(id: str, *criteria: str) -> Record:
+        judged = [{"type": "agent", "use": "agents:judge", "value": f"criterion {one}"} for one in criteria]
+        return {"id": id, "input": "hi", "timeout": "1.2s", "assert": judged}
+
+    with ModelServer(behave) as server:
+        here = talking(app, server, [case("queue", *"abcd"), case("hangs", "a", "silent", "c", "d")])
+        here.write(with_model(server, retries=0))
+        path = here.home / "r.jsonl"
+        here.run("-i", case_file(), "-o", str(path), "--parallel", "1")
+
+        found = {record["id"]: record for record in lines_of(path) if record["type"] == "result"}
+
+        assert (found["queue"]["status"], found["hangs"]["status"]) == ("passed", "failed")
+        assert found["hangs"]["cause"] == "timeout"
+
+
 def test_a_kill_in_the_last_turn_asks_for_that_answer_alone(app: MakeApplication) -> None:
     reached = threading.Event()
 

@@ -92,6 +92,38 @@ def test_missing_modules_of_a_part_that_was_killed_are_named(here: Application) 
     ) in (run.stderr)
 
 
+def test_single_runs_that_never_came_are_named(here: Application) -> None:
+    paths = [here.home / "part-1.jsonl", here.home / "part-2.jsonl"]
+    for number, path in enumerate(paths, 1):
+        shard = ("--shard", f"{number}/2", "--runs", "3", "-o", str(path))
+        assert here.run(*FOLDER, *shard).code == 0
+    assert merge(here, *paths).code == 0
+    absent = {("c1", 2), ("c1", 3), ("c4", 1), ("TestB", 3)}
+    for path in paths:
+        kept = [line for line in lines_of(path) if (line.get("id"), line.get("run")) not in absent]
+        path.write_text(lines(*[line for line in kept if line["type"] != "summary"]))
+
+    run = merge(here, *paths)
+    states = "".join(here.run("status", str(path)).stdout for path in paths)
+
+    assert run.code == 2, run
+    assert f"Error: {case_file()}: 3 runs of 2 tests never came: c1 (runs 2, 3), c4 (run 1)\n" in run.stderr
+    assert "Error: demo/src/b_test.ts: 1 run of 1 test never came: TestB (run 3)\n" in run.stderr
+    assert merge(here, *paths, more=("--partial",)).code == 0
+    assert f"  {case_file()}: without a result of run 2, run 3: c1\n" in states
+    assert f"  {case_file()}: without a result of run 1: c4\n" in states
+    assert "  demo/src/b_test.ts: without a result of run 3: TestB\n" in states
+
+
+def test_parts_as_json_know_their_shard(here: Application) -> None:
+    first, second, third = parts(here, of=3, extension="json")
+    run = merge(here, first, third)
+    assert (run.code, run.stderr) == (2, f"Error: shard 2/3 never came\n{HINT}")
+    assert merge(here, first, second, third).code == 0
+    assert "shard" not in (here.root / "whole.jsonl").read_text().splitlines()[0]
+    assert here.run("merge", "whole.jsonl", "-o", "again.md").code == 0
+
+
 def test_a_second_attempt_of_a_part_completes_it(here: Application) -> None:
     first, second = parts(here, of=2)
     killed = here.home / "killed.jsonl"

@@ -1,4 +1,5 @@
-"""What the parts of a run lack together: shards, test modules and cases that were planned and have no result."""
+"""What the parts of a run lack together: shards, and test modules, cases and runs of them that were planned and have no
+result."""
 
 from __future__ import annotations
 
@@ -8,9 +9,12 @@ from runner.cli.shard import Shard, read_shard
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.results.report import Record, Report
+from runner.results.stability_json import attempts_in
 
 NAMED = 10
 """Names of one kind that are said."""
+DIGITS = 6
+"""Of a number of runs that is believed."""
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
@@ -37,7 +41,7 @@ def _shards(parts: Sequence[Report]) -> Iterator[str]:
 
 
 def _shard(part: Report) -> Shard | None:
-    text = (part.origin.get("options") or {}).get("shard")
+    text = part.start.get("shard") or (part.origin.get("options") or {}).get("shard")
     try:
         return read_shard(text) if isinstance(text, str) else None
     except ConfigurationError:
@@ -46,8 +50,13 @@ def _shard(part: Report) -> Shard | None:
 
 def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iterator[str]:
     there: dict[str, set[str]] = {suite["id"]: set() for suite in whole.suites}
+    runs = max((_runs(part) for part in parts), default=1)
+    absent: dict[str, dict[str, list[int]]] = {}
     for record in whole.results:
         there[record["suite"]].add(record["id"])
+        made = {attempt.run for attempt in attempts_in(record)[0]}
+        if made and (left := [run for run in range(1, runs + 1) if run not in made]):
+            absent.setdefault(record["suite"], {})[record["id"]] = left
     for suite in whole.suites:
         having = [(part, name) for part, name in zip(parts, names, strict=True) if _has(part, suite["id"])]
         planned = {str(_shard(part)): _planned(part, suite["id"]) for part, _ in having}
@@ -56,6 +65,24 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
             yield from _of_cases(suite, plans, there[suite["id"]])
         elif not any(_is_complete(part, suite["id"]) for part, _ in having):
             yield _of_unknown(suite, having, there[suite["id"]])
+        if suite["id"] in absent:
+            yield _of_runs(suite, absent[suite["id"]])
+
+
+def _runs(part: Report) -> int:
+    """How often each test of a part should run."""
+    flags = list(part.start.get("flags") or ())
+    number = flags[flags.index("--runs") + 1 :][:1] if "--runs" in flags else []
+    return int(number[0]) if number and number[0].isdecimal() and len(number[0]) < DIGITS else 1
+
+
+def _of_runs(suite: Record, absent: dict[str, list[int]]) -> str:
+    """Tests of which some runs have a result, and others have none."""
+    number = sum(map(len, absent.values()))
+    named = [
+        f"{id} ({'run' if len(runs) == 1 else 'runs'} {_listed([*map(str, runs)])})" for id, runs in absent.items()
+    ]
+    return f"{suite['label']}: {count(number, 'run')} of {count(len(absent), 'test')} never came: {_listed(named)}"
 
 
 def _has(part: Report, suite: str) -> bool:

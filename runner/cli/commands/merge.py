@@ -108,7 +108,8 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     }
     if snapshots := together([report.summary for report in reports]):
         summary["snapshots"] = snapshots
-    start = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
+    first = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
+    start = {key: value for key, value in first.items() if key != "shard"}
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     return Report(
         start={**start, "suites": list(suites.values())},

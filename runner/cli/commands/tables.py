@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.reporters.console.change_lines import error_of, fact_of, runs_of
+from runner.results.made_of import described
 
 if TYPE_CHECKING:
     from runner.environment import Environment
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 COLORS = {"passed": "green", "failed": "red", "broken": "red", "flaky": "yellow", "skipped": "cyan"}
 """Status → colour: of those that the streams of the command let through."""
-HEADS = ("Result", "Before", "After", "Passed", "Measure", "Took", "Error")
+HEADS = ("Result", "Before", "After", "Passed", "Measure", "Took", "Changed", "Error")
 RIGHT = ("Passed", "Measure", "Took")
 """Columns of figures."""
 MEASURED = ("lower_scores", "more_tokens", "higher_costs")
@@ -62,7 +63,8 @@ def _cells(kind: str, change: Change) -> tuple[str, ...]:
     before, after = (side.status if side is not None else "" for side in sides)
     passed = runs_of(change).removesuffix(" runs passed") if change.is_repeated else ""
     measure = fact_of(kind, change) if kind in MEASURED else ""
-    return f"{change.suite} › {change.id}", before, after, passed, measure, took, error_of(change)
+    name, made_of = f"{change.suite} › {change.id}", described(change.parts)
+    return name, before, after, passed, measure, took, made_of, error_of(change)
 
 
 def _painted(cell: str) -> Text:

@@ -167,4 +167,6 @@ def _metadata(report: Report) -> dict[str, Any]:
     completed = report.summary.get("completed_at")
     flags = {"flags": start["flags"]} if "flags" in start else {}
     least = {"min_pass_rate": start["min_pass_rate"]} if "min_pass_rate" in start else {}
-    return {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"], **flags, **least}
+    shard = {"shard": start["shard"]} if "shard" in start else {}
+    about = {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"]}
+    return {**about, **flags, **shard, **least}

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from runner.reporters.console.change_lines import fact_of, measures_of, verdict_line
+from runner.reporters.console.change_lines import fact_of, measures_of, parts_of, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
 from runner.results.change_verdict import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
+from runner.results.made_of import described
 from runner.results.report import Report
 from runner.statistics.change import Change as StatisticalChange
 from runner.statistics.change import Ratio
@@ -24,13 +25,14 @@ SHOWN = 2
 def comparison_record(
     found: Comparison, report: Report, baseline: Report, verdicts: Sequence[tuple[str, ChangeReport]] = ()
 ) -> Record:
-    """`{changes: [change, ...], verdict, worse, compared, measures: [[name, before, after], ...],
-    kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...]}},
-    was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`, `(name of the
-    report, verdict)`.
+    """`{changes: [change, ...], verdict, worse, compared, measures: [[name, before, after], ...], parts,
+    kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...],
+    made_of?}}, was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`,
+    `(name of the report, verdict)`.
 
     Positions are those of rows in the index of a report. `rows` has those that have changed, `was` the row of the
-    baseline for each row of the report, or -1, and `fact` says what changed in a few words.
+    baseline for each row of the report, or -1, and `fact` says what changed in a few words. `parts` and `made_of` say
+    what of the application changed, for all results and for one.
     """
     changes = {(change.suite, change.id): change for change in found.changes}
     rows: dict[int, Record] = {}
@@ -38,7 +40,8 @@ def comparison_record(
         change = changes[result["suite"], result["id"]]
         if change.kinds or change.regression:
             kinds = [[kind, fact_of(kind, change)] for kind in change.kinds]
-            rows[at] = {"kinds": kinds, "badges": _badges(change)}
+            made_of = {"made_of": f"{described(change.parts)} changed"} if change.parts else {}
+            rows[at] = {"kinds": kinds, "badges": _badges(change), **made_of}
     counted = [(kind, len(found.of(kind.key))) for kind in KINDS if kind.key != "removed"]
     return {
         "changes": [_change(name, verdict) for name, verdict in verdicts],
@@ -46,6 +49,7 @@ def comparison_record(
         "worse": found.is_worse,
         "compared": found.compared,
         "measures": measures_of(found),
+        "parts": parts_of(found),
         "kinds": [
             {"key": kind.key, "title": kind.title, "tone": kind.tone, "count": number}
             for kind, number in counted

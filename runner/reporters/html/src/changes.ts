@@ -15,6 +15,8 @@ export interface Change {
   kinds: [string, string][];
   /** What the list shows. */
   badges: [string, Tone][];
+  /** What it was made of that is not the same: `the model of local changed`. */
+  made_of?: string;
 }
 
 /** `[low, value, high]` as shares. */
@@ -41,6 +43,8 @@ export interface Comparison {
   compared: number;
   /** Name, before, after. */
   measures: [string, string, string][];
+  /** What of the application changed, with how many results it concerns; empty when nothing is known to have. */
+  parts: string;
   kinds: Kind[];
   /** Position of a row → how it changed; rows that did not are left out. */
   rows: Record<number, Change>;
@@ -54,7 +58,10 @@ export interface Comparison {
 export const kindsOf = (comparison: Comparison, at: number): string[] => (comparison.rows[at]?.kinds ?? []).map(([key]) => key);
 
 /** What changed in a row, in words; kinds that say nothing more are left out. */
-export const factsOf = (comparison: Comparison, at: number): string[] =>
-  (comparison.rows[at]?.kinds ?? []).filter(([, fact]) => fact).map(([key, fact]) => `${titleOf(comparison, key)}: ${fact}`);
+export const factsOf = (comparison: Comparison, at: number): string[] => {
+  const { kinds = [], made_of } = comparison.rows[at] ?? {};
+  const facts = kinds.filter(([, fact]) => fact).map(([key, fact]) => `${titleOf(comparison, key)}: ${fact}`);
+  return made_of ? [...facts, `Since then, ${made_of}`] : facts;
+};
 
 const titleOf = (comparison: Comparison, key: string): string => comparison.kinds.find((kind) => kind.key === key)!.title;

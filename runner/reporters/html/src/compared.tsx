@@ -14,13 +14,14 @@ interface Props {
 }
 
 export function Compared({ now, before, comparison, chosen, onChoose }: Props) {
-  const { measures, kinds, removed } = comparison;
+  const { measures, kinds, parts, removed } = comparison;
   return (
     <section class="compared" aria-labelledby="compared-title">
       <h2 id="compared-title">Compared with the baseline <span class="faint">of {when(before.start.timestamp)}</span></h2>
       <div class="card">
         {comparison.changes.map((change) => <VerdictOn change={change} named={comparison.changes.length > 1} />)}
         <p class={comparison.changes.length ? "lists" : `outcome ${comparison.worse ? "bad" : ""}`}>{comparison.verdict}</p>
+        {parts && <p class="parts">Since the older run, {visible(parts)}</p>}
         <dl class="figures">
           <div><dt>Results</dt><dd>{number(before.summary.total)} → {number(now.summary.total)}</dd></div>
           {comparison.changes.length === 0 && measures.map(([name, was, is]) => <div title={`Mean of one run, of ${plural(comparison.compared, "result")} judged in both`}><dt>{name}</dt><dd>{was} → {is}</dd></div>)}

@@ -184,6 +184,18 @@ def test_a_result_shows_how_its_output_changed(compared: Page) -> None:
     assert "The output is the same." in expand(compared, "same").inner_text()
 
 
+def test_a_baseline_says_what_of_the_application_changed(open_report: Any) -> None:
+    def made(status: str, model: str) -> Any:
+        made_of = {"format": 1, "model local": model, "prompts demo": "1"}
+        return report([suite(CASES)], [result(CASES, "a", status, input="x", output=1, fingerprint=made_of)])
+
+    page = open_report(made("failed", "2"), made("passed", "1"))
+
+    section = page.get_by_role("region", name="Compared with the baseline")
+    expect(section.locator(".parts")).to_have_text("Since the older run, the model of local changed (1 result)")
+    assert "Since then, the model of local changed" in expand(page, "a").inner_text()
+
+
 def repeated(id: str, passed: int, failed: int, **more: Any) -> Any:
     statuses = ["passed"] * passed + ["failed"] * failed
     attempts = [{"run": run, "status": status, "duration_ms": 10} for run, status in enumerate(statuses, 1)]
