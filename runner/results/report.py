@@ -74,6 +74,8 @@ def start_record(start: RunStart) -> Record:
     }
     if start.flags:
         record["flags"] = list(start.flags)
+    if start.notes:
+        record["notes"] = list(start.notes)
     if start.regraded_from is not None:
         record["regraded_from"] = start.regraded_from
     if start.runs == 1:
