@@ -7,7 +7,7 @@ Calls and answers travel as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ class ProcessRouter(Services):
         context: Mapping[str, Any],
         selects: Callable[[str, str], bool],
         worlds: Worlds,
+        arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None,
     ) -> None:
         """Calls nothing yet.
 
@@ -41,11 +42,13 @@ class ProcessRouter(Services):
             context: the fields of the run's context.
             selects: whether a test is to be run, by its module and name.
             worlds: of the tests; who ends a test ends its world.
+            arrange: the places of the tests of a module in the order in which they run; None: as they stand.
         """
         self._host = host
         self._providers = dict(providers)
         self._context = context
         self._selects = selects
+        self._arrange = arrange
         self.worlds = worlds
 
     def call(self, module: str, test: str, name: str, arguments: str, world: str, link: Link) -> str:
@@ -66,6 +69,10 @@ class ProcessRouter(Services):
     def selects(self, module: str, test: str) -> bool:
         """Whether a test is to be run; see `scripttest.Services`."""
         return self._selects(module, test)
+
+    def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:
+        """In which order tests run; see `scripttest.Services`."""
+        return range(len(tests)) if self._arrange is None else self._arrange(module, tests)
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
         """Closes the worlds of tests of a module, since they run again; None stands for all of them."""

@@ -12,7 +12,7 @@ import os
 import select
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
@@ -68,6 +68,10 @@ class Services:
     def selects(self, module: str, test: str) -> bool:
         """Whether a test of a module is to be run."""
         raise NotImplementedError
+
+    def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:
+        """The places of the tests of a module that run, in the order in which they run."""
+        return range(len(tests))
 
 
 Backed = Callable[[str | None, str], None]
@@ -472,7 +476,9 @@ class ScriptHost:
         if not tests or self.list_only:
             self._close_module(key, None)
             return
-        chunks = [tuple(range(at, min(at + CHUNK, len(tests)))) for at in range(0, len(tests), CHUNK)]
+        places = self._services.arranged(key, [test.name for test in selected])
+        indexes = [place * self._runs + repeat for place in places for repeat in range(self._runs)]
+        chunks = [tuple(indexes[at : at + CHUNK]) for at in range(0, len(tests), CHUNK)]
         self._jobs.extendleft(_Job(key=key, tests=chunk) for chunk in reversed(chunks[1:]))
         self._give(slot, _Job(key=key, tests=chunks[0]))
 

@@ -144,7 +144,7 @@ DOORS = {
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict verdict_json",
     "runner/modes": "base interactive transcripts",
-    "runner/planning": "case_source gaps generators inputs plan regrading resume resume_origin saved_run selection",
+    "runner/planning": "case_source gaps generators inputs last_failed order plan regrading resume resume_origin saved_run selection",
     "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
     "runner/reporters/console": "change_lines console progress style verdict_lines",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",

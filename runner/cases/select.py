@@ -16,6 +16,13 @@ def chooser(pattern: str) -> Chosen:
     return lambda case: matches(case.id) or (case.name is not None and matches(case.name))
 
 
+def both(first: Chosen | None, second: Chosen | None) -> Chosen | None:
+    """Cases that two choices have in common; None stands for all."""
+    if first is None or second is None:
+        return first or second
+    return lambda case: second(case) and first(case)
+
+
 def skip_reason(case: Case) -> str | None:
     """Why a case is left out: the reason it gives, perhaps empty; None when it runs."""
     if isinstance(case.skip, str):

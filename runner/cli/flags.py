@@ -31,7 +31,7 @@ class Flag(Value):
     """The value when it is not given."""
     short: str | None
     kind: str
-    """text, repeated, optional (repeated, and `*` where the value is left out), switch or count."""
+    """text, maybe (text, and `*` where the value is left out), repeated, optional (both), switch or count."""
     metavar: str
     aliases: tuple[str, ...]
     """Further spellings, with dashes."""
@@ -63,7 +63,7 @@ class Flag(Value):
         said = values[self.field]
         if self.read is None:
             return said
-        if self.kind == "text":
+        if self.kind in ("text", "maybe"):
             return self.read(said, f"--{self.name}")
         return tuple(value for text in said for value in self.read(text, f"--{self.name}"))
 
@@ -118,6 +118,15 @@ def count(text: str, where: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ConfigurationError(f'Cannot read {where} "{text}": it must be a whole number from 1 up')
     return int(text)
+
+
+def shuffle_seed(text: str, where: str) -> int:
+    """A whole number from 1 up; one by chance for `*`."""
+    if text != "*":
+        return count(text, where)
+    from os import urandom
+
+    return int.from_bytes(urandom(3), "big") + 1
 
 
 def amount(text: str, where: str) -> float:

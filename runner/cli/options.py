@@ -19,6 +19,7 @@ from runner.cli.flags import (
     revision,
     shard,
     share,
+    shuffle_seed,
 )
 from runner.errors import ConfigurationError
 
@@ -50,6 +51,11 @@ class RunOptions(FlagTable):
     ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", metavar="FILE")
     reporter: str | None = flag("Who writes the first --output: report.markdown and the like, or an agent.", short="r", metavar="ID")
     run: str | None = flag("Only tests and cases whose name matches; a slash starts a subtest.", metavar="REGEX", aliases=("-run",))
+    tags: tuple[str, ...] = flag("Only tests and cases that have this tag, or one of several. Repeatable.", name="tag", kind="repeated", metavar="TAG")
+    last_failed: bool = flag("Only what failed when it last ran; all tests when nothing is known to have failed.", kind="switch", excludes=("failed-first", "resume"))
+    failed_first: bool = flag("What failed when it last ran comes first.", kind="switch", excludes=("shuffle",))
+    shuffle: int | None = flag("Run in another order, which comes from a number that is printed.", kind="maybe", metavar="SEED", read=shuffle_seed)
+    """What the order is made of."""
     timeout: float | None = flag("Time of one test, such as 500ms, 30s, 1m30s. Default: 30s, cases 5m.", metavar="DURATION", read=duration)
     """Seconds."""
     parallel: int | None = flag("Test modules and cases at a time. Default: the CPUs for modules, 1 for cases.", metavar="N", read=count)
@@ -122,6 +128,18 @@ class RunOptions(FlagTable):
     def failure_flag(self) -> str:
         """The flag that says so, as it is written."""
         return "--fail-fast" if self.fail_fast else f"--max-failures {self.max_failures}"
+
+    @property
+    def selecting(self) -> str:
+        """The flags that leave tests out by what is known of them, as they are written."""
+        flags = [f"--run {self.run}"] if self.run else []
+        flags += [f"--tag {tag}" for tag in self.tags]
+        return " ".join([*flags, "--last-failed"] if self.last_failed else flags)
+
+    @property
+    def reorders(self) -> bool:
+        """Whether tests run in another order than they stand in."""
+        return self.failed_first or self.shuffle is not None
 
     @property
     def score_threshold(self) -> float:

@@ -30,12 +30,12 @@ def read(arguments: list[str]) -> dict[str, Any] | None:
             values[key] = True if found.kind == "switch" else values[key] + 1
             continue
         if not equals and (not rest or rest[0].startswith("-")):
-            if found.kind != "optional":
+            if found.kind not in ("optional", "maybe"):
                 return None
             value = "*"
         elif not equals:
             value = rest.popleft()
-        if found.kind == "text" and values[key] is not None:
+        if found.kind in ("text", "maybe") and values[key] is not None:
             return None
         values[key] = (*values[key], value) if found.kind in ("repeated", "optional") else value
     return values

@@ -58,5 +58,5 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
         environment.stderr.write(NO_TESTS)
         return exit_codes.CONFIGURATION
     if not run.counts.total:
-        environment.stderr.write(f"Warning: no test matches --run {options.run}\n")
+        environment.stderr.write(f"Warning: no test matches {options.selecting}\n")
     return exit_codes.PASSED

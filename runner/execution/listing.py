@@ -38,6 +38,8 @@ def print_plan(
         names = chain((name for record in tests for name in record.known), *(source.ids() for source in plan.sources))
         raise selection.nothing(names)
     printed = _Printed(plan, environment)
+    for note in plan.notes:
+        printed.note(note)
     for warning in plan.warnings:
         printed.warn(warning)
     sources = {source.suite.id: source for source in plan.sources}
@@ -73,6 +75,9 @@ class _Printed:
     def _line(self, text: str) -> None:
         self._environment.stdout.write(f"{self._environment.secrets.text(text)}\n")
 
+    def note(self, text: str) -> None:
+        self._line(text)
+
     def warn(self, message: str) -> None:
         self._line(self._style.paint(f"Warning: {message}", "yellow"))
 
@@ -104,8 +109,8 @@ class _Printed:
         self._line(f"{count(self._tests, 'test')} in {suites}")
         left = {one.flag: one for one in plan.left_out}
         if filtered:
-            by_run = f"--run {plan.options.run}"
-            left[by_run] = left.get(by_run, LeftOut(flag=by_run)).plus(filtered)
+            flags = plan.options.selecting
+            left[flags] = left.get(flags, LeftOut(flag=flags)).plus(filtered)
         parts = [f"{one.words} by {one.flag}" for one in left.values()]
         if parts:
             self._line(f"Left out: {', '.join(parts)}")

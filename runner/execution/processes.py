@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ def open_router(
     done: Callable[[str, str], bool],
     require_judge: bool,
     worlds: Worlds,
+    picked: Mapping[str, Collection[str] | None],
+    arrange: Callable[[str, Sequence[str]], Sequence[int]] | None,
 ) -> ProcessRouter:
     """The router of a run, complete.
 
@@ -36,6 +38,8 @@ def open_router(
         done: whether a test, by its module and name, has a result of the run that is resumed.
         require_judge: `--require-judge`.
         worlds: of the tests.
+        picked: module → the tests that flags pick; None, and modules that are not among them: all of them.
+        arrange: the places of the tests of a module in the order in which they run; None: as they stand.
     """
     providers: dict[str, Provider] = {
         **dict.fromkeys(AGENT_GROUPS, agents),
@@ -48,9 +52,12 @@ def open_router(
         providers["subtest.Selects"] = lambda world, name, args: selection.subtest(world.suite, world.key, args)
 
     def selects(module: str, test: str) -> bool:
+        names = picked.get(module)
+        if names is not None and test not in names:
+            return False
         return (selection is None or selection.test(test)) and not done(module, test)
 
-    return ProcessRouter(host, providers, context, selects, worlds)
+    return ProcessRouter(host, providers, context, selects, worlds, arrange)
 
 
 def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import World
@@ -45,6 +45,8 @@ class CaseSchedule(Value):
     before: str | None
     """Hook before the cases of each input."""
     after: str | None
+    arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None
+    """The places of the cases of a suite, by its id, in the order in which they run; None: as they stand."""
     retries: int = 0
     """Passes over what broke, after the first one."""
     stop: Stop | None = None
@@ -156,9 +158,17 @@ class _Run:
             self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
             if not suite.left:
                 self._send(SuiteEnd(suite=source.suite.id))
-            for position, (line, case) in enumerate(source.cases()):
+            for position, (line, case) in self._arranged(source):
                 if case.id not in suite.done:
                     yield _Item(suite=suite, position=position, line=line, case=case)
+
+    def _arranged(self, source: CaseSource) -> Iterable[tuple[int, tuple[int, Case]]]:
+        """The cases of a source with their places, in the order in which they run."""
+        arrange = self._schedule.arrange
+        if arrange is None:
+            return enumerate(source.cases())
+        cases = list(source.cases())
+        return ((place, cases[place]) for place in arrange(source.suite.id, [case.id for _, case in cases]))
 
     async def work(self) -> None:
         """Takes cases until there are none."""

@@ -251,6 +251,8 @@ class TestServices:
             done=self._is_done,
             require_judge=options.require_judge,
             worlds=services.worlds,
+            picked=plan.picked,
+            arrange=plan.order.tests if plan.order is not None else None,
         )
         """Answers what scripts ask."""
 

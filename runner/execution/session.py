@@ -125,7 +125,7 @@ def _selection(options: RunOptions) -> Selection | None:
         return None
     from runner.planning.selection import Selection
 
-    return Selection(options.run)
+    return Selection(options.run, options.selecting)
 
 
 def _list(
@@ -246,12 +246,24 @@ class _Session:
             from runner.execution.snapshots import SnapshotWriter
 
             reporters.insert(0, SnapshotWriter(self._tests.snapshots))
+        self._remember_failures(reporters)
         self._keep_answers(reporters)
         if services.recording is None:
             return Multiplexer(reporters, secrets)
         from runner.execution.recorded import RecordedStream
 
         return RecordedStream(reporters, secrets, services.recording, plan.is_whole)
+
+    def _remember_failures(self, reporters: list[Reporter]) -> None:
+        """Has what fails remembered for later runs, unless a saved run is graded again."""
+        from runner.planning.last_failed import memory_of
+
+        root = self._plan.application.root
+        memory = memory_of(root, self._environment)
+        if memory is not None and self._plan.transcripts is None:
+            from runner.execution.remembering import FailureMemory
+
+            reporters.append(FailureMemory(memory, root))
 
     def _keep_answers(self, reporters: list[Reporter]) -> None:
         """Has the answers of models kept beside the first `.jsonl` report, if the run can be resumed."""
@@ -295,6 +307,7 @@ class _Session:
                 runs=options.runs,
                 min_pass_rate=options.min_pass_rate,
                 resume=plan.resume.origin if plan.resume else None,
+                notes=plan.notes,
                 flags=flags_of(options),
                 shard=str(options.shard) if options.shard is not None else None,
                 regraded_from=plan.transcripts.report if plan.transcripts else None,
@@ -369,6 +382,7 @@ class _Session:
             parallel=options.parallel or 1,
             max_failures=limit,
             failure_flag=options.failure_flag,
+            arrange=plan.order.tests if plan.order is not None else None,
             before=options.before,
             after=options.after,
             retries=options.retry_errors,

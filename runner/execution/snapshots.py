@@ -114,7 +114,7 @@ def finish(
         used = snapshots.used
         if used is not None:
             used.save()
-        part = options.run or options.shard or options.resume or stop.reason
+        part = options.selecting or options.shard or options.resume or stop.reason
         left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
         if watch is not None and not part and not left and not run.cut:
             watch.look(snapshots, run)

@@ -65,7 +65,7 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
     if options.run:
         from runner.planning.selection import Selection
 
-        selection = Selection(options.run)
+        selection = Selection(options.run, options.selecting)
     with RunServices(
         options=options, environment=environment, application=application, context=context, parts=parts
     ) as services:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.transcripts import Transcripts
     from runner.planning.case_source import CaseSource
+    from runner.planning.choice import Choice
+    from runner.planning.order import Order
+    from runner.planning.picks import Picks
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection
 
@@ -64,6 +67,12 @@ class RunPlan(Value):
     """The cases of the other suites, read anew when they are needed."""
     warnings: tuple[str, ...]
     """What is to be said before anything runs."""
+    notes: tuple[str, ...]
+    """What is to be known of the choice and the order of the tests, a sentence each."""
+    picked: Mapping[str, frozenset[str] | None]
+    """Module → its tests that flags pick; None, and modules that are not among them: all of them."""
+    order: Order | None
+    """In which tests run; None: as they stand."""
     matched: bool
     """Whether it is certain that `--run` matches something; else the modules have to show it."""
     left_out: tuple[LeftOut, ...]
@@ -86,7 +95,7 @@ class RunPlan(Value):
     def is_whole(self) -> bool:
         """Whether all tests of the suites run."""
         options = self.options
-        return not (options.run or options.failure_limit or options.shard)
+        return not (options.selecting or options.failure_limit or options.shard)
 
     @property
     def test_files(self) -> dict[str, Path]:
@@ -136,10 +145,14 @@ def make_plan(
         regraded_from: the report whose transcripts are graded; no agent is asked then.
     """
     planning = _Planning(options, environment, application, context, agents)
+    choice = _choice(options, environment, application)
     named = options
     if not options.inputs:
         named = options.replace(inputs=(everything(options, application, environment.directory),))
     inputs = resolve_inputs(named, application, environment.directory)
+    if choice is not None and choice.order is not None:
+        inputs = choice.order.suites(inputs, lambda item: item.id)
+        inputs.sort(key=lambda item: not isinstance(item, TestModule))  # as they run
     modules = [item for item in inputs if isinstance(item, TestModule)]
     of_cases = [item for item in inputs if not isinstance(item, TestModule)]
     writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in of_cases)
@@ -147,12 +160,27 @@ def make_plan(
         from runner.planning.generators import check_outputs
 
         check_outputs(options.outputs)
-    sources, warnings = planning.sources(of_cases)
+    found = len(modules)
+    picks = choice.picks if choice is not None else None
+    picked = picks.modules(modules) if picks is not None else {}
+    sources, warnings = planning.sources(of_cases, picks)
+    if choice is not None and picks is not None and not picked and not any(source.selected for source in sources):
+        if not picks.by_failure:
+            raise picks.nothing() if selection is None else selection.nothing(())
+        choice = choice.of_all(options, application)
+        picks = choice.picks
+        picked = picks.modules(modules) if picks is not None else {}
+        sources, warnings = planning.sources(of_cases, picks)
+    unpicked = sum(source.total - source.selected for source in sources)
+    if picks is not None:
+        modules = [module for module in modules if module.id in picked]
+        sources = [source for source in sources if source.selected]
+        warnings = [*warnings, *picks.warnings]
+    left_out = [LeftOut(flag=options.selecting, modules=found - len(modules), tests=unpicked)]
+    found = len(modules)
     matched = selection is None or any(source.selected for source in sources)
     if selection is not None and not matched and not modules:
         raise selection.nothing(id for source in sources for id in source.ids())
-    found = len(modules)
-    left_out = [LeftOut(flag=f"--run {options.run}", tests=sum(source.total - source.selected for source in sources))]
     if options.shard is not None:
         from runner.planning.shards import parts_of
 
@@ -164,6 +192,8 @@ def make_plan(
     if options.team is not None and _is_test(options.team, modules, sources):
         meant = f"-t {options.team} is the team of the test user; the test of that name is --run {options.team}"
         warnings = [*warnings, meant]
+    if choice is not None:
+        warnings = [*warnings, *choice.warnings]
     transcripts = None
     if regraded_from is not None:
         from runner.planning.regrading import sources_of, transcripts_in
@@ -196,6 +226,9 @@ def make_plan(
         modules=tuple(modules),
         sources=tuple(sources),
         warnings=tuple(warnings),
+        notes=choice.notes_on(picked, sources) if choice is not None else (),
+        picked=picked,
+        order=choice.order if choice is not None else None,
         matched=matched or len(modules) < found,
         left_out=tuple(one for one in left_out if one.modules or one.tests),
         resumable=resumable,
@@ -203,6 +236,15 @@ def make_plan(
         transcripts=transcripts,
         writes_cases=writes_cases,
     )
+
+
+def _choice(options: RunOptions, environment: Environment, application: Application) -> Choice | None:
+    """What flags choose by more than names, and the order; None where they leave both as they are."""
+    if not (options.tags or options.last_failed or options.reorders):
+        return None
+    from runner.planning.choice import choice_of
+
+    return choice_of(options, environment, application)
 
 
 def suite_of(module: TestModule) -> Suite:
@@ -253,7 +295,9 @@ class _Planning:
         self._context = context
         self._agents = agents
 
-    def sources(self, inputs: list[CaseInput | GeneratorInput]) -> tuple[list[CaseSource], list[str]]:
+    def sources(
+        self, inputs: list[CaseInput | GeneratorInput], picks: Picks | None
+    ) -> tuple[list[CaseSource], list[str]]:
         """The cases of inputs, and warnings about them."""
         if not inputs:
             return [], []
@@ -263,7 +307,13 @@ class _Planning:
         environment = self._environment
         all_variables(self._application.root, environment)
         sources, warnings = open_sources(
-            inputs, self._options, self._application, environment.directory, self._generate, self.check_references
+            inputs,
+            self._options,
+            self._application,
+            environment.directory,
+            self._generate,
+            self.check_references,
+            picks,
         )
         return [source.cleaned(environment.secrets.text) for source in sources], warnings
 

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.cli.options import RunOptions, absolute
+from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
 from runner.planning.gaps import Gap, holding
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from scripttest import Status
 
 COMPARED = (
-    "name connector app user team locale ctx run runs min_pass_rate threshold require_judge simulator interactive "
+    "name connector app user team locale ctx run tags runs min_pass_rate threshold require_judge simulator interactive "
     "skip_interactive on_missing_input before after strict lenient record replay record_missing allow_net "
     "update_snapshots shard"
 ).split()
@@ -238,7 +238,7 @@ def _seconds(value: float | None) -> str:
 
 
 def _flag(key: str, value: Any) -> str:
-    flag = "-i" if key == "inputs" else f"--{key.replace('_', '-')}"
+    flag = "-i" if key == "inputs" else next(f"--{flag.name}" for flag in FLAGS if flag.field == key)
     if value is None or value is False or value == ():
         return f"no {flag}"
     if value is True:

@@ -20,9 +20,10 @@ KEPT = 1000
 class Selection:
     """Watches what the filter selects among tests and subtests."""
 
-    def __init__(self, text: str) -> None:
-        """Raises ConfigurationError when a pattern of `--run` is invalid."""
-        self.text = text
+    def __init__(self, text: str, flags: str) -> None:
+        """Raises ConfigurationError when a pattern of `--run` is invalid. `flags` are all that leave tests out, as they
+        are written."""
+        self._flags = flags
         self._filter = Filter(text)
         self._reached: set[tuple[str, str]] = set()
         """Module and name of the tests of which a subtest ran that the filter names to its end."""
@@ -47,7 +48,7 @@ class Selection:
         """The outcome of a test; skipped where it passed, but ran for subtests that it does not have."""
         missed = self._filter.match(outcome.name)[1] and (module, outcome.name) not in self._reached
         if missed and outcome.status == Status.PASSED:
-            return outcome.replace(status=Status.SKIPPED, skip_reason=f"no subtest matches --run {self.text}")
+            return outcome.replace(status=Status.SKIPPED, skip_reason=f"no subtest matches {self._flags}")
         return outcome
 
     def begun(
@@ -82,10 +83,8 @@ class Selection:
                 return Begun(records=chain(read, records), error=None)
         listed = [record for record in read if isinstance(record, Listed)]
         if any(record.tests for record in listed):
-            subtests = hint_of(self.text, self._offered, "subtests")
-            return Begun(
-                records=iter(read), error=ConfigurationError(f"No subtest matches --run {self.text}", subtests)
-            )
+            subtests = hint_of(self._filter.text, self._offered, "subtests")
+            return Begun(records=iter(read), error=ConfigurationError(f"No subtest matches {self._flags}", subtests))
         return Begun(
             records=iter(read), error=self.nothing(chain((name for record in listed for name in record.known), cases))
         )
@@ -93,7 +92,7 @@ class Selection:
     def nothing(self, names: Iterable[str]) -> ConfigurationError:
         """The error when it matches no test and no case; `names` are those that there are."""
         return ConfigurationError(
-            f"No test and no case matches --run {self.text}", hint_of(self.text, names, "tests and cases")
+            f"No test and no case matches {self._flags}", hint_of(self._filter.text, names, "tests and cases")
         )
 
 

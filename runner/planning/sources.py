@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import Application
 from runner.cases.dependencies import needs_of
 from runner.cases.model import Case, Mode
 from runner.cases.reader import CaseFile
-from runner.cases.select import Chosen, chooser
+from runner.cases.select import Chosen, both, chooser
 from runner.cli.options import RunOptions
 from runner.errors import BrokenError
 from runner.planning.case_source import CaseSource
 from runner.planning.inputs import CaseInput, GeneratorInput
 from runner.results.model import Suite, SuiteKind
+
+if TYPE_CHECKING:
+    from runner.planning.picks import Picks
 
 Generate = Callable[[GeneratorInput], tuple[list[Case], list[str]]]
 """Has cases made, and answers them with warnings."""
@@ -31,15 +35,18 @@ def open_sources(
     directory: Path,
     generate: Generate,
     check: Check,
+    picks: Picks | None = None,
 ) -> tuple[list[CaseSource], list[str]]:
     """The cases of inputs, in their order, and warnings about them. Blocks while cases are generated, before which
-    `check` looks at all others. Raises ConfigurationError with everything that is wrong with a file."""
+    `check` looks at all others; `picks` are those of `--tag` and the like. Raises ConfigurationError with everything
+    that is wrong with a file."""
     generators = [input for input in inputs if isinstance(input, GeneratorInput)]
     assistants = Assistants(application)
-    chosen = chooser(options.run) if options.run else None
+    by_name = chooser(options.run) if options.run else None
     sources: list[CaseSource] = []
     warnings: list[str] = []
     for input in sorted(inputs, key=lambda input: isinstance(input, GeneratorInput)):
+        chosen = both(by_name, picks.chosen(input.id) if picks is not None else None)
         assistant, broken = _assistant(input.agent, assistants)
         if isinstance(input, GeneratorInput):
             if input is generators[0]:

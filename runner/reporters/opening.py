@@ -59,7 +59,7 @@ def open_reporters(
     """
     options, environment = console.options, console.environment
     reporters: list[Reporter] = [console.progress] if console.progress else []
-    reporters.append(Ordered(ConsoleReporter(options, environment, console.write)))
+    reporters.append(Ordered(ConsoleReporter(options, environment, console.write), as_they_end=options.reorders))
     files: dict[str, Path] = {}
     for output in outputs:
         path = report_path(output, environment.directory)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 class Ordered:
     """A reporter around a reporter."""
 
-    def __init__(self, inner: Reporter) -> None:
+    def __init__(self, inner: Reporter, as_they_end: bool = False) -> None:
+        """`as_they_end`: tests of a suite stay in the order in which they end."""
+        self._as_they_end = as_they_end
         self._inner = inner
         self._so_far = Execution()
         self._order: list[str] = []
@@ -66,6 +68,8 @@ class Ordered:
                 self._open = True
                 self._next = 0
             held = self._held.get(suite, {})
+            while self._as_they_end and held:
+                self._pass(held.pop(next(iter(held))))
             while self._next in held:
                 self._pass(held.pop(self._next))
                 self._next += 1

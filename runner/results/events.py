@@ -56,6 +56,8 @@ class RunStart(Value):
     """Percent of its runs that have to pass for a test to pass."""
     resume: dict[str, Any] | None = None
     """What the run is made of, for one that resumes it; see `runner.planning.resume`."""
+    notes: tuple[str, ...] = ()
+    """What is to be known of the choice and the order of the tests, a sentence each."""
     flags: tuple[str, ...] = ()
     """The flags that a result may depend on, as words of the command."""
     shard: str | None = None

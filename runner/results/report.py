@@ -76,6 +76,8 @@ def start_record(start: RunStart) -> Record:
         record["flags"] = list(start.flags)
     if start.shard is not None:
         record["shard"] = start.shard
+    if start.notes:
+        record["notes"] = list(start.notes)
     if start.regraded_from is not None:
         record["regraded_from"] = start.regraded_from
     if start.runs == 1:

@@ -167,9 +167,11 @@ class Reader:
 
 def flag_row(flag: Flag) -> str:
     """A row of the table of flags."""
-    value = {"text": f" {flag.metavar}", "repeated": f" {flag.metavar}", "optional": f"[={flag.metavar}]"}.get(
-        flag.kind, ""
-    )
+    value = {
+        "text": f" {flag.metavar}",
+        "repeated": f" {flag.metavar}",
+        **dict.fromkeys(("optional", "maybe"), f"[={flag.metavar}]"),
+    }.get(flag.kind, "")
     spellings = ", ".join(f"`{spelling}{value}`" for spelling in flag.spellings)
     return f"| {spellings} | {flag.help} |".replace("<", "&lt;")
 
@@ -211,12 +213,12 @@ def test_the_pages_have_examples() -> None:
         page.name: sum(block.has_tests or block.language == "console" for block in blocks_of(page)) for page in PAGES
     }
 
-    assert {name: counts[name] for name in ("README.md", "cli.md", "quickstart.md")} == {
+    assert {name: counts[name] for name in ("README.md", "quickstart.md")} == {
         "README.md": 4,
-        "cli.md": 3,
         "quickstart.md": 6,
     }
     assert counts["script-tests.md"] > 20
+    assert counts["cli.md"] > 3
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,10 @@ def leftovers(application: Application) -> set[str]:
     names = [
         (folder, path) for folder in folders for path in (folder.rglob if folder != folders[0] else folder.glob)("*")
     ]
-    return {str(path) for _, path in names if path.name.startswith((".yao-test", "yao-test", "esbuild-"))}
+    memory = application.home / ".cache/yao-test"
+    return {
+        str(path) for _, path in names if path != memory and path.name.startswith((".yao-test", "yao-test", "esbuild-"))
+    }
 
 
 def lines_of(path: Path) -> list[Record]:

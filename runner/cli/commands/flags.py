@@ -21,6 +21,7 @@ def options_of(flags: Iterable[Flag]) -> list[click.Parameter]:
 def _settings_of(flag: Flag) -> dict[str, Any]:
     kinds: dict[str, dict[str, Any]] = {
         "text": {"metavar": flag.metavar},
+        "maybe": {"metavar": flag.metavar, "is_flag": False, "flag_value": "*"},
         "repeated": {"metavar": flag.metavar, "multiple": True},
         "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": "*"},
         "switch": {"is_flag": True, "default": False},

@@ -62,6 +62,7 @@ class ConsoleReporter:
             self._suite_end(event.suite, so_far)
         elif isinstance(event, RunStart):
             self._flags = event.flags
+            self._write("".join(f"{note}\n" for note in event.notes))
             self._detailed = (len(event.suites) == 1 or bool(self._options.verbose)) and not self._options.quiet
         elif isinstance(event, RunError):
             self._write(
@@ -101,7 +102,11 @@ class ConsoleReporter:
         if not event.selected and not event.total and len(run.suites) > 1:
             self._write(self._paint(f"○ {suite.name}  no tests\n", "dim"))
         elif not event.selected:
-            reason = f"none of {event.total} matches --run" if event.total else "the module has no Test* function"
+            reason = (
+                f"none of {event.total} matches {self._options.selecting}"
+                if event.total
+                else "the module has no Test* function"
+            )
             self._write(self._paint(f"  no tests to run in {suite.name}: {reason}\n", "yellow"))
 
     def _lines(self) -> CaseLines:

@@ -20,7 +20,7 @@ from runner.results.result_json import ResultLine, line_of
 from runner.results.stability_json import figures
 from runner.results.suite_json import has_cases
 
-OF_SOME = ("flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate")
+OF_SOME = ("notes", "flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate")
 """What the start says of some runs."""
 
 

@@ -24,6 +24,7 @@ NUMBERS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "--max-failures": ({"1": 1, "20": 20}, ["0", "-1", "some"]),
     "--threshold": ({"0": 0.0, "1": 1.0, ".8": 0.8}, ["1.01", "-0.1", "high"]),
     "--on-missing-input": ({"skip": "skip", "fail": "fail", "end": "end"}, ["stop", "Skip", ""]),
+    "--shuffle": ({"1": 1, "4711": 4711}, ["0", "-1", "often"]),
     "--shard": ({"2/4": "2/4", "1/1": "1/1"}, ["0/4", "5/4", "2", "a/b"]),
     "--record": ({"recordings": "recordings"}, [""]),
     "--replay": ({"recordings": "recordings"}, [""]),
@@ -38,6 +39,9 @@ EXCLUSIVE = {
     ("resume", "dry-run"),
     ("fail-fast", "max-failures"),
     ("dry-run", "durations"),
+    ("last-failed", "failed-first"),
+    ("last-failed", "resume"),
+    ("failed-first", "shuffle"),
 }
 
 
@@ -81,6 +85,7 @@ def test_flags_exclude_each_other_whichever_comes_first() -> None:
         "runs": "2",
         "max-failures": "2",
         "durations": "2",
+        "shuffle": "2",
     }
     refused = set()
     switches = [flag for flag in FLAGS if flag.kind in ("switch", "count") or flag.name in samples]

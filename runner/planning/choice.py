@@ -1,0 +1,78 @@
+"""Which tests the flags choose, in which order they run, and what is to be said of both."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from runner.planning.order import Order
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.application.application import Application
+    from runner.cli.options import RunOptions
+    from runner.environment import Environment
+    from runner.planning.case_source import CaseSource
+    from runner.planning.picks import Picks
+
+_NOTHING = "Nothing is known to have failed: all tests run"
+_NOT_IN_CI = "In CI nothing is known of earlier runs without a folder .yao-test: all tests run"
+
+
+class Choice(Value):
+    """Of one run."""
+
+    picks: Picks | None = None
+    """By tags and earlier failures; None: all tests."""
+    order: Order | None = None
+    """None: as they stand."""
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def notes_on(self, picked: Mapping[str, Collection[str] | None], sources: Iterable[CaseSource]) -> tuple[str, ...]:
+        """The notes of a run that has these tests of modules, None standing for all, and these cases."""
+        if self.picks is None or not self.picks.by_failure:
+            return self.notes
+        tests = sum(len(names) for names in picked.values() if names is not None)
+        tests += sum(source.selected for source in sources)
+        modules = sum(names is None for names in picked.values())
+        parts = ((tests, "test"), (modules, "module"))
+        counts = " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
+        return (*self.notes, f"Only what failed last time runs: {counts}")
+
+    def of_all(self, options: RunOptions, application: Application) -> Choice:
+        """The same where nothing of the tests is known to have failed."""
+        from runner.planning.picks import Picks
+
+        tags = Picks(application.root, options.tags, None) if options.tags else None
+        return self.replace(picks=tags, notes=(_NOTHING,))
+
+
+def choice_of(options: RunOptions, environment: Environment, application: Application) -> Choice:
+    """What the flags say of it."""
+    root = application.root
+    failed: dict[str, list[str]] = {}
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    if options.last_failed or options.failed_first:
+        from runner.planning.last_failed import memory_of, memory_problem, read_failed
+
+        memory = memory_of(root, environment)
+        if memory is not None:
+            failed = read_failed(memory)
+            problem = memory_problem(memory)
+            warnings = (problem,) if problem is not None else ()
+        if not failed:
+            notes = (_NOTHING if memory is not None else _NOT_IN_CI,)
+    order = None
+    if options.shuffle is not None:
+        order = Order(root=root, seed=options.shuffle, failed={})
+        notes = (*notes, f"Order: shuffled, and the same with --shuffle={options.shuffle}")
+    elif options.failed_first and failed:
+        order = Order(root=root, seed=None, failed=failed)
+    picks = None
+    if options.tags or (options.last_failed and failed):
+        from runner.planning.picks import Picks
+
+        picks = Picks(root, options.tags, failed if options.last_failed and failed else None)
+    return Choice(picks=picks, order=order, notes=notes, warnings=warnings)

@@ -1,0 +1,74 @@
+"""Which tests failed when they last ran, in a small file: in the folder `.yao-test` of the application where there is
+one, else in the user's cache. In CI there is no memory without that folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.environment import Environment
+
+STORE = ".yao-test"
+_FORMAT = 1
+_NAME = "last-failed.json"
+
+
+def memory_of(root: Path, environment: Environment) -> Path | None:
+    """The file of an application; None when nothing is to be remembered."""
+    if (root / STORE).is_dir():
+        return root / STORE / _NAME
+    variables = environment.variables
+    home = variables.get("HOME")
+    caches = variables.get("XDG_CACHE_HOME") or (
+        home and os.path.join(home, "Library/Caches" if sys.platform == "darwin" else ".cache")
+    )
+    if environment.ci or not caches or not os.path.isabs(caches):
+        return None
+    from zlib import crc32  # hashlib would take longer to load than a test
+
+    return Path(caches) / "yao-test" / f"{root.name}-{crc32(os.fsencode(root)):08x}" / _NAME
+
+
+def memory_problem(path: Path) -> str | None:
+    """Why nothing can be remembered in a file, if so; makes its folder."""
+    from runner.security.files import check_target
+
+    try:
+        check_target(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return f"Cannot remember what failed: {error.filename or path}: {error.strerror}"
+    return None
+
+
+def read_failed(path: Path) -> dict[str, list[str]]:
+    """Key of a suite → the names of its tests that failed; empty when nothing is known. A module that could not be
+    loaded has its own name among them."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(content, dict) or content.get("format") != _FORMAT or not isinstance(content.get("failed"), dict):
+        return {}
+    found = {key: names for key, names in content["failed"].items() if isinstance(names, list)}
+    return {key: [name for name in names if isinstance(name, str)] for key, names in found.items()}
+
+
+def write_failed(path: Path, failed: Mapping[str, list[str]]) -> None:
+    """Replaces what is remembered. Raises OSError."""
+    from runner.security.files import check_target
+
+    check_target(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{_NAME}.{os.getpid()}")
+    try:
+        part.write_text(json.dumps({"format": _FORMAT, "failed": failed}, ensure_ascii=True), "utf-8")
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

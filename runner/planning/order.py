@@ -1,0 +1,48 @@
+"""`--shuffle` and `--failed-first`: in which order tests run. Their places in reports stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeVar
+
+from scripttest.values import Value
+
+T = TypeVar("T")
+
+
+class Order(Value):
+    """Of one run. What stands before what depends on the two alone, so that a part of the tests keeps it."""
+
+    root: Path
+    """Of the application."""
+    seed: int | None
+    """What the order is made of; None: what failed comes first."""
+    failed: Mapping[str, Sequence[str]]
+    """Key of a suite → its tests that failed."""
+
+    def suites(self, items: Sequence[T], id_of: Callable[[T], str]) -> list[T]:
+        """Suites in the order in which they run."""
+        keys = [suite_key(id_of(item), self.root) for item in items]
+        places = self._sorted(keys, lambda key: key in self.failed)
+        return [items[place] for place in places]
+
+    def tests(self, suite: str, names: Sequence[str]) -> list[int]:
+        """The places of the tests of a suite, by its id, in the order in which they run."""
+        key = suite_key(suite, self.root)
+        failed = frozenset(self.failed.get(key, ()))
+        return self._sorted([f"{key}\0{name}" for name in names], lambda name: name.partition("\0")[2] in failed)
+
+    def _sorted(self, keys: Sequence[str], is_first: Callable[[str], bool]) -> list[int]:
+        if self.seed is None:
+            return sorted(range(len(keys)), key=lambda place: not is_first(keys[place]))
+        return sorted(range(len(keys)), key=lambda place: self._number(keys[place]))
+
+    def _number(self, key: str) -> bytes:
+        return blake2b(f"{self.seed}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def suite_key(id: str, root: Path) -> str:
+    """What names a suite on all machines: its id, where that is a file its path below the application."""
+    return id.removeprefix(f"{root}/")

@@ -1,0 +1,89 @@
+"""`--tag` and `--last-failed`: which tests run by what is known of them before anything is loaded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import ConfigurationError
+from runner.planning.order import suite_key
+from runner.planning.selection import hint_of
+from runner.planning.tags import tags_in
+from runner.security.files import read_text
+
+if TYPE_CHECKING:
+    from runner.application.application import TestModule
+    from runner.cases.model import Case
+    from runner.cases.select import Chosen
+
+
+class Picks:
+    """What the flags pick, and what was seen beside that."""
+
+    def __init__(self, root: Path, tags: Sequence[str], failed: Mapping[str, Sequence[str]] | None) -> None:
+        """Reads nothing yet.
+
+        Args:
+            root: of the application.
+            tags: of which a test has to have one; empty: it needs none.
+            failed: key of a suite → its tests that failed; None: they need not have failed.
+        """
+        self._root = root
+        self._tags = frozenset(tags)
+        self._failed = failed
+        self._seen: set[str] = set()
+        """Tags that there are."""
+        self.warnings: list[str] = []
+
+    @property
+    def by_failure(self) -> bool:
+        """Whether only tests are picked that failed."""
+        return self._failed is not None
+
+    def modules(self, modules: Sequence[TestModule]) -> dict[str, frozenset[str] | None]:
+        """Module → its tests that are picked, None for all; modules without such tests are left out."""
+        found: dict[str, frozenset[str] | None] = {}
+        for module in modules:
+            names = self._of_module(module)
+            if names is None or names:
+                found[module.id] = names
+        return found
+
+    def chosen(self, suite: str) -> Chosen:
+        """Whether a case of a suite is picked, by the id of the suite."""
+        failed = None if self._failed is None else frozenset(self._failed.get(suite_key(suite, self._root), ()))
+
+        def is_picked(case: Case) -> bool:
+            self._seen.update(case.tags)
+            return (failed is None or case.id in failed) and (not self._tags or not self._tags.isdisjoint(case.tags))
+
+        return is_picked
+
+    def nothing(self) -> ConfigurationError:
+        """The error when no test has a tag."""
+        first, *others = sorted(self._tags)
+        what = f"one of the tags {', '.join([first, *others])}" if others else f"the tag {first}"
+        return ConfigurationError(f"No test and no case has {what}", hint_of(first, sorted(self._seen), "tags"))
+
+    def _of_module(self, module: TestModule) -> frozenset[str] | None:
+        failed = None if self._failed is None else self._failed.get(module.id, ())
+        if failed is not None and not failed:
+            return frozenset()
+        try:
+            source = read_text(module.test, "replace")
+        except OSError:  # said when the module is compiled
+            return None
+        names = None
+        if failed is not None and all(name.startswith("Test") for name in failed):
+            names = frozenset(name for name in failed if re.search(rf"\b{re.escape(name)}\b", source))
+        if not self._tags:
+            return names
+        tags = tags_in(source)
+        self._seen.update(*tags.of.values())
+        self.warnings += [
+            f"{module.label}:{line}: @tag {text} stands above no test, and tags nothing" for line, text in tags.stray
+        ]
+        tagged = frozenset(name for name, of in tags.of.items() if not self._tags.isdisjoint(of))
+        return tagged if names is None else tagged & names

@@ -1,0 +1,45 @@
+"""`// @tag smoke slow` above a function of a test file: the tags of a test, read off the source text."""
+
+from __future__ import annotations
+
+import re
+
+from scripttest.values import Value
+
+_TAG = re.compile(r"(?://|/?\*+)\s*@tag\s+(.*?)\s*(?:\*/)?")
+_COMMENT = re.compile(r"//|/?\*")
+_TEST = re.compile(
+    r"(?:export\s+)?(?:default\s+)?(?:(?:async\s+)?function\b\s*\*?\s*|(?:const|let|var)\s+)((?:Test|Fuzz|Benchmark)[\w$]*)"
+)
+
+
+class Tags(Value):
+    """Of one test file."""
+
+    of: dict[str, frozenset[str]]
+    """Function → its tags, for those that have some."""
+    stray: tuple[tuple[int, str], ...]
+    """Line and text of tags that stand above no test."""
+
+
+def tags_in(source: str) -> Tags:
+    """The tags in a source text. Between them and their function only comments and empty lines may stand."""
+    found: dict[str, frozenset[str]] = {}
+    stray: list[tuple[int, str]] = []
+    pending: list[tuple[int, str]] = []
+    inside = False
+    for number, line in enumerate(source.split("\n"), 1):
+        text = line.strip()
+        if tag := _TAG.fullmatch(text):
+            pending.append((number, tag[1]))
+        is_comment = inside or not text or _COMMENT.match(text) is not None
+        if text.startswith("/*") or inside:
+            inside = "*/" not in text
+        if is_comment or not pending:
+            continue
+        if test := _TEST.match(text):
+            found[test[1]] = frozenset(word for _, words in pending for word in words.split())
+        else:
+            stray += pending
+        pending = []
+    return Tags(of=found, stray=(*stray, *pending))
