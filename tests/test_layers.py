@@ -146,7 +146,7 @@ DOORS = {
     "runner/modes": "base interactive transcripts",
     "runner/planning": "case_source gaps generators inputs last_failed order plan regrading resume resume_origin saved_run selection",
     "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
-    "runner/reporters/console": "change_lines console progress style verdict_lines",
+    "runner/reporters/console": "change_lines console overview_lines progress style verdict_lines",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",

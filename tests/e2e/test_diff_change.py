@@ -4,6 +4,7 @@ of its gates."""
 from __future__ import annotations
 
 import json
+import re
 from itertools import count
 from typing import Any
 
@@ -448,6 +449,13 @@ def test_each_of_several_is_compared_with_the_first(app: MakeApplication) -> Non
         ("a.jsonl", "c.jsonl", "regressed", ["c3"]),
     ]
     assert "verdict" not in found
+    assert run.stdout.splitlines()[:4] == [
+        "  Report   Passed              Duration  Difference (95 %)           Verdict",
+        "  a.jsonl  100% (88.6-100%)    100ms",
+        "  b.jsonl  100% (88.6-100%)    100ms     0.0 points (-2.4 to +2.4)   unchanged",
+        "  c.jsonl  96.7% (83.3-99.4%)  100ms     -3.3 points (-5.9 to -0.8)  regressed",
+    ]
+    assert "| c.jsonl | 96.7% (83.3-99.4%) | 100ms " in (here.root / "d.md").read_text()
     assert "\nc.jsonl\n  Measure " in run.stdout
     assert "## c.jsonl\n\n**Regressed: 30 cases, 5 runs each. 1 case broke: c3.**\n" in (here.root / "d.md").read_text()
 
@@ -470,6 +478,13 @@ def test_the_same_report_twice_is_said(two: Any) -> None:
 
     assert pair.verdict()["difference"] == 0.0
     assert "  Warning: A and B are the same report." in pair.last()
+
+
+def test_with_a_long_history_only_the_newer_side_runs_again(two: Any) -> None:
+    said = "\n".join(two(cases(30, "p" * 9 + "f"), {**cases(30, "p"), "c1": runs("f")}).last("--margin", "10"))
+
+    assert "one broke: 5 runs of each in B (5 runs): yao-test -i c.jsonl --run '^c1$'" in said.replace("this ", "")
+    assert re.search(r"To see 10 points: \d+ more runs of both \(\d+ runs\), or \d+ of B alone \(\d+ runs\)\.", said)
 
 
 REFUSED: dict[str, tuple[Results, Results, tuple[str, ...], str, str]] = {

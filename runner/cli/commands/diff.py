@@ -14,6 +14,7 @@ from runner.cli.commands.reports import check_outputs, read_report, understandin
 from runner.durations import seconds_of
 from runner.environment import Environment
 from runner.reporters.console.change_lines import error_of, fact_of, parts_of, verdict_line
+from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.style import Style
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.results.change_verdict import ChangeReport, Noise, Verdict, adjusted, change_between
@@ -117,6 +118,7 @@ def diff(
         found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not no_color)
     if more:
+        environment.stdout.write(aligned(overview(verdicts, [a, b, *more])))
         environment.stdout.write(as_rows(verdicts, [b, *more], style))
     else:
         lists = as_tables(found, environment, style) if environment.terminal else as_text(found, style)
@@ -175,16 +177,17 @@ def as_rows(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style
     text = ""
     for verdict, name in zip(verdicts, names, strict=True):
         text += "\n" + (style.paint(f"{name}\n", "bold") if len(verdicts) > 1 else "")
-        text += _aligned([HEAD, *measure_rows(verdict)])
+        text += aligned([HEAD, *measure_rows(verdict)])
         if cases := case_rows(verdict):
-            text += _aligned([CASE_HEAD, *cases])
+            text += aligned([CASE_HEAD, *cases])
         first, *rest = sentences(verdict)
         text += style.paint(first, VERDICT_COLORS[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in rest)
     return text
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table for the console."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "".join(
         "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from runner.reporters.console.change_lines import fact_of, parts_of, verdict_line
+from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.reporters.files.markdown_parts import block, details, inline, table
 from runner.results.change_verdict import ChangeReport
@@ -23,6 +24,9 @@ WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
 def as_markdown(found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence[str]) -> str:
     """The verdicts and the changes as a document, such as a comment on a pull request."""
     text = "# Changes\n\n"
+    if len(verdicts) > 1:
+        head, *rows = overview(verdicts, names)
+        text += table(head, [tuple(map(inline, row)) for row in rows])
     for verdict, name in zip(verdicts, names[1:], strict=True):
         first, *rest = sentences(verdict)
         text += f"## {inline(name)}\n\n" if len(verdicts) > 1 else ""

@@ -16,6 +16,8 @@ Row = tuple[str, ...]
 
 NAMED = 10
 """Cases that a sentence names."""
+KNOWN_RUNS = 10
+"""Runs of A with which only B runs again to see whether a suspect broke."""
 CONFIRMED = 20
 """Cases that the command to run them again names."""
 PARTS = 20
@@ -113,7 +115,7 @@ def _ends(interval: Interval | None) -> str:
 
 def _beside_row(beside: Beside) -> Row:
     name, more, fewer = _WORDS[beside.name]
-    a, b = (_figure(beside.name, value) for value in (beside.a, beside.b))
+    a, b = (figure_of(beside.name, value) for value in (beside.a, beside.b))
     ratio = beside.ratio
     if ratio is None:
         return name, a, b, "", ""
@@ -128,7 +130,8 @@ def _beside_row(beside: Beside) -> Row:
     return name, a, b, f"x{ratio.ratio:.2f}{interval}", word
 
 
-def _figure(name: str, value: float) -> str:
+def figure_of(name: str, value: float) -> str:
+    """A mean of what a run took, by the name of the measure."""
     if name == "duration_ms":
         return in_milliseconds(value)
     return dollars(value, 6) if name == "cost" else f"{value:.0f}"
@@ -199,11 +202,12 @@ def _advice(found: ChangeReport) -> list[str]:
             seen += f" {count(len(fell), 'case')} fell: {_named([case.key for case in fell])}."
         said += [seen, *_more_runs(found)]
     if suspects:
-        runs = len(suspects) * CONFIRMING_RUNS * 2
+        is_known = all(len(case.a) >= KNOWN_RUNS for case in suspects)
+        runs = len(suspects) * CONFIRMING_RUNS * (1 if is_known else 2)
         which = "this one" if len(suspects) == 1 else f"one of these {len(suspects)}"
-        told = (
-            f"To see whether {which} broke: {CONFIRMING_RUNS} runs of each in both ({runs} runs{_about(found, runs)})"
-        )
+        where = "B" if is_known else "both"
+        told = f"To see whether {which} broke: {CONFIRMING_RUNS} runs of each in {where}"
+        told += f" ({runs} runs{_about(found, runs)})"
         said.append(f"{told}: {confirming_command(suspects)}" if len(suspects) <= CONFIRMED else f"{told}.")
     if found.cases_limit:
         said.append("The cases differ more than their runs: more cases would say more than more runs.")
@@ -222,9 +226,12 @@ def _more_runs(found: ChangeReport) -> list[str]:
     if more <= 0:
         return []
     runs = more * len(found.cases) * 2
-    return [
-        f"To see {100 * found.margin:g} points: {count(more, 'more run')} of both ({runs} runs{_about(found, runs)})."
-    ]
+    said = f"To see {100 * found.margin:g} points: {count(more, 'more run')} of both ({runs} runs{_about(found, runs)})"
+    of_b = (found.reach.runs_of_b or 0) - there
+    if of_b > 0:
+        runs = of_b * len(found.cases)
+        said += f", or {of_b} of B alone ({runs} runs{_about(found, runs)})"
+    return [f"{said}."]
 
 
 def _about(found: ChangeReport, runs: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.reporters.console.change_lines import fact_of, measures_of, parts_of, verdict_line
+from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
 from runner.results.change_verdict import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
@@ -25,10 +26,11 @@ SHOWN = 2
 def comparison_record(
     found: Comparison, report: Report, baseline: Report, verdicts: Sequence[tuple[str, ChangeReport]] = ()
 ) -> Record:
-    """`{changes: [change, ...], verdict, worse, compared, measures: [[name, before, after], ...], parts,
-    kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...],
-    made_of?}}, was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`,
-    `(name of the report, verdict)`.
+    """`{changes: [change, ...], overview: [[text, ...], ...], verdict, worse, compared,
+    measures: [[name, before, after], ...], parts, kinds: [{key, title, tone, count}, ...],
+    rows: {position: {kinds: [[key, fact], ...], badges: [[text, tone], ...], made_of?}},
+    was: [position, ...], removed: [id, ...]}`; a change is what `_change` makes of one of the `verdicts`, `(name of the
+    report, verdict)`.
 
     Positions are those of rows in the index of a report. `rows` has those that have changed, `was` the row of the
     baseline for each row of the report, or -1, and `fact` says what changed in a few words. `parts` and `made_of` say
@@ -45,6 +47,9 @@ def comparison_record(
     counted = [(kind, len(found.of(kind.key))) for kind in KINDS if kind.key != "removed"]
     return {
         "changes": [_change(name, verdict) for name, verdict in verdicts],
+        "overview": overview([verdict for _, verdict in verdicts], ["A", *(name for name, _ in verdicts)])
+        if len(verdicts) > 1
+        else [],
         "verdict": verdict_line(found),
         "worse": found.is_worse,
         "compared": found.compared,

@@ -37,6 +37,8 @@ export interface Verdict {
 
 export interface Comparison {
   changes: Verdict[];
+  /** The reports as one table, where there are several: the head, then a row for each. */
+  overview: string[][];
   verdict: string;
   worse: boolean;
   /** Results that the measures are of. */

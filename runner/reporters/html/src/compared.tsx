@@ -3,7 +3,7 @@
 import type { Comparison } from "./changes";
 import { number, plural, visible, when } from "./format";
 import type { Index } from "./model";
-import { VerdictOn } from "./verdict";
+import { Overview, VerdictOn } from "./verdict";
 
 interface Props {
   now: Index;
@@ -19,6 +19,7 @@ export function Compared({ now, before, comparison, chosen, onChoose }: Props) {
     <section class="compared" aria-labelledby="compared-title">
       <h2 id="compared-title">Compared with the baseline <span class="faint">of {when(before.start.timestamp)}</span></h2>
       <div class="card">
+        <Overview rows={comparison.overview} />
         {comparison.changes.map((change) => <VerdictOn change={change} named={comparison.changes.length > 1} />)}
         <p class={comparison.changes.length ? "lists" : `outcome ${comparison.worse ? "bad" : ""}`}>{comparison.verdict}</p>
         {parts && <p class="parts">Since the older run, {visible(parts)}</p>}

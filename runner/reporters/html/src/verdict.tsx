@@ -42,6 +42,21 @@ export function VerdictOn({ change, named }: { change: Verdict; named: boolean }
   );
 }
 
+/** Several reports at a glance: a row for each. */
+export function Overview({ rows: [head, ...rows] }: { rows: string[][] }) {
+  if (!head) return null;
+  return (
+    <Table head={head.map(visible)} label="All that are compared">
+      {rows.map(([name, ...cells]) => (
+        <tr>
+          <th scope="row">{visible(name)}</th>
+          {cells.map((cell) => <td class={TONES[cell] ?? "figure"}>{cell}</td>)}
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
 /** A sentence of the advice; a command at its end can be copied. */
 function Sentence({ text }: { text: string }) {
   const at = text.indexOf(COMMAND);
