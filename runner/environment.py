@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO, cast
@@ -59,16 +59,31 @@ class Environment(Value):
 
 def from_process() -> Environment:
     """The environment of this process, which has no secret variables any more."""
+    environment = environment_of(_working_directory(), os.environ, sys.stdout, sys.stderr)
+    sys.stderr = environment.stderr  # where threads and libraries complain
+    return environment
+
+
+def environment_of(
+    directory: Path, variables: MutableMapping[str, str], stdout: TextIO | None, stderr: TextIO | None
+) -> Environment:
+    """An environment of these. The secret ones are taken out of `variables`, and the streams never show them.
+
+    Args:
+        directory: absolute.
+        variables: environment variables.
+        stdout: None for one that is closed.
+        stderr: the same.
+    """
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    secrets = Secrets(os.environ)
-    keys = take_keys(os.environ)
-    stdout, stderr = (cast(TextIO, RedactedStream(_tolerant(stream), secrets)) for stream in (sys.stdout, sys.stderr))
-    sys.stderr = stderr  # where threads and libraries complain
+    secrets = Secrets(variables)
+    keys = take_keys(variables)
+    out, err = (cast(TextIO, RedactedStream(_tolerant(stream), secrets)) for stream in (stdout, stderr))
     return Environment(
-        directory=_working_directory(),
-        variables=dict(os.environ),
-        stdout=stdout,
-        stderr=stderr,
+        directory=directory,
+        variables=dict(variables),
+        stdout=out,
+        stderr=err,
         cpus=cpus,
         secrets=secrets,
         keys=keys,

@@ -227,7 +227,7 @@ class Database:
         return self._calendar.execute(f"SELECT {name}({', '.join('?' * len(values))})", values).fetchone()[0]
 
     def _is_late(self) -> bool:
-        return time.monotonic() > self._ends
+        return bool(self._given_up) or time.monotonic() > self._ends
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         self._changes_tables = self._changes_tables or action in _CHANGES

@@ -68,6 +68,8 @@ class OwnDatabase:
             self.is_used = True
             if self._store is None:
                 self._store = self._databases().open(self._warn, self._now, self._salt, strict=self._strict)
+                if self._closed:  # meanwhile, by a thread that saw nothing to give up
+                    raise failed(_OVER)
             return answer(self._store, process, values, self._lines)
 
     @property

@@ -19,6 +19,8 @@ from runner.errors import ConfigurationError, RunnerError
 from scripttest import hide_environment
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import click
 
 
@@ -76,7 +78,11 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         from runner.planning.inputs import resolve_application
 
         application = resolve_application(options, environment.directory)
-        processes = None if _only_cases(options.inputs) else start_processes(SCRIPT_PARTS, application.root)
+        processes = (
+            None
+            if _only_cases(options.inputs, environment.directory)
+            else start_processes(SCRIPT_PARTS, application.root)
+        )
         from runner.execution.session import run
 
         return run(options, environment, application, SCRIPT_PARTS, processes)
@@ -92,10 +98,11 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         return _say(environment, message, hint, exit_codes.RUNTIME, verbose)
 
 
-def _only_cases(inputs: Sequence[str]) -> bool:
+def _only_cases(inputs: Sequence[str], directory: Path) -> bool:
     """Whether all inputs are case files, which need no script host."""
     return bool(inputs) and all(
-        input.lower().endswith((".jsonl", ".json", ".yaml", ".yml")) and os.path.isfile(input) for input in inputs
+        input.lower().endswith((".jsonl", ".json", ".yaml", ".yml")) and os.path.isfile(directory / input)
+        for input in inputs
     )
 
 
@@ -110,6 +117,8 @@ def _say(environment: Environment, message: str, hint: str | None, code: int, ve
 
 def _through_click(arguments: list[str], environment: Environment) -> dict[str, Any] | int:
     """Values of the flags, or an exit code when click has answered or another command has run."""
+    from contextlib import redirect_stdout
+
     import click
 
     if arguments and arguments[0] in COMMANDS:
@@ -136,7 +145,8 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         refuse_habits(arguments)
         command, program = click_command(), "yao-test"
     try:
-        result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)
+        with redirect_stdout(environment.stdout):  # where click prints help and version
+            result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)
     except click.UsageError as error:
         environment.stderr.write(f"Error: {error.format_message()}\nHint: {program} --help lists the flags\n")
         return exit_codes.CONFIGURATION

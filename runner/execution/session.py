@@ -460,7 +460,10 @@ def shown_path(path: Path, directory: Path) -> Path:
 
 
 def _collect_garbage() -> None:
-    """From here on unreachable cycles are collected, seldom, and what was loaded so far is not looked at."""
+    """From here on unreachable cycles are collected, seldom, and what was loaded so far is not looked at; unless this
+    process has collected them all along."""
+    if gc.isenabled():
+        return
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()

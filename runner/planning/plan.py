@@ -217,7 +217,12 @@ def make_plan(
         left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
     elif options.dry_run and options.outputs and not writes_cases:
         warnings = [*warnings, f"--dry-run writes no report to {', '.join(options.outputs)}"]
-    planning.check_references(sources, [])
+    try:
+        planning.check_references(sources, [])
+    except BaseException:
+        if resume is not None and resume.resumed_report is not None:
+            resume.resumed_report.close()
+        raise
     return RunPlan(
         options=options,
         application=application,

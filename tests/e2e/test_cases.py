@@ -616,7 +616,7 @@ def test_runs_of_the_same_second_do_not_share_a_report(app: MakeApplication) -> 
     application = app(TWO)
 
     with ThreadPoolExecutor() as pool:
-        runs = list(pool.map(lambda _: application.run("-i", case_file()), range(4)))
+        runs = list(pool.map(lambda _: application.fork("-i", case_file()), range(4)))
 
     assert [run.code for run in runs] == [0, 0, 0, 0], runs
     reports = list((application.root / "assistants/demo/tests").glob("output-*.jsonl"))

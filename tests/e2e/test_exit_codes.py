@@ -45,7 +45,7 @@ CODES = {
 def test_the_exit_code_says_how_it_went(here: Application, name: str) -> None:
     modules, code = CODES[name]
     arguments = [word for module in modules for word in ("-i", f"scripts.demo.{module}")]
-    assert here.run(*arguments, "-q").code == code
+    assert here.fork(*arguments, "-q").code == code
 
 
 ONE_VALUE = {
@@ -68,7 +68,7 @@ ONE_VALUE = {
 @pytest.mark.parametrize("name", ONE_VALUE)
 def test_a_flag_that_takes_one_value_is_refused_twice(here: Application, name: str) -> None:
     flags, spelling = ONE_VALUE[name]
-    run = here.run("-i", "scripts.demo.passes", *flags)
+    run = here.fork("-i", "scripts.demo.passes", *flags)
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == (
         f"Error: {spelling} is given twice, and takes one value\nHint: yao-test --help lists the flags\n"
@@ -88,7 +88,7 @@ def test_flags_that_may_be_repeated_still_may(here: Application) -> None:
         "--allow-net",
         "b",
     ]
-    assert here.run(*flags, "--no-color", "--no-color").code == 0
+    assert here.fork(*flags, "--no-color", "--no-color").code == 0
 
 
 @pytest.mark.parametrize(
@@ -102,20 +102,20 @@ def test_flags_that_may_be_repeated_still_may(here: Application) -> None:
     ids=lambda words: words[0],
 )
 def test_other_commands_refuse_it_too(here: Application, words: list[str]) -> None:
-    run = here.run(*words)
+    run = here.fork(*words)
     assert (run.code, run.stdout) == (2, "")
     assert "is given twice, and takes one value" in run.stderr
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h", "--version"])
 def test_help_and_version_succeed(here: Application, flag: str) -> None:
-    run = here.run(flag)
+    run = here.fork(flag)
     assert (run.code, run.stderr) == (0, "")
     assert "yao-test" in run.stdout
 
 
 def test_help_names_every_flag_and_the_exit_codes(here: Application) -> None:
-    text = " ".join(here.run("--help").stdout.split())
+    text = " ".join(here.fork("--help").stdout.split())
     for (
         flag
     ) in "--input --output --app --user --team --ctx --run --timeout --parallel --dry-run --fail-fast --quiet".split():
@@ -173,7 +173,7 @@ def test_a_report_that_cannot_be_finished_fails_the_run(app: MakeApplication) ->
 
 def test_an_output_in_ascii_is_escaped(here: Application) -> None:
     environment = {**here.environment, "PYTHONIOENCODING": "ascii"}
-    run = here.run("-i", "scripts.demo.passes", "-q", env=environment)
+    run = here.spawn("-i", "scripts.demo.passes", "-q", env=environment)
     assert (run.code, run.stderr) == (0, "")
     assert "Summary: 1 passed, 0 failed, 0 skipped" in run.stdout
 
@@ -181,7 +181,6 @@ def test_an_output_in_ascii_is_escaped(here: Application) -> None:
 def test_a_working_directory_that_is_gone_does_no_harm(app: MakeApplication) -> None:
     here = app({"a_test.ts": PASSES, "/gone/.keep": ""})
     shell = 'rm -r ../gone; exec "$@"'
-    run = here.run(
-        "-i", "scripts.demo.a", "-a", str(here.root), directory="gone", prefix=("/bin/sh", "-c", shell, "sh")
-    )
+    arguments = ("-i", "scripts.demo.a", "-a", str(here.root))
+    run = here.spawn(*arguments, cwd=here.root / "gone", prefix=("/bin/sh", "-c", shell, "sh"))
     assert (run.code, run.stderr) == (0, "")

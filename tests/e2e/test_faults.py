@@ -650,8 +650,8 @@ def test_a_read_only_application_can_be_tested(app: MakeApplication) -> None:
     for folder in folders:
         folder.chmod(0o555)
     try:
-        run = here.run("-i", "scripts.demo.a", prefix=prefix)
-        refused = here.run("-i", "scripts.demo.a", "-o", "out.json", prefix=prefix)
+        run = here.spawn("-i", "scripts.demo.a", prefix=prefix)
+        refused = here.spawn("-i", "scripts.demo.a", "-o", "out.json", prefix=prefix)
     finally:
         for folder in folders:
             folder.chmod(0o755)
@@ -662,7 +662,7 @@ def test_a_read_only_application_can_be_tested(app: MakeApplication) -> None:
 def test_a_file_that_cannot_be_read_fails_its_module(app: MakeApplication) -> None:
     here = app({"a_test.ts": PASSING, "b_test.ts": PASSING})
     (here.source / "a_test.ts").chmod(0)
-    run = here.run("-i", "scripts.demo", prefix=unprivileged())
+    run = here.spawn("-i", "scripts.demo", prefix=unprivileged())
     assert (run.code, run.stderr) == (1, "")
     assert "✓ scripts.demo.b  1 passed (0ms)" in run.stdout
     told = '  └─ the module cannot be loaded: Cannot read file "assistants/demo/src/a_test.ts": Permission denied'

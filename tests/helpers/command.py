@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from forks import fork_server
+from in_process import run_in_process
 
 Files = Mapping[str, str | bytes]
 Record = dict[str, Any]
@@ -36,6 +37,9 @@ class Run(NamedTuple):
 
 class Application:
     """An application folder, and the command in it."""
+
+    apart = False
+    """Whether `run` starts a process each time, as where it matters what a process inherits and hands on."""
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root = root
@@ -61,13 +65,27 @@ class Application:
         options = {"cwd": self.root, "env": self.environment, "start_new_session": True, **pipes, **more}
         return subprocess.Popen([*prefix, *COMMAND, *arguments], **options)
 
-    def run(self, *arguments: str, directory: str = "", **more: Any) -> Run:
-        """Runs the command to its end; `directory` is the working directory, from the application root. With nothing but
-        `env`, it is forked from a process that has loaded it."""
-        environment = more.get("env", self.environment)
-        if more.keys() <= {"env"} and not any(name.startswith("PYTHON") for name in environment):
-            return self._ended(*fork_server().run(arguments, self.root / directory, environment, PATIENCE))
-        with self.start(*arguments, cwd=self.root / directory, **more) as process:
+    def run(self, *arguments: str, directory: str = "", env: Mapping[str, str] | None = None) -> Run:
+        """Runs the command to its end, in this process unless it is `apart`.
+
+        Args:
+            directory: the working directory, from the application root.
+            env: the whole environment, `environment` by default.
+        """
+        variables = self.environment if env is None else env
+        if self.apart:
+            return self.fork(*arguments, directory=directory, env=variables)
+        return self._ended(*run_in_process(arguments, (self.root / directory).resolve(), variables, PATIENCE))
+
+    def fork(self, *arguments: str, directory: str = "", env: Mapping[str, str] | None = None) -> Run:
+        """The same in a process of its own, for what concerns a process: how it ends, what it inherits, its children,
+        its memory. From any thread."""
+        variables = self.environment if env is None else env
+        return self._ended(*fork_server().run(arguments, self.root / directory, variables, PATIENCE))
+
+    def spawn(self, *arguments: str, prefix: tuple[str, ...] = (), **more: Any) -> Run:
+        """The same as `start` begins it, for what concerns that beginning: permissions, standard streams, limits."""
+        with self.start(*arguments, prefix=prefix, **more) as process:
             return self.finish(process)
 
     def finish(self, process: subprocess.Popen[bytes]) -> Run:

@@ -16,9 +16,19 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import NoReturn
 
+NOT_LOADED = (
+    "bindings.build",
+    "bindings.node_modules",
+    "runner.__main__",
+    "runner.agents.mcp.guard",
+    "scripttest.realm",
+)
+"""Modules that are programs of their own, or run in workers."""
 REQUEST_SIZE = 1 << 17
 """Bytes of the longest command line with its environment."""
 
@@ -72,8 +82,7 @@ def fork_server() -> ForkServer:
 
 def serve() -> NoReturn:
     """Forks a command for each request on standard input."""
-    import httpx  # noqa: F401
-
+    load_all()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     requests = socket.socket(fileno=0)
     while True:
@@ -84,6 +93,20 @@ def serve() -> NoReturn:
             watch(request, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
+
+
+def load_all() -> None:
+    """Loads what some command would load, all of it."""
+    import httpx  # noqa: F401
+
+    import bindings
+    import runner
+    import scripttest
+
+    for package in (bindings, runner, scripttest):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.startswith(NOT_LOADED):
+                import_module(module.name)
 
 
 def watch(request: bytes, stdout: int, stderr: int, status: int) -> NoReturn:

@@ -126,7 +126,7 @@ def _told(app: Application, out: Path) -> dict[str, str]:
         for word in ("-o", f"{folder}/r.{end}")
     ]
     inputs = ["-i", CASES, "-i", "assistants/tooled/tests/cases.jsonl", "-i", "scripts.demo.tells"]
-    run = app.run(*inputs, "-v", "-v", "--record", str(folder / "tapes"), *reports, env=environment)
+    run = app.fork(*inputs, "-v", "-v", "--record", str(folder / "tapes"), *reports, env=environment)
     assert run.code == 1, run
     written = {str(path): unpacked(path.read_text()) for path in folder.rglob("*") if path.is_file()}
     snapshots = {str(path): path.read_text() for path in app.source.rglob("*.snap")}
@@ -204,7 +204,7 @@ def test_a_secret_in_the_name_of_a_case_is_nowhere_and_its_result_is_found(app: 
         ]
         said = []
         for code, arguments in commands:
-            run = here.run(*arguments, env=env)
+            run = here.fork(*arguments, env=env)
             assert run.code == code, run
             said.append(run.stdout + run.stderr)
         assert "all 3 are there and current" in said[3]

@@ -287,7 +287,7 @@ def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: s
 
 def test_an_ordinary_user_imports_nothing_from_outside_either(application: Application, imported: object) -> None:
     """What root may read and others may not plays no part."""
-    run = application.run("-i", "scripts.demo.import*", "--timeout", "5s", prefix=unprivileged())
+    run = application.spawn("-i", "scripts.demo.import*", "--timeout", "5s", prefix=unprivileged())
     assert run.stdout.count("└─ the module cannot be loaded") == len(IMPORTS) - 1, "all but a source map"
     assert not re.search(f"{MARK}|{KEY}|root:|PATH=", run.stdout)
 

@@ -231,6 +231,8 @@ def secretive(shared_app: MakeApplication) -> dict[str, Record]:
 class WithVariable(Application):
     """An application whose commands inherit a variable."""
 
+    apart = True
+
     @property
     def environment(self) -> dict[str, str]:
         return {**super().environment, "PARENT_VARIABLE": MARK}

@@ -78,7 +78,8 @@ class DocumentReporter:
     def __init__(self, target: Path | TextIO) -> None:
         """`target` is a file, which is replaced whole, a pipe, or a stream. Raises ConfigurationError for a pipe that
         nobody reads."""
-        self._target = _stream_into(target) if isinstance(target, Path) and is_pipe(target) else target
+        self._pipe = _stream_into(target) if isinstance(target, Path) and is_pipe(target) else None
+        self._target = self._pipe or target
         self._collector = Collector(self.take)
 
     @property
@@ -93,7 +94,9 @@ class DocumentReporter:
             self.write(self._collector.report(so_far))
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Closes the pipe, if it is one."""
+        if self._pipe is not None:
+            self._pipe.close()
 
     def take(self, line: ResultLine) -> Record | None:
         """What is kept of a result until the end of the run, with its `suite` and `position`."""

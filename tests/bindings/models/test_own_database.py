@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pet_shop import DOCUMENTS, NOW, definition
 
+from bindings.models.database import Database
 from bindings.models.databases import Databases, Fixture, ModelFiles
 from bindings.models.own_database import OwnDatabase
 from bindings.services import ProcessError
@@ -147,6 +148,22 @@ def test_closing_does_not_wait_for_a_statement_that_runs() -> None:
     database.close()
     thread.join(10)
     assert told in (["Query: the test has ended"], ["the test has ended"])
+
+
+def test_a_statement_that_has_not_begun_when_it_is_given_up_does_not_go_on() -> None:
+    """SQLite forgets an interrupt that comes before the first step, such as while parameters are bound."""
+    asked: list[int] = []
+    database = Database(now=lambda: asked.append(1) or NOW)  # type: ignore[func-returns-value]
+
+    class Late(list[int]):
+        def __getitem__(self, index: Any) -> Any:
+            database.give_up("the test has ended")
+            return super().__getitem__(index)
+
+    long = "WITH RECURSIVE n(i) AS (SELECT ? UNION ALL SELECT i + 1 FROM n WHERE i < 99999) SELECT COUNT(now()) FROM n"
+    with pytest.raises(ProcessError, match="the test has ended"):
+        database.read(long, Late([1]))
+    assert len(asked) < 10_000
 
 
 def test_threads_share_it() -> None:

@@ -67,7 +67,7 @@ def reports(application: Application, inputs: str) -> list[Any]:
     for more in ({}, {PLAIN: "1"}):
         path = application.home / f"report{len(found)}.json"
         environment = {**application.environment, **more}
-        run = application.run("-i", inputs, "--parallel", "1", "-o", str(path), env=environment)
+        run = application.fork("-i", inputs, "--parallel", "1", "-o", str(path), env=environment)
         assert "Traceback" not in run.stdout + run.stderr
         found.append([run.code, without_times(json.loads(path.read_text()))])
     return found

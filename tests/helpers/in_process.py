@@ -1,0 +1,52 @@
+"""The whole command in the process of the tests: from its arguments to its exit code and what it wrote."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from runner.cli.main import run_command
+from runner.environment import environment_of
+from scripttest import hide_environment
+from scripttest.shortcuts import PLAIN
+
+INHERITED = ("PYTHON", "LC_", "TZ", "SSL_", PLAIN)
+"""How variables begin that do not reach the command through its `Environment`."""
+
+hide_environment()
+
+
+def run_in_process(
+    arguments: Sequence[str], directory: Path, variables: Mapping[str, str], patience: float
+) -> tuple[int, bytes, bytes]:
+    """The exit code, standard output and standard error of a command line. For the main thread.
+    The test fails when it takes longer than `patience` seconds.
+    """
+    stdout, stderr = BytesIO(), BytesIO()
+    streams = [TextIOWrapper(stream, "utf-8", write_through=True) for stream in (stdout, stderr)]
+    inherited = [name for name in variables if name.startswith(INHERITED)]
+    assert not inherited, f"{inherited} are read when a process starts: use Application.fork or spawn"
+    environment = environment_of(directory, dict(variables), *streams)
+    with _bounded(patience, f"{arguments} did not end within {patience} s"):
+        code = run_command(arguments, environment)
+    return code, stdout.getvalue(), stderr.getvalue()
+
+
+@contextmanager
+def _bounded(seconds: float, message: str) -> Iterator[None]:
+    def late(_: int, __: FrameType | None) -> None:
+        pytest.fail(message)
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
