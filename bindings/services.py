@@ -25,8 +25,8 @@ class ProcessError(Exception):
     """A process failed in a way that the script may catch; `code` is the HTTP-like code of Yao's exceptions."""
 
     def __init__(self, message: str, code: int = 500, missing: bool = False, infrastructure: bool = False) -> None:
-        """`missing`: nothing answers it, neither a mock nor this host. `infrastructure`: what was asked broke, such as the
-        host of a model; a test that this ends has no verdict."""
+        """`missing`: nothing answers it, neither a mock nor this host. `infrastructure`: what was asked broke, such as
+        the host of a model; a test that this ends has no verdict."""
         super().__init__(message)
         self.message = message
         self.code = code
