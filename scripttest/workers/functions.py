@@ -97,7 +97,7 @@ class FunctionError(ScriptError):
     """The code of an `Exception`."""
     logs: tuple[tuple[str, str], ...] = ()
     infrastructure: bool = False
-    """Whether its worker or the compiler was killed by somebody else, or what it asked broke and it did not mind that."""
+    """Whether its worker or the compiler was killed by somebody else, or what it asked broke and that ended it."""
     loading: bool = False
     """Whether its script threw while it was loaded, so that the function never ran."""
 
