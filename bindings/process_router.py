@@ -92,7 +92,7 @@ def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clo
     try:
         return envelope(answer(revived(arguments)), clock)
     except ProcessError as error:
-        return failure_envelope(error.message, error.code, clock)
+        return failure_envelope(error.message, error.code, clock, error.infrastructure)
     except RecursionError:
         return failure_envelope(f"{name}: values are nested too deeply", 400, clock)
     except UnicodeEncodeError:
@@ -149,9 +149,11 @@ def envelope(value: Any, clock: Clock) -> str:
     return _dated({"ok": value}, clock)
 
 
-def failure_envelope(message: str, code: int, clock: Clock) -> str:
-    """The envelope of an error; with the time, in milliseconds, where the clock is stopped."""
-    return _dated({"error": {"message": message, "code": code}}, clock)
+def failure_envelope(message: str, code: int, clock: Clock, infrastructure: bool = False) -> str:
+    """The envelope of an error; with the time, in milliseconds, where the clock is stopped. `infrastructure`: what was
+    asked broke."""
+    broke = {"broke": True} if infrastructure else {}
+    return _dated({"error": {"message": message, "code": code, **broke}}, clock)
 
 
 def _dated(record: dict[str, Any], clock: Clock) -> str:

@@ -24,12 +24,14 @@ Json = Any
 class ProcessError(Exception):
     """A process failed in a way that the script may catch; `code` is the HTTP-like code of Yao's exceptions."""
 
-    def __init__(self, message: str, code: int = 500, missing: bool = False) -> None:
-        """`missing`: nothing answers it, neither a mock nor this host."""
+    def __init__(self, message: str, code: int = 500, missing: bool = False, infrastructure: bool = False) -> None:
+        """`missing`: nothing answers it, neither a mock nor this host. `infrastructure`: what was asked broke, such as
+        the host of a model; a test that this ends has no verdict."""
         super().__init__(message)
         self.message = message
         self.code = code
         self.missing = missing
+        self.infrastructure = infrastructure
 
 
 class HostCall(Value):

@@ -142,6 +142,8 @@ export interface Core extends Kernel {
   standstill?: string;
   /** Name of a call that left the realm → how often a mock has answered it. */
   mocked?: Map<string, number>;
+  /** Errors of what tests need and what broke; there once one came. */
+  broken?: WeakSet<object>;
   began: number;
   milliseconds: number;
   /** Milliseconds on the realm's own clock. */

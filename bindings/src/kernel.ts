@@ -43,6 +43,8 @@ export interface Kernel {
   sleep(milliseconds: number): void;
   /** Whether this is what `skip`, `fatal` and `require` throw to leave a test; it must go on its way. */
   isStop(error: unknown): boolean;
+  /** Whether this is an error of something that a test needs and that broke, such as the host of a model. */
+  isBroken(error: unknown): boolean;
   /** Where scripts awaited an error that rejected a promise, as lines of a stack; there once one did. */
   trail?(error: unknown): string;
   /** Milliseconds since 1970, on the clock of the test: the real one, unless a mock has stopped it. */
@@ -80,6 +82,8 @@ export interface Mismatch {
   diff?: boolean;
   /** true: there are no values to show. */
   bare?: boolean;
+  /** What the check needs broke. */
+  broke?: boolean;
   /** No judge could judge: the check holds unjudged, or fails for that. */
   unjudged?: "holds" | "fails";
 }

@@ -77,7 +77,7 @@ class AgentProcesses:
             own.catch_up(world)
             return envelope(await self.process(owner, name, revived(arguments)), own.clock)
         except ProcessError as error:
-            return failure_envelope(error.message, error.code, own.clock)
+            return failure_envelope(error.message, error.code, own.clock, error.infrastructure)
         except Exception as error:
             return failure_envelope(f"{name}: {type(error).__name__}: {error}", 500, own.clock)
 
@@ -132,7 +132,8 @@ class AgentProcesses:
         if missing:
             kind, _, id = noted.partition(".") if noted.startswith("agents.") else ("process", "", call.name)
             told.append(f"Or mock it with {call.scope.chat.world.mock(kind.removesuffix('s'), id)}")
-        return ProcessError(". ".join(told), getattr(error, "code", 500), missing=missing)
+        infrastructure = getattr(error, "infrastructure", False)
+        return ProcessError(". ".join(told), getattr(error, "code", 500), missing, infrastructure)
 
     async def call_tool(self, name: str, args: Args, context: Any) -> Any:
         """Calls the process behind an MCP tool, with the context as its last argument; `context` is a `Scope`. Raises

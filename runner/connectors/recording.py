@@ -24,6 +24,7 @@ from runner.connectors.base import ConnectorError, ModelRequest, Origin
 from runner.connectors.kept_answers import Answer, KeptAnswers, Keys, ask, same_model, say
 from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
 from runner.connectors.recordings import (
+    MESSAGE,
     SUFFIX,
     CaseRecording,
     RecordedCall,
@@ -195,7 +196,7 @@ class Recording:
 
     def file(self, origin: Origin) -> str:
         """The file of a case, below the folder of the recordings."""
-        return self._name(origin.suite, origin.case, origin.run)
+        return self._file(origin.suite, origin.case, origin.run)
 
     @property
     def folder(self) -> Path:
@@ -209,15 +210,22 @@ class Recording:
 
     def _label(self, suite: str) -> str:
         """A suite as it is named in recordings: its id; of a file, its path below the application."""
-        if os.path.isabs(suite):
-            return os.path.relpath(suite, self._root).replace(os.sep, "/")
-        return suite.replace("/", " ") if suite.startswith("message ") else suite
+        return os.path.relpath(suite, self._root).replace(os.sep, "/") if os.path.isabs(suite) else suite
 
     def _name(self, suite: str, case: str, run: int = 1) -> str:
         return f"{self._folder(suite)}/{file_of(self._redact(case), run)}"
 
     def _folder(self, suite: str) -> str:
         return folder_of(self._redact(self._label(suite)))
+
+    def _file(self, suite: str, case: str, run: int = 1) -> str:
+        """The file that a case is read from, below the folder of the recordings: of a message perhaps the one that it had
+        in an earlier version, in which a slash counted as a blank."""
+        name = self._name(suite, case, run)
+        if not suite.startswith(MESSAGE) or (self._place.folder / name).exists():
+            return name
+        older = f"{folder_of(self._redact(suite.replace('/', ' ')))}/{file_of(self._redact(case), run)}"
+        return older if (self._place.folder / older).exists() else name
 
     def _tape(self, origin: Origin) -> _Tape:
         of_case = self._tapes.get((origin.suite, origin.case))
@@ -233,7 +241,7 @@ class Recording:
         if self.mode == "record":
             return _Tape(None, bool(origin.suite))
         try:
-            path = self._place.folder / self._name(origin.suite, origin.case, origin.run)
+            path = self._place.folder / self._file(origin.suite, origin.case, origin.run)
             return _Tape(read_recording(path, self._redact(origin.case)), bool(origin.suite))
         except RecordingError as error:
             tape = _Tape(None, bool(origin.suite))
@@ -251,7 +259,7 @@ class Recording:
     def _never_asked(self, suite: str, case: str) -> None:
         """A case has ended that has asked nothing, although it may have a recording."""
         try:
-            recording = read_recording(self._place.folder / self._name(suite, case), self._redact(case))
+            recording = read_recording(self._place.folder / self._file(suite, case), self._redact(case))
         except RecordingError as error:
             self._note_unused(error.message)
         else:

@@ -97,7 +97,7 @@ class FunctionError(ScriptError):
     """The code of an `Exception`."""
     logs: tuple[tuple[str, str], ...] = ()
     infrastructure: bool = False
-    """Whether its worker or the compiler was killed by somebody else."""
+    """Whether its worker or the compiler was killed by somebody else, or what it asked broke and that ended it."""
     loading: bool = False
     """Whether its script threw while it was loaded, so that the function never ran."""
 
@@ -337,6 +337,7 @@ class _Loaded:
         error.frames = frames
         error.code = failure.get("code")
         error.logs = logs
+        error.infrastructure = failure.get("broke") is True
         error.loading = record.get("unloaded") is True
         raise error
 

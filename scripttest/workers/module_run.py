@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BIG = 50_000
 """Characters of code."""
 _STATUSES = {status.value: status for status in Status}
-_CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT)}
+_CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT, Cause.INFRASTRUCTURE)}
 """Kind of a failure, as a worker says it → its cause; the others are checks."""
 
 
@@ -124,13 +124,15 @@ class ModuleRun:
     def outcome(self, record: dict[str, Any], name: str, index: int | None) -> Outcome:
         """A worker's record of an outcome, which `answers` has checked, with its positions mapped; `index` is the
         test's, None: the module itself."""
-        failures = tuple([self._failure(failure, index) for failure in record["failures"]])
+        failures = [self._failure(failure, index) for failure in record["failures"]]
+        if any(failure.cause is Cause.ASSERTION for failure in failures):  # a check that said no decides
+            failures.sort(key=lambda failure: failure.cause is Cause.INFRASTRUCTURE)
         steps = tuple([self.outcome(step, step["name"], index) for step in record["steps"]])
         return Outcome(
             name=name,
             status=_STATUSES[record["status"]],
             milliseconds=record.get("duration_ms", 0),
-            failures=failures,
+            failures=tuple(failures),
             assertions=record.get("assertions", 0),
             skip_reason=record.get("skip_reason"),
             steps=steps,
@@ -188,7 +190,7 @@ class ModuleRun:
         if cause is Cause.TIMEOUT:
             said = timeout_text(self._timeout, of_module=index is None)
             message = f"{said}: {message}" if message else said
-        elif phase in ("BeforeAll", "BeforeEach", "TestMain"):
+        elif cause is not Cause.INFRASTRUCTURE and phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = Cause.SETUP
         return Failure(
             cause=cause,

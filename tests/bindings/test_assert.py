@@ -30,7 +30,7 @@ const ask = (name, args) => {
   if (std.hasOwn(answer, "error")) throw new std.Error(answer.error);
   return answer.ok;
 };
-const kernel = { std, host: ask, call: ask, isStop: () => false, part(name) {
+const kernel = { std, host: ask, call: ask, isStop: () => false, isBroken: () => false, part(name) {
   if (!std.hasOwn(parts, name)) {
     loaded[loaded.length] = name;
     const check = std.slice(name, 0, 6) === "check." && checks[std.slice(name, 6)];

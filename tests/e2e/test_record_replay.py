@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,10 @@ from uuid import uuid4
 import pytest
 from agent_files import agent, case_file, run_cases, server
 from command import Application, MakeApplication, Record, Run, eventually
+from faults import with_model
 from model_server import Behaviour, Exchange, ModelServer, says, status
+
+from runner.connectors.recordings import folder_of
 
 KEY = "sk-live-0123456789abcdef"
 PROMPTS = "- { role: system, content: 'It is $SYS.WEEKDAY, $SYS.DATETIME. You are $CTX.ASSISTANT_ID.' }"
@@ -418,3 +422,21 @@ def test_recordings_that_cannot_be_written_are_an_error_of_the_run(app: MakeAppl
 
     assert run.code == 3
     assert "Cannot write recordings: " in run.stdout + run.stderr
+
+
+def test_messages_that_differ_by_a_slash_have_recordings_of_their_own(app: MakeApplication) -> None:
+    messages = ("km/h or mph?", "km h or mph?")
+    with ModelServer() as server:
+        here = app({**agent(package={"connector": "local"}), **with_model(server)})
+        for message in messages:
+            assert here.run("-i", message, "-n", "demo", "--record", "rec").code == 0
+    with_slash, without = (here.root / "rec" / folder_of(f"message {message}") for message in messages)
+    assert sorted((here.root / "rec").iterdir()) == sorted([with_slash, without])
+
+    replayed = [here.run("-i", message, "-n", "demo", "--replay", "rec") for message in messages]
+    shutil.rmtree(without)
+    with_slash.rename(without)  # as an earlier version named it
+    earlier = here.run("-i", messages[0], "-n", "demo", "--replay", "rec")
+
+    assert [run.code for run in (*replayed, earlier)] == [0, 0, 0], (replayed, earlier)
+    assert "not used" not in "".join(run.stdout + run.stderr for run in (*replayed, earlier))

@@ -16,7 +16,7 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, Record, Run, eventually
 from faults import lines_of, with_model, worker_pids
-from model_server import Behaviour, Exchange, ModelServer, echo, status
+from model_server import Behaviour, Exchange, ModelServer, echo, says, status
 
 QUICK = "import runner.execution.passes as passes; passes.FIRST_PAUSE = 0.05; from runner.cli.main import main; main()"
 """The command, with shorter pauses."""
@@ -241,20 +241,57 @@ def test_a_script_test_whose_worker_was_killed_runs_again(app: MakeApplication) 
     assert start_of["scripts"] == ["scripts.demo.some"]
 
 
-def test_what_a_script_throws_is_a_failure_and_does_not_run_again(app: MakeApplication) -> None:
-    code = """\
-export function TestAsk(t) { Process("agents.demo.Call", [{ role: "user", content: "bad question" }]); }
+ASKING_TESTS = """\
+const ask = (content) => Process("agents.demo.Call", [{ role: "user", content }]);
+async function later(content) { await null; return ask(content); }
+export function TestAsk(t) { ask("bad question"); }
+export async function TestAsync(t) { await later("bad async"); }
+export function TestSubtest(t) { t.run("one", () => ask("bad sub")); t.run("two", (t) => t.assert.True(true)); }
+export function TestScript(t) { Process("scripts.demo.helper.Help", "bad nested"); }
+export function TestJudged(t) { t.assert.Agent("bad answer", "demo"); }
+export function TestCaught(t) { try { ask("bad caught"); } catch (error) { t.assert.Contains(error.message, "401"); } }
+export function TestWrapped(t) { try { ask("bad wrapped"); } catch (error) { throw new Error("no answer"); } }
+export function TestSaidNo(t) { t.assert.True(false); ask("bad late"); }
+export function TestClean(t) { t.cleanup(() => { throw new Error("nothing there"); }); ask("bad clean"); }
 export function TestOther(t) { t.assert.True(true); }
 """
-    with ModelServer(breaking(1, "bad")) as server:
+HELPER = "export function Help(content) { return Process('agents.demo.Call', [{ role: 'user', content }]); }\n"
+BROKEN_TESTS = ("TestAsk", "TestAsync", "TestSubtest", "TestScript", "TestJudged", "TestClean")
+
+
+def test_a_script_test_that_a_model_host_ended_is_broken_and_runs_again(app: MakeApplication) -> None:
+    with ModelServer(breaking(99, "bad")) as server:
         here = asking(app, server, [])
-        here.write({"some_test.ts": code})
+        here.write({"some_test.ts": ASKING_TESTS, "helper.ts": HELPER})
 
-        done = run(here, "-i", "scripts.demo.some", "--retry-errors", "2", *reports(here))
+        done = here.run("-i", "scripts.demo.some", "-o", str(here.home / "r.jsonl"))
+        found = {record["id"]: record for record in lines_of(here.home / "r.jsonl") if record["type"] == "result"}
+        server.default = says("good")
+        again = here.run("--resume", str(here.home / "r.jsonl"))
 
-        assert done.code == 1
-        assert results(here)["TestAsk"]["cause"] == "error"
-        assert len(server.requests) == 1
+    causes = {id: record.get("cause") for id, record in found.items() if record["status"] == "failed"}
+    assert causes == {
+        **dict.fromkeys(BROKEN_TESTS, "infrastructure"),
+        "TestWrapped": "error",
+        "TestSaidNo": "assertion",
+    }
+    assert (done.code, found["TestCaught"]["status"]) == (1, "passed"), done
+    assert f"{len(BROKEN_TESTS)} errors" in done.stdout
+    assert "run again, since something broke that they need: TestAsk" in again.stdout, again
+    after = {record["id"]: record["status"] for record in lines_of(here.home / "r.jsonl") if record["type"] == "result"}
+    assert {after[id] for id in ("TestAsk", "TestAsync", "TestSubtest", "TestScript")} == {"passed"}
+    assert {after[id] for id in ("TestWrapped", "TestSaidNo")} == {"failed"}, "they are no errors, so they are kept"
+
+
+def test_a_case_whose_hook_a_model_host_ended_is_broken(app: MakeApplication) -> None:
+    hook = "function Create(ctx, messages) { Process('agents.other.Call', [{ role: 'user', content: 'bad' }]); }"
+    with ModelServer(breaking(99, "bad")) as server:
+        here = asking(app, server, [{"id": "one", "input": "hi"}])
+        here.write({**agent("other", package={"connector": "local"}), "index.ts": hook})
+
+        here.run("-i", case_file(), *reports(here))
+
+        assert results(here)["one"]["cause"] == "infrastructure"
 
 
 BROKEN = [{"id": f"bad{number}", "input": f"bad {number}"} for number in range(2)]

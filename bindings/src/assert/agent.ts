@@ -21,7 +21,8 @@ export const agent: Check = {
     try {
       answer = kernel.call("agent.Validate", [{ __proto__: null, agent: id, output, criteria, metadata, connector }]);
     } catch (error) {
-      return { reason: validator + " could not be asked: " + explain(kernel).thrown(error), bare: true };
+      const reason = validator + " could not be asked: " + explain(kernel).thrown(error);
+      return { reason, bare: true, broke: kernel.isBroken(error) };
     }
     const said = (key: string): unknown => (isObject(answer) && std.hasOwn(answer, key) ? answer[key] : undefined);
     const passed = said("passed");

@@ -13,6 +13,8 @@ export interface Checked {
   outcome: Explained | undefined;
   /** Whether no judge could judge. */
   unjudged?: boolean;
+  /** Whether what it needs broke. */
+  broke?: boolean;
 }
 
 export interface Assertions {
@@ -39,6 +41,7 @@ export default function (kernel: Kernel): Assertions {
       const checked: Checked =
         mismatch.unjudged === "holds" ? { outcome: undefined } : fail(explain(kernel).mismatch(mismatch));
       if (mismatch.unjudged) checked.unjudged = true;
+      if (mismatch.broke) checked.broke = true;
       return checked;
     };
     const broken = (error: unknown): Checked =>

@@ -57,7 +57,7 @@ export default function (core: Core): Recorder {
     const { message, stack } = describeError(core, error);
     const found = typeof error === "object" && error !== null ? core.part<(error: unknown) => Detail[]>("details")(error) : undefined;
     const details = found?.length ? found : undefined;
-    fail(t, "error", message, { stack: stack && bounded(std, stack), phase, details });
+    fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details });
   }
 
   function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[], mocked?: unknown): string {

@@ -59,7 +59,8 @@ export default function (core: Core) {
   function failed(error: unknown): string {
     const { message, stack } = describeError(core, error);
     const code = (error as { code?: unknown } | null)?.code;
-    return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined }, ...world() });
+    const broke = core.isBroken(error) || undefined;
+    return encode(std, { error: { message, stack, code: typeof code === "number" ? code : undefined, broke }, ...world() });
   }
 
   /** What the host has to know of the world then: its clock, and which calls its mocks have answered. */

@@ -28,6 +28,7 @@ export default function (core: Core): object {
     },
     here: () => new core.std.Error().stack + (core.calls?.running ? core.part<MoreOfCalls>("calls").callers() : ""),
     isStop: (error) => error === stop,
+    isBroken: (error) => core.broken !== undefined && core.std.weakHas(core.broken, error as object),
     stop,
     stateOf: (t) =>
       (core.outcomeOf(t).state ??= { parent: undefined, depth: 0, cleanups: core.std.list(), pending: core.std.list(), open: core.std.list(), subtests: dictionary(), snapshots: dictionary() }),

@@ -37,7 +37,11 @@ export default function (core: Core): true {
     let over = false;
     let finish: ((passed: boolean) => void) | undefined;
     const { drive, runBody } = core.part<Flow>("flow");
-    const fails = () => fail(t, "fail", "subtest " + short + " failed", { phase: "subtest" });
+    const kind = () => {
+      for (let i = 0; i < outcome.failures.length; i++) if (outcome.failures[i].kind !== "infrastructure") return "fail";
+      return "infrastructure";
+    };
+    const fails = () => fail(t, kind(), "subtest " + short + " failed", { phase: "subtest" });
     const { current } = core;
     core.subtests++;
     open[open.length] = subtest;

@@ -39,7 +39,7 @@ export default function (core: Core) {
   function failure(error: unknown, stackOf: (text: string) => string): string {
     const code = (error as { code?: unknown } | null)?.code;
     const { message, stack } = describeError(core, error);
-    return encode(std, { error: { message, stack: stack && bounded(std, stackOf(stack)), code: typeof code === "number" ? code : undefined } });
+    return encode(std, { error: { message, stack: stack && bounded(std, stackOf(stack)), code: typeof code === "number" ? code : undefined, broke: core.isBroken(error) || undefined } });
   }
 
   const whole = (stack: string) => stack;

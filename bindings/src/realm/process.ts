@@ -7,7 +7,7 @@ import { describeError } from "../errors";
 const outputLimit = 1_000_000;
 const argumentLimit = 32_000_000;
 
-type Envelope = { ok?: unknown; bytes?: string; now?: number; error?: { message: string; code?: number; stack?: string } };
+type Envelope = { ok?: unknown; bytes?: string; now?: number; error?: { message: string; code?: number; stack?: string; broke?: boolean } };
 
 export default function (core: Core) {
   const { std, bridge, mocks } = core;
@@ -54,6 +54,7 @@ export default function (core: Core) {
     if (now !== undefined) core.part<{ moved(time: number): void }>("clock").moved(now);
     if (error) {
       const exception = new Exception(error.message, error.code);
+      if (error.broke === true) std.weakAdd((core.broken ??= new std.WeakSet()), exception);
       if (error.stack) {
         const value = std.join(std.split(error.stack, "<input>"), "<" + script + ">") + "\n" + exception.stack;
         std.define(exception, "stack", { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);

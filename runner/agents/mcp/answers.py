@@ -47,7 +47,7 @@ def processes(servers: Servers) -> Answer:
         except RunnerError as error:
             code = error.code if isinstance(error, ToolError) else 404
             message = f"{error.message}. {error.hint}" if error.hint else error.message
-            raise ProcessError(message, code, missing=error.missing) from error
+            raise ProcessError(message, code, error.missing, error.infrastructure) from error
 
     return answer
 

@@ -21,8 +21,10 @@ class ToolError(RunnerError):
     What a tool itself says went wrong is no ToolError but a `ToolAnswer` with `is_error`.
     """
 
-    def __init__(self, message: str, code: int, hint: str | None = None) -> None:
+    def __init__(self, message: str, code: int, hint: str | None = None, infrastructure: bool = False) -> None:
+        """`infrastructure`: the server failed, rather than what was asked of it."""
         super().__init__(message, hint)
+        self.infrastructure = infrastructure
         self.code = code
         """As in HTTP: 400 bad arguments, 404 no such tool, resource or prompt, 502 the server failed, 504 too slow."""
 

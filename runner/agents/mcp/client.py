@@ -142,7 +142,9 @@ class RemoteServer:
             items += page.get(key, [])
             cursor = page.get("nextCursor")
             if len(seen) > MOST_PAGES:
-                raise ToolError(f"MCP server {self.id} answers {method} with more than {MOST_PAGES} pages", 500)
+                raise ToolError(
+                    f"MCP server {self.id} answers {method} with more than {MOST_PAGES} pages", 500, infrastructure=True
+                )
         return items
 
     async def _ask(self, method: str, *arguments: Any) -> Item:
@@ -153,12 +155,13 @@ class RemoteServer:
                 except NotSentError:
                     return await self._connected().ask(method, *arguments)
         except TimeoutError as error:
-            raise ToolError(f"{self._name} did not answer within {self._timeout:g} s", 504) from error
+            said = f"{self._name} did not answer within {self._timeout:g} s"
+            raise ToolError(said, 504, infrastructure=True) from error
         except ConnectionLostError as error:
-            raise ToolError(f"{self._name} failed: {error}", 502) from error
+            raise ToolError(f"{self._name} failed: {error}", 502, infrastructure=True) from error
         except RefusedError as error:
             code = {INVALID_PARAMS: 400, METHOD_NOT_FOUND: 404, RESOURCE_NOT_FOUND: 404}.get(error.code, 502)
-            raise ToolError(f"{self._name} failed: {error}", code) from error
+            raise ToolError(f"{self._name} failed: {error}", code, infrastructure=code >= 500) from error
 
     def _connected(self) -> Connection:
         if self._connection is None or self._connection.ended:
