@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripttest import ScriptError
+from scripttest import MissingScriptError
 
 if TYPE_CHECKING:
     from bindings.models.own_database import OwnDatabase
@@ -21,6 +21,9 @@ DATABASE = "database"
 """What the database of a world is opened as."""
 MODEL_GROUPS = frozenset(("models", "model", "schemas", "query", "db"))
 """First words of the processes that the database of a world answers."""
+
+SCRIPT_GROUPS = frozenset(("scripts", "services"))
+"""First words of the processes that scripts answer, in a realm; what comes here has no script."""
 
 
 class HostProcesses:
@@ -63,8 +66,8 @@ class HostProcesses:
         try:
             value = self._called(name, args, context, world)
         except ProcessError as error:
-            if noted:
-                world.ledger.note_failure(noted, error)
+            if noted or error.missing:
+                world.ledger.note_failure(noted or name, error)
             raise
         if noted:
             world.ledger.note(noted, Answered.SERVED)
@@ -74,8 +77,14 @@ class HostProcesses:
         if name.partition(".")[0].lower() in MODEL_GROUPS:
             return self._of_models(name, args, world)
         from bindings import processes
-        from bindings.services import HostCall
+        from bindings.services import HostCall, ProcessError
 
+        if name.partition(".")[0].lower() in SCRIPT_GROUPS:
+            try:
+                self.library(name.rpartition(".")[0])
+            except MissingScriptError as error:
+                text = f"{error.message}. Or mock it with {world.mock('process', name)}"
+                raise ProcessError(text, 404, missing=True) from error
         if not processes.knows(name):
             raise _not_available(name, world)
         who = context["authorized"]
@@ -102,10 +111,11 @@ class HostProcesses:
             raise
 
     def library(self, script: str) -> Path:
-        """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
+        """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises
+        MissingScriptError."""
         path = self._find_script(script) if "/" not in script and "\0" not in script else None
         if path is None:
-            raise ScriptError(f'Process "{script}" does not exist: there is no such script')
+            raise MissingScriptError(f'Process "{script}" does not exist: there is no such script')
         return path
 
     def close(self) -> None:
@@ -138,7 +148,7 @@ def _not_available(name: str, world: World) -> ProcessError:
     from bindings.services import ProcessError
 
     group = name.partition(".")[0]
-    mock = world.mock("agent", "<id>") if group in ("agent", "agents") else world.mock("process", name)
+    mock = world.mock("process", name)
     return ProcessError(
         f'Process "{name}" is not available here: mock it with {mock}, or run against a host that provides {group}.*',
         404,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scripttest.compile.compiler import Compiled, Compiler, Source
     from scripttest.diagnostics.stack import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
-    from scripttest.errors import Cause, CompileError, HostError, Location, ScriptError, StackFrame
+    from scripttest.errors import Cause, CompileError, HostError, Location, MissingScriptError, ScriptError, StackFrame
     from scripttest.files import (
         DATA_LIMIT,
         RefusedFileError,
@@ -61,6 +61,7 @@ __all__ = [
     "Listed",
     "Location",
     "MissingFunctionError",
+    "MissingScriptError",
     "Module",
     "Outcome",
     "Processes",
@@ -97,7 +98,7 @@ __getattr__ = lazy_names(
     {
         "compile.comments": ("without_comments",),
         "compile.compiler": ("Compiled", "Compiler", "Source"),
-        "errors": ("Cause", "CompileError", "HostError", "Location", "ScriptError", "StackFrame"),
+        "errors": ("Cause", "CompileError", "HostError", "Location", "MissingScriptError", "ScriptError", "StackFrame"),
         "files": (
             "DATA_LIMIT",
             "RefusedFileError",

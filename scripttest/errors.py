@@ -1,6 +1,7 @@
 """What can go wrong around scripts.
 
 ScriptError                     base: a message, where it is, and a hint
+├── MissingScriptError          no script has the name that is called
 ├── CompileError                the compiler refused a module
 ├── ModuleError                 a module could not be evaluated
 └── HostError                   the host itself broke: a worker or the compiler cannot be started or ended
@@ -55,11 +56,20 @@ class StackFrame(Value):
 class ScriptError(Exception):
     """Base of the tree; `hint` says what to do about it."""
 
+    missing = False
+    """Whether there is no such script at all."""
+
     def __init__(self, message: str, location: Location | None = None, hint: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.location = location
         self.hint = hint
+
+
+class MissingScriptError(ScriptError):
+    """There is no script of the name that a process has."""
+
+    missing = True
 
 
 class CompileError(ScriptError):

@@ -24,7 +24,7 @@ def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> 
     try:
         return _GROUPS[group](store, process, values)
     except ProcessError as error:
-        if error.missing and group == "models":
+        if error.missing and group == "models" and processes.knows(process.rpartition(".")[2]):
             store.warn(f"{process}: {error.message}: add the file of the model, or mock the process")
         raise
 

@@ -25,7 +25,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `model.<Method>`. Raises ProcessError."""
     method = process.partition(".")[2].lower()
     if not knows(method):
-        raise ProcessError(f"{process} Handler -> {process} not found", 404)
+        raise ProcessError(f"{process} Handler -> {process} not found", 404, missing=True)
     if method == "list":
         return [shown(model, _options(values, 0)) for model in store.catalog.all()]
     if not values:

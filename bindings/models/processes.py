@@ -74,7 +74,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     id, _, method = rest.rpartition(".")
     known = _METHODS.get(method.lower())
     if known is None:
-        raise ProcessError(f"{process} Handler -> models.{method} not found", 404)
+        raise ProcessError(f"{process} Handler -> models.{method} not found", 404, missing=True)
     if method.lower() == "exists":
         return store.catalog.find(id) is not None
     if method.lower() == "load":

@@ -38,7 +38,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
         raise ProcessError(text, 400, missing=True)
     function = _METHODS.get(method.lower())
     if function is None:
-        raise ProcessError(f"{process} Handler -> query.{method} not found", 404)
+        raise ProcessError(f"{process} Handler -> query.{method} not found", 404, missing=True)
     return function(store, values[0] if values else None)
 
 

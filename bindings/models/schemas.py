@@ -36,7 +36,8 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     method = process.rpartition(".")[2].lower()
     known = _METHODS.get(method)
     if known is None:
-        raise ProcessError(f"{process} Handler -> schemas.{process.rpartition('.')[2]} not found", 404)
+        method = process.rpartition(".")[2]
+        raise ProcessError(f"{process} Handler -> schemas.{method} not found", 404, missing=True)
     function, least = known
     if len(values) < least:
         raise bad(f"{process} Missing parameters, {least} parameters are required")

@@ -114,8 +114,8 @@ class AgentProcesses:
             value = await provider(call)
         except (AgentError, RunnerError, ScriptError, ProcessError) as error:
             failure = self._failure(call, noted, error)
-            if noted and not is_agent:
-                world.ledger.note_failure(noted, failure)
+            if (noted or failure.missing) and not is_agent:
+                world.ledger.note_failure(noted or call.name, failure)
             raise failure from error
         if noted and not is_agent:
             world.ledger.note(noted, Answered.SERVED)
@@ -130,8 +130,9 @@ class AgentProcesses:
         missing = getattr(error, "missing", False)
         told = [message, *filter(None, [getattr(error, "hint", None)])]
         if missing:
-            kind, _, id = noted.partition(".") if noted.startswith("agents.") else ("process", "", call.name)
-            told.append(f"Or mock it with {call.scope.chat.world.mock(kind.removesuffix('s'), id)}")
+            agent = noted.removeprefix("agents.") if noted.startswith("agents.") else ""
+            mock = call.scope.chat.world.mock("agent" if agent else "process", agent or call.name)
+            told.append(f"Or mock it with {mock}")
         infrastructure = getattr(error, "infrastructure", False)
         return ProcessError(". ".join(told), getattr(error, "code", 500), missing, infrastructure)
 

@@ -353,7 +353,7 @@ class Worker:
             self._leave()
 
     def _script(self, name: str, arguments: str) -> str | None:
-        """Runs a function of another script in a realm of its own."""
+        """Runs a function of another script in a realm of its own; empty when there is no such script."""
         if len(set(self._realms)) > DEPTH_LIMIT:
             return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
         script = name.rpartition(".")[0]
@@ -363,6 +363,8 @@ class Worker:
             if found is None:
                 return None
             status, *answer = found
+            if status == "missing":
+                return ""
             if status != "ok":
                 return failure_envelope(answer[0], 404)
             scripts = self._libraries[script] = answer

@@ -66,5 +66,7 @@ class Libraries:
 def _reply(result: Compiled | ScriptError) -> list[str]:
     if isinstance(result, Compiled):
         return ["ok", *["\n" + script.code for script in result.scripts]]
+    if result.missing:
+        return ["missing"]
     at = result.location
     return ["error", (f"{at.file}:{at.line}:{at.column}: " if at else "") + result.message]

@@ -37,7 +37,7 @@ def processes(servers: Servers) -> Answer:
 
         method = _METHODS.get(name.lower().removeprefix("mcp."))
         if method is None:
-            raise ProcessError(f'Process "{name}" does not exist', 404)
+            raise ProcessError(f'Process "{name}" does not exist', 404, missing=True)
         if not args or not isinstance(args[0], str):
             raise ProcessError(f"Cannot call {name}: the id of an MCP server is missing", 400)
         try:
