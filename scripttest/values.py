@@ -39,8 +39,9 @@ class Value:
     def __init__(self, **fields: Any) -> None:
         if fields.keys() != self.__value_set__:
             fields = self.__value_defaults__ | fields
-            if wrong := fields.keys() ^ self.__value_set__:
-                raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(sorted(wrong))}")
+            if fields.keys() != self.__value_set__:
+                wrong = sorted(fields.keys() ^ self.__value_set__)
+                raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(wrong)}")
         _set(self, "__dict__", fields)
 
     def replace(self, **changes: Any) -> Self:

@@ -59,13 +59,13 @@ class Passes(Generic[T]):
         """Whether something is to run again."""
         return bool(self._held)
 
-    def hold(self, item: T, result: TestResult) -> bool:
-        """Whether a result is held back, because its test runs again."""
-        if self.number == self._last or self._stops() or verdict_on(result) is not Verdict.BROKEN:
-            return False
-        key = _key(result)
-        self._held[key] = item, result
-        return True
+    def holds(self, result: TestResult) -> bool:
+        """Whether a result is to be held back, because its test runs again."""
+        return self.number < self._last and not self._stops() and verdict_on(result) is Verdict.BROKEN
+
+    def hold(self, item: T, result: TestResult) -> None:
+        """Holds a result back."""
+        self._held[_key(result)] = item, result
 
     def is_again(self, suite: str, position: int, run: int) -> bool:
         """Whether a test has broken in an earlier pass."""

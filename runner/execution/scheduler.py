@@ -275,7 +275,8 @@ class _Run:
                 self._repetition.end(cut.replace(run=item.run))
             raise
         result = result.replace(run=item.run)
-        if not suite.source.broken and self.passes.hold(item, result):
+        if not suite.source.broken and self.passes.holds(result):
+            self.passes.hold(item, result)
             return
         if self._schedule.after:
             suite.results.append(_record(result, item.run))

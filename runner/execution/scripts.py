@@ -197,7 +197,10 @@ class _ScriptEvents:
                 from runner.execution.outside import with_outside
 
                 result = with_outside(result, world)
-            if self._is_over(module, place, run) or self._passes.hold(_Test(module=module, name=outcome.name), result):
+            if self._is_over(module, place, run):
+                return
+            if self._passes.holds(result):
+                self._passes.hold(_Test(module=module, name=outcome.name), result)
                 return
             self._ended(self._passes.told(result))
         elif isinstance(record, Listed) and module in self.known:
@@ -257,7 +260,9 @@ class _ScriptEvents:
         name = record.module.rpartition(".")[2]
         outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(broken_failure(record),))
         result = TestResult(suite=record.module, name=name, position=_NO_PLACE, outcome=outcome)
-        if not self._passes.hold(_Test(module=record.module, name=None), result):
+        if self._passes.holds(result):
+            self._passes.hold(_Test(module=record.module, name=None), result)
+        else:
             self._send_broken(self._passes.told(result))
 
     def _send_broken(self, result: TestResult) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -126,7 +125,9 @@ def normalised(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, str):
-        return " ".join(unicodedata.normalize("NFC", value).split())
+        from unicodedata import normalize
+
+        return " ".join(normalize("NFC", value).split())
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list | tuple):

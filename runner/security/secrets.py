@@ -11,10 +11,10 @@ ruin a report and protect nothing.
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import re
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -61,7 +61,7 @@ class Secrets:
 
     def __init__(self, variables: Mapping[str, str] | None = None) -> None:
         """Takes the secret ones of environment variables."""
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self._names: dict[str, str] = {}
         """Value → name."""
         self._patterns: list[tuple[str, str]] = []

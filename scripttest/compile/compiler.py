@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.configuration import FOLDERS, Configuration
-from scripttest.compile.esbuild import Packet, Service, ServiceEndedError
+from scripttest.compile.esbuild import Service, ServiceEndedError
 from scripttest.compile.reach import readable
 from scripttest.compile.sources import read as read_source
 from scripttest.errors import Cause, CompileError, HostError, Location
@@ -223,10 +223,10 @@ class Compiler:
         service = self._service
         assert service is not None
         try:
-            for packet in service.read():
-                if packet.is_request:
-                    service.respond(packet.id, self._plugin(packet))
-                else:
+            packets = list(service.read())
+            service.respond([(packet.id, self._plugin(packet.value)) for packet in packets if packet.is_request])
+            for packet in packets:
+                if not packet.is_request:
                     build = self._building.pop(packet.id)
                     self._ends = 0
                     for source, result in self._finish(build, packet.value):
@@ -318,8 +318,7 @@ class Compiler:
         )
         self._building[id] = build
 
-    def _plugin(self, packet: Packet) -> dict[str, Any]:
-        request = packet.value
+    def _plugin(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["command"] == "on-resolve" and 0 not in request["ids"]:
             problem = self._configuration.problem_of_import(request["path"], request["resolveDir"])
             return {"id": 3, "errors": [_refusal(problem)]} if problem else {}
@@ -334,7 +333,9 @@ class Compiler:
     def _loaded(self, path: str, attributes: dict[str, str], build: _Build) -> dict[str, Any]:
         """The content of a file that is imported, or why it is not: esbuild opens none of them itself."""
         try:
-            content = read_source(path, self._boundary, attributes.get("type"))
+            content = build.text(path) if not attributes else None
+            if content is None:
+                content = read_source(path, self._boundary, attributes.get("type"))
         except OSError as error:
             name = _relative(Path(path), self._root)
             refused = isinstance(error, RefusedFileError)
@@ -452,15 +453,30 @@ class _Build:
         self.overlay = dict(missing)
         """Absolute path → names to export in addition."""
         self._alongside: set[str] = set()
+        self._texts: dict[str, bytes] = {}
+        """Absolute path → text of a file that was read to see how it is to be built."""
         for source in sources:
-            text = _read(source.test, boundary)
+            text = self._read(source.test, boundary)
             if _is_plain(text):
                 self.overlay.setdefault(str(source.test), set())
             script = source.script
             if script is not None and (with_scripts or not (b"import" in text and f"/{script.stem}".encode() in text)):
                 self._alongside.add(source.key)
-                if _is_plain(_read(script, boundary)):
+                if _is_plain(self._read(script, boundary)):
                     self.overlay.setdefault(str(script), set())
+
+    def text(self, path: str) -> bytes | None:
+        """The text of a file that was read before, which is given up: a build asks for each file once."""
+        return self._texts.pop(path, None)
+
+    def _read(self, path: Path, boundary: Boundary) -> bytes:
+        """The text of a file; empty when it cannot be read, which the compiler then says."""
+        try:
+            text = read_source(str(path), boundary)
+        except OSError:
+            return b""
+        self._texts[str(path)] = text
+        return text
 
     def alongside(self, source: Source) -> bool:
         """Whether the module under test is built too: when the test file cannot be importing it."""
@@ -495,14 +511,6 @@ def _hint(notes: str, relative: bool) -> str | None:
     if notes or relative:
         return notes or None
     return "A package must be in a node_modules folder of the application"
-
-
-def _read(path: Path, boundary: Boundary) -> bytes:
-    """The text of a file; empty when it cannot be read, which the compiler then says."""
-    try:
-        return read_source(str(path), boundary)
-    except OSError:
-        return b""
 
 
 def _is_plain(text: bytes) -> bool:

@@ -26,6 +26,8 @@ class Configuration:
     def __init__(self, boundary: Boundary) -> None:
         self._boundary = boundary
         self._known: dict[str, str | None] = {}
+        self._real: dict[str, str] = {}
+        """Folder → its real path."""
 
     def problem_of_import(self, path: str, folder: str) -> str | None:
         """Why the compiler must not look for an import, for people; None when it may.
@@ -69,8 +71,13 @@ class Configuration:
         return f"{os.path.relpath(path, self._boundary.root)}: {reason}" if reason else None
 
     def _problem_of_target(self, path: str) -> str | None:
-        real = os.path.realpath(path)
-        return self.problem(real if os.path.isdir(real) else os.path.dirname(real))
+        if os.path.islink(path) or os.path.isdir(path):
+            real = os.path.realpath(path)
+            return self.problem(real if os.path.isdir(real) else os.path.dirname(real))
+        folder = os.path.dirname(path)
+        if folder not in self._real:
+            self._real[folder] = os.path.realpath(folder)
+        return self.problem(self._real[folder])
 
     def _problem_in(self, folder: str) -> str | None:
         for name in CONFIGURATION_FILES:

@@ -75,12 +75,12 @@ class Service:
         """Sends a request; the id that its response will carry."""
         id = self.next_id
         self.next_id += 1
-        self._write(id << 1, value)
+        self._write(_packet(id << 1, value))
         return id
 
-    def respond(self, id: int, value: dict[str, Value]) -> None:
-        """Answers a request of the service."""
-        self._write(id << 1 | 1, value)
+    def respond(self, answers: list[tuple[int, dict[str, Value]]]) -> None:
+        """Answers requests of the service, by their ids."""
+        self._write(b"".join([_packet(id << 1 | 1, value) for id, value in answers]))
 
     def read(self) -> Iterator[Packet]:
         """Reads what has arrived and yields the complete packets. Raises ServiceEndedError when it has ended, and
@@ -106,16 +106,20 @@ class Service:
             (id,) = struct.unpack_from("<I", packet)
             yield Packet(id >> 1, id & 1 == 0, _decode(packet, 4)[0])
 
-    def _write(self, id: int, value: Value) -> None:
-        chunks: list[bytes] = [struct.pack("<I", id)]
-        _encode(value, chunks)
-        body = b"".join(chunks)
-        data = memoryview(struct.pack("<I", len(body)) + body)
+    def _write(self, packets: bytes) -> None:
+        data = memoryview(packets)
         try:
             while data:
                 data = data[os.write(self.child.stdin, data) :]
         except BrokenPipeError:
             return  # noticed when its output ends
+
+
+def _packet(id: int, value: Value) -> bytes:
+    chunks: list[bytes] = [struct.pack("<I", id)]
+    _encode(value, chunks)
+    body = b"".join(chunks)
+    return struct.pack("<I", len(body)) + body
 
 
 def _encode(value: Value, out: list[bytes]) -> None:
