@@ -28,6 +28,8 @@ class Cause(StrEnum):
     """What runs before the test failed."""
     INFRASTRUCTURE = "infrastructure"
     """Something that the test needs broke, so it could not be judged."""
+    INCONCLUSIVE = "inconclusive"
+    """It was judged, and what was said does not decide."""
     PENDING = "pending"
     """Work was left unfinished, and `--strict` does not allow that."""
 

@@ -16,6 +16,15 @@ from runner.cases.problems import Finding
 
 def findings_of(case: Case, folder: Path) -> list[Finding]:
     """What is wrong with a case; relative files count from the folder."""
+    if case.repeat is not None:
+        from runner.cases.repeats import problem_of_repeat
+
+        finding = problem_of_repeat(case)
+        return [*([finding] if finding else []), *_all_of(case, folder)]
+    return _all_of(case, folder)
+
+
+def _all_of(case: Case, folder: Path) -> list[Finding]:
     if case.runs is not Mode.STANDARD:
         from runner.cases.conversation_checks import findings_of_turns
 

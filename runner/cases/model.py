@@ -110,6 +110,23 @@ class Mocks(Model):
     """RFC 3339: the time that scripts see."""
 
 
+class Repeat(Model):
+    """How often a case runs, and when it passes: so many runs of so many, or two rates that are told apart."""
+
+    wanted: Annotated[str | None, Field(spellings=("pass",))] = None
+    """`4 of 5`, `all of 5`, `any of 3`, `majority of 5`, `80% of 5`."""
+    stop: bool | None = None
+    """With `pass`: whether to stop when the verdict stands; it does without it."""
+    good: float | None = Field(default=None, gt=0, le=1)
+    """The rate, 0 to 1, at which a case is as it should be."""
+    bad: float | None = Field(default=None, gt=0, le=1)
+    """The rate at which it is not."""
+    most: int | None = Field(default=None, ge=1)
+    """Runs at most; 40."""
+    error: float | None = Field(default=None, gt=0)
+    """Share of wrong verdicts at both rates; 0.05."""
+
+
 class Case(Model):
     """One call of the agent, and what has to hold for its answer."""
 
@@ -143,6 +160,8 @@ class Case(Model):
     """Ids of cases of the file that have to pass before."""
     skip: bool | str = False
     """Whether to leave the case out, or the reason for it."""
+    repeat: str | Repeat | None = None
+    """How often the case runs, such as `4 of 5`; wins over `--runs` and `--repeat`."""
     timeout: DurationText | None = None
     """`30s`, `1m30s`, `500ms`, `2h`; wins over `--timeout`."""
     before: str | None = None

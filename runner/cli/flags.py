@@ -184,6 +184,17 @@ def allowance(text: str, where: str) -> Allowance:
     return read_allowance(text)
 
 
+def policy(text: str, where: str) -> str:
+    """How often cases run, such as `4 of 5`."""
+    from runner.statistics.policies import PolicyError, read_policy
+
+    try:
+        read_policy(text)
+    except PolicyError as error:
+        raise ConfigurationError(f'Cannot read {where} "{text}": {error}', error.hint) from error
+    return text
+
+
 def hosts(text: str, where: str) -> tuple[str, ...]:
     """Hosts with commas between them."""
     return tuple(host.strip() for host in text.split(",") if host.strip())

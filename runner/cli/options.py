@@ -16,6 +16,7 @@ from runner.cli.flags import (
     hosts,
     one_of,
     percent,
+    policy,
     revision,
     shard,
     share,
@@ -63,9 +64,11 @@ class RunOptions(FlagTable):
     """How often each test runs."""
     min_pass_rate: float = flag("Percent of its runs that have to pass for a case to pass. Default: 100.", default=100, metavar="PERCENT", read=percent, needs="runs")
     """Percent of its runs that have to pass for a test to pass."""
+    repeat: str | None = flag("When a case passes that says nothing of it, such as \"4 of 5\"; its runs end when that is decided.", metavar="POLICY", read=policy, excludes=("runs",))
     threshold: float | None = flag("Score from which on a conversation passes, 0 to 1. Default: 0.8.", metavar="SCORE", read=share)
     """0 to 1."""
     require_judge: bool = flag("What no judge could judge fails, instead of passing unjudged.", kind="switch")
+    on_inconclusive: str | None = flag("What is inconclusive passes, fails or is skipped: pass, fail or skip. Default: it is an error.", metavar="WHAT", read=one_of("pass", "fail", "skip"))
     simulator: str | None = flag("Who plays the user in cases that name nobody: agents:<id> or scripts:<module>.", metavar="ID")
     interactive: bool = flag("Ask at the terminal when an agent waits for input.", kind="switch", excludes=("skip-interactive",))
     skip_interactive: bool = flag("Ask nobody, not even in cases that say so.", kind="switch")

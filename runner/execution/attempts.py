@@ -16,6 +16,9 @@ from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult
 from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status
 
+_LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
+"""Cause → its place behind verdicts, which come first."""
+
 
 async def run_attempt(attempt: CaseAttempt) -> TestResult:
     """Runs a case to its end, and closes its world; whatever goes wrong is in the result. Only cancelling it raises."""
@@ -104,7 +107,7 @@ def _mode_of(attempt: CaseAttempt) -> Any:
 
 def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResult:
     """The result of a case. What broke beside a verdict comes after it: the first failure is the cause of the whole."""
-    failures = tuple(sorted(attempt.failures, key=lambda failure: failure.cause == Cause.INFRASTRUCTURE))
+    failures = tuple(sorted(attempt.failures, key=lambda failure: _LAST.get(failure.cause, 0)))
     outcome = Outcome(
         name=attempt.case.id,
         status=status,

@@ -16,6 +16,7 @@ from scripttest import Broken, Listed
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from runner.cases.model import Case
     from runner.environment import Environment
     from runner.planning.selection import Selection
     from scripttest import HostRecord
@@ -46,7 +47,7 @@ def print_plan(
     for suite in plan.suites:
         record = listed.get(suite.id)
         if suite.id in sources:
-            printed.suite(suite.label, (case.id for _, case in sources[suite.id].cases()))
+            printed.suite(suite.label, (_planned(case, plan.options.repeat) for _, case in sources[suite.id].cases()))
         elif isinstance(record, Listed):
             printed.suite(suite.id, record.tests)
         elif isinstance(record, Broken):
@@ -61,6 +62,18 @@ def print_plan(
         environment.stderr.write(NO_TESTS)
         return exit_codes.CONFIGURATION
     return exit_codes.PASSED
+
+
+def _planned(case: Case, repeat: str | None) -> str:
+    """The id of a case, and how often it runs where that depends on what comes of its runs."""
+    if case.repeat is None and repeat is None:
+        return case.id
+    from runner.cases.repeats import policy_of, repeat_of
+
+    policy = policy_of(repeat if case.repeat is None else repeat_of(case))
+    assert policy is not None
+    runs = f"{policy.wave} to {policy.most}" if policy.wave < policy.most else str(policy.most)
+    return f"{case.id} ({policy.text}: {runs} runs)"
 
 
 class _Printed:

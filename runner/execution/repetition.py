@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from runner.results.events import AttemptEnd, Event, TestEnd
 from runner.results.model import TestResult
-from runner.results.stability import pass_rate
-from runner.results.verdict import Verdict, verdict_on
 from scripttest import Status
+
+if TYPE_CHECKING:
+    from runner.execution.tally import Tally
 
 
 class Repetition:
@@ -21,9 +23,10 @@ class Repetition:
         min_pass_rate: float,
         checked: Callable[[TestResult], TestResult] | None = None,
         strict: bool = False,
+        on_inconclusive: str | None = None,
     ) -> None:
         """`min_pass_rate` is in percent; `checked` gives the result of an attempt as it is to count; with `strict` its
-        warnings fail it."""
+        warnings fail it. `on_inconclusive` is the flag of that name."""
         self.runs = runs
         self._failed: set[tuple[str, int]] = set()
         """Suite and position of the tests that have failed, or can no longer pass."""
@@ -31,7 +34,8 @@ class Repetition:
         self._least = min_pass_rate
         self._checked = checked
         self._strict = strict
-        self._open: dict[tuple[str, int], list[TestResult]] = {}
+        self._on_inconclusive = on_inconclusive
+        self._open: dict[tuple[str, int], Tally] = {}
 
     @property
     def failures(self) -> int:
@@ -47,28 +51,46 @@ class Repetition:
             from runner.results.strictness import strict
 
             result = strict(result)
+        result = self._settled(result)
         if not result.run:
             return self._ended(result)
-        self._send(AttemptEnd(result=result))
         key = (result.suite, result.position)
-        results = self._open.setdefault(key, [])
-        results.append(result)
-        failed = sum(result.outcome.status == Status.FAILED for result in results)
-        broke = verdict_on(result) is Verdict.BROKEN
-        if broke or pass_rate(self.runs - failed, self.runs) < self._least:
+        tally = self.tally(*key, result.policy)
+        result = result.replace(policy=tally.policy)
+        self._send(AttemptEnd(result=result))
+        tally.results.append(result)
+        if tally.has_failed(self._least):
             self._failed.add(key)
-        return self._together(key) if len(results) == self.runs else None
+        return self._together(key) if tally.is_over else None
+
+    def tally(self, suite: str, position: int, policy: Any = None, numbers: Sequence[int] = ()) -> Tally:
+        """The runs of a test. Where it has none yet: it makes those of some `numbers`, or as many as a `policy` needs,
+        or as many as all tests make."""
+        key = (suite, position)
+        if key not in self._open:
+            from runner.execution.tally import Tally
+
+            self._open[key] = Tally(numbers or (() if policy is not None else range(1, self.runs + 1)), policy)
+        return self._open[key]
 
     def cut(self, suite: str) -> None:
         """Ends the tests of a suite of which not all runs have ended, with those that have."""
         for key in [key for key in self._open if key[0] == suite]:
-            self._together(key)
+            if self._open[key].results:
+                self._together(key)
 
     def _together(self, key: tuple[str, int]) -> TestResult:
-        results = sorted(self._open.pop(key), key=lambda result: result.run)
+        results = sorted(self._open.pop(key).results, key=lambda result: result.run)
         from runner.results.combining import of_runs
 
-        return self._ended(of_runs(results, self._least))
+        return self._ended(self._settled(of_runs(results, self._least)))
+
+    def _settled(self, result: TestResult) -> TestResult:
+        if self._on_inconclusive is None:
+            return result
+        from runner.results.inconclusive import settled
+
+        return settled(result, self._on_inconclusive)
 
     def _ended(self, result: TestResult) -> TestResult:
         if result.outcome.status == Status.FAILED:

@@ -47,6 +47,8 @@ class CaseSchedule(Value):
     after: str | None
     arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None
     """The places of the cases of a suite, by its id, in the order in which they run; None: as they stand."""
+    repeat: str | None = None
+    """When a case has run often enough that does not say so."""
     retries: int = 0
     """Passes over what broke, after the first one."""
     stop: Stop | None = None
@@ -102,14 +104,12 @@ class _EnoughFailedError(Exception):
 class _SuiteRun:
     """One source while it runs."""
 
-    def __init__(self, source: CaseSource, schedule: CaseSchedule, runs: int) -> None:
+    def __init__(self, source: CaseSource, schedule: CaseSchedule) -> None:
         self.source = source
-        self.done = {id for id, statuses in source.done.items() if len(statuses) == runs or 0 in statuses}
-        """Cases that an earlier run has ended."""
-        self.left = source.selected - len(self.done)
+        self.left = source.selected - len(source.ended)
         self.dependencies = DependencyState(source.waited)
-        for id in self.done:
-            self.dependencies.end(id, min(source.done[id].values()))  # FAILED comes before PASSED
+        for id, status in source.ended.items():
+            self.dependencies.end(id, status)
         context = {**schedule.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self.chat = Chat(context, World(suite=source.suite.id, test="@hooks"))
         """Of the hooks around all cases."""
@@ -148,18 +148,20 @@ class _Run:
         self._aside: list[_Item] = []
         self.passes: Passes[_Item] = Passes(schedule.retries, send, schedule.stop)
         self._running = 0
+        self._in_waves = 0
+        """Cases that may need more runs when those that are under way have ended."""
         self._changed = asyncio.Event()
         """Set when there may be something to take for those who wait for it, or nothing runs any longer."""
 
     def _next(self) -> Iterator[_Item]:
         for source in self._sources:
-            suite = _SuiteRun(source, self._schedule, self._repetition.runs)
+            suite = _SuiteRun(source, self._schedule)
             self._begun.append(suite)
             self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
             if not suite.left:
                 self._send(SuiteEnd(suite=source.suite.id))
             for position, (line, case) in self._arranged(source):
-                if case.id not in suite.done:
+                if case.id not in source.ended:
                     yield _Item(suite=suite, position=position, line=line, case=case)
 
     def _arranged(self, source: CaseSource) -> Iterable[tuple[int, tuple[int, Case]]]:
@@ -219,7 +221,7 @@ class _Run:
                 if not item.suite.dependencies.waits(item.case.depends_on):
                     return self._begin(item)
                 self._aside.append(item)
-            if not self._aside:
+            if not self._aside and not (self._running and self._in_waves):
                 return None
             if not self._running and self.passes.is_waiting:
                 return None  # they wait for what runs again
@@ -232,14 +234,30 @@ class _Run:
 
     def _begin(self, item: _Item) -> _Item:
         """The first run of a case that may begin, when there are several; the others are ready."""
-        runs, case = self._repetition.runs, item.case
-        if item.run or runs == 1 or case.skip or item.suite.dependencies.obstacle(case.depends_on):
+        case, source = item.case, item.suite.source
+        if item.run or case.skip or item.suite.dependencies.obstacle(case.depends_on):
             return item
-        done = item.suite.source.done.get(case.id, {})
-        first, *others = [run for run in range(1, runs + 1) if run not in done]
-        self._ready.extendleft(item.replace(run=run) for run in reversed(others))
-        self._changed.set()
+        policy, numbers = self._policy_of(case), source.runs.get(case.id, ())
+        if self._repetition.runs == 1 and policy is None:
+            return item
+        tally = self._repetition.tally(source.suite.id, item.position, policy, numbers)
+        self._in_waves += policy is not None
+        first, *others = tally.due(source.done.get(case.id, {}))
+        self._make_ready(item, others)
         return item.replace(run=first)
+
+    def _make_ready(self, item: _Item, runs: list[int]) -> None:
+        """Further runs of a case, which are taken before other cases."""
+        self._ready.extendleft(item.replace(run=run) for run in reversed(runs))
+        self._changed.set()
+
+    def _policy_of(self, case: Case) -> Any:
+        """When a case has run often enough, as its file or a flag has it."""
+        if case.repeat is None:
+            return self._schedule.repeat
+        from runner.cases.repeats import repeat_of
+
+        return repeat_of(case)
 
     def _end(self, item: _Item, result: TestResult) -> None:
         """Notes the end of a case, for those that wait for it."""
@@ -282,7 +300,10 @@ class _Run:
             suite.results.append(_record(result, item.run))
         whole = self._repetition.end(self.passes.told(result))
         if whole is None:
+            if item.run:
+                self._make_ready(item, self._repetition.tally(suite.source.suite.id, item.position).due())
             return
+        self._in_waves -= whole.repeat is not None
         self._end(item, whole)
         suite.left -= 1
         if not suite.left:

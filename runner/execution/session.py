@@ -180,7 +180,9 @@ class _Session:
         self._tests.progress = console.progress
         watch = self._watch()
         stream = self._open_stream(console, watch)
-        repetition = Repetition(stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict)
+        repetition = Repetition(
+            stream.send, options.runs, options.min_pass_rate, stream.checked, options.strict, options.on_inconclusive
+        )
         guarded = Guarded(stream.send, self._stop, environment, options.verbose > 1)
         unlisted = 0
         with guarded("running the tests"):
@@ -385,6 +387,7 @@ class _Session:
             arrange=plan.order.tests if plan.order is not None else None,
             before=options.before,
             after=options.after,
+            repeat=options.repeat,
             retries=options.retry_errors,
             stop=self._stop,
         )

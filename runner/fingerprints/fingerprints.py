@@ -7,7 +7,7 @@ Beside the parts of `parts.py`, which are shared by many results, each result ha
 | `format` | the number of this table: parts of another one cannot be compared |
 | `flags` | the flags that change a result |
 | `context` | the context of the run: user, team, locale, metadata |
-| `case` | what a case says |
+| `case` | what a case says, but for how often it runs |
 | `attachments` | the content of the files that it attaches |
 """
 
@@ -86,7 +86,7 @@ class Fingerprints:
     def _of_case(self, case: Case, folder: Path) -> dict[str, str]:
         from runner.cases.attachments import files_of_case
 
-        said = case.model_dump_json(exclude_unset=True).encode("utf-8", "replace")
+        said = case.model_dump_json(exclude_unset=True, exclude=("repeat",)).encode("utf-8", "replace")
         own = {"case": digest_of_bytes(said)}
         files = sorted(set(files_of_case(case, folder)))
         if files:

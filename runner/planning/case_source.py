@@ -38,6 +38,10 @@ class CaseSource(Value):
     """Why none of its cases can run: what is wrong with the files of the agent."""
     done: Mapping[str, Mapping[int, Status]] = {}
     """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
+    ended: Mapping[str, Status] = {}
+    """Case → how it ended, of those that an earlier run has ended."""
+    runs: Mapping[str, tuple[int, ...]] = {}
+    """Case → the numbers of its runs; those that are not here run as often as flags and case say."""
 
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
         """The same cases, with ids that hold no secret: as results, recordings and snapshots name them."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
+    from runner.planning.kept_runs import Runs
     from runner.planning.saved_run import Saved
     from runner.results.model import Suite
 
@@ -86,6 +87,8 @@ class Holding(Value):
 
     results: Mapping[str, list[Record]]
     """Suite id → the results that still hold, with the positions that they have now."""
+    ended: Mapping[str, Mapping[str, Status]]
+    """Suite id → its cases of which nothing runs again, and how they ended."""
     gaps: tuple[Gap, ...]
     incomparable: int
     """Kept results of which it is not known whether they still hold, since another version of the tool wrote them."""
@@ -107,6 +110,8 @@ class _Suite:
         self.why: dict[str, _Why] = {}
         """Test → why it runs again."""
         self.incomparable = 0
+        self.ended: dict[str, Status] = {}
+        """Case → how it ended, of those of which nothing runs again."""
 
     def gaps(self) -> Iterator[Gap]:
         """The tests that run again, by their reasons."""
@@ -122,7 +127,7 @@ def holding(
     fingerprints: Fingerprints,
     sources: Iterable[CaseSource],
     suites: Iterable[Suite],
-    runs: int,
+    runs: Runs,
 ) -> Holding:
     """What of a report still holds. Which tests of a module have no result is not known before it is listed. Blocks:
     compiles the scripts that results were made of. Raises ConfigurationError when there are results of inputs that this
@@ -146,9 +151,10 @@ def holding(
         if id in of_cases:
             found.append(_of_cases(of_cases[id], records[id], fingerprints, runs))
         else:
-            found.append(_of_module(suite, records[id], fingerprints, runs))
+            found.append(_of_module(suite, records[id], fingerprints, runs.count))
     return Holding(
         results={each.suite.id: each.kept for each in found},
+        ended={each.suite.id: each.ended for each in found},
         gaps=tuple(gap for each in found for gap in each.gaps()),
         incomparable=sum(each.incomparable for each in found),
     )
@@ -173,7 +179,7 @@ def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, 
     return found
 
 
-def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerprints, runs: int) -> _Suite:
+def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerprints, runs: Runs) -> _Suite:
     """A case keeps those of its runs that hold."""
     found = _Suite(source.suite)
     by_case: dict[str, list[Record]] = {}
@@ -191,10 +197,15 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
                 holds.append({**record, "position": position})
             else:
                 found.why.setdefault(case.id, why)
-        if case.id not in found.why and len(holds) < runs and not any("run" not in record for record in holds):
-            found.why[case.id] = _without_runs(holds, runs)
-        if case.id not in found.why:
+        holds = runs.usable(case, holds)
+        status = runs.status(case, holds)
+        if status is None:
+            found.why.setdefault(case.id, _without_runs(holds, runs.count))
+        elif runs.policy_of(case) is not None:  # what is left of its runs is enough
+            found.why.pop(case.id, None)
+        if case.id not in found.why and status is not None:
             done.add(case.id)
+            found.ended[case.id] = status
             if case.depends_on and not case.skip and all(record["status"] == Status.SKIPPED for record in holds):
                 skipped[case.id] = case
         kept[case.id] = holds
@@ -202,6 +213,7 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
     for id in by_case:
         found.why[id] = _Why(reason=Reason.GONE)
     again = {id for id, why in found.why.items() if why.reason is Reason.SKIPPED}
+    found.ended = {id: status for id, status in found.ended.items() if id not in again}
     found.kept = [record for id, holds in kept.items() if id not in again for record in holds]
     return found
 

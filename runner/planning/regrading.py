@@ -24,7 +24,7 @@ Record = dict[str, Any]
 NAMED = 10
 """Results that are named when they are refused."""
 TAKEN = (
-    "name app ctx user team timeout threshold require_judge simulator on_missing_input strict lenient allow_net "
+    "name app ctx user team timeout repeat threshold require_judge simulator on_missing_input strict lenient allow_net "
     "require_trust trust_from sandbox"
 ).split()
 """Options of the saved run that hold where the command says nothing else."""
@@ -73,7 +73,8 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         else:
             refused.setdefault(record["id"], problem)
     counts = Counter((suite, case) for suite, case, _ in found)
-    for key in [key for key in found if counts[key[:2]] != _runs(start)]:
+    repeated = {(record["suite"], record["id"]) for record in records if record.get("repeat") is not None}
+    for key in [key for key in found if counts[key[:2]] != _runs(start) and key[:2] not in repeated]:
         del found[key]
         refused.setdefault(key[1], "not all of its runs have a transcript")
     if not found:
@@ -110,7 +111,8 @@ def _part(source: CaseSource, transcripts: Transcripts) -> CaseSource | None:
         return ((line, _alone(case)) for line, case in source.cases() if case.id in runs)
 
     selected = sum(1 for _ in cases())
-    return source.replace(selected=selected, cases=cases, waited=frozenset()) if selected else None
+    numbers = {case: tuple(sorted(made)) for case, made in runs.items()}
+    return source.replace(selected=selected, cases=cases, waited=frozenset(), runs=numbers) if selected else None
 
 
 def _alone(case: Case) -> Case:

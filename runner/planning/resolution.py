@@ -63,7 +63,7 @@ def named_by(
         if not source.refers or source.broken:
             continue
         for line, case in source.cases():
-            if case.skip or len(source.done.get(case.id, ())) == options.runs:
+            if case.skip or case.id in source.ended:
                 continue
             for reference in dict.fromkeys(references_of(case, connector, simulator)):
                 where = f"{source.suite.label}:{line}" if line else source.suite.label

@@ -25,6 +25,7 @@ from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
 from runner.planning.gaps import Gap, holding
+from runner.planning.kept_runs import Runs
 from runner.planning.resume_origin import check_application, taken_over
 from runner.planning.saved_run import Record, Saved, read_saved
 from runner.version import VERSION
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from scripttest import Status
 
 COMPARED = (
-    "name connector app user team locale ctx run tags runs min_pass_rate threshold require_judge simulator interactive "
-    "skip_interactive on_missing_input before after strict lenient record replay record_missing allow_net "
-    "update_snapshots shard"
+    "name connector app user team locale ctx run tags runs repeat min_pass_rate threshold require_judge "
+    "on_inconclusive simulator interactive skip_interactive on_missing_input before after strict lenient record replay "
+    "record_missing allow_net update_snapshots shard"
 ).split()
 """Options that a run takes over from the one that it resumes, and that may not be others."""
 GUARDING = ("require_trust", "trust_from", "sandbox")
@@ -76,6 +77,8 @@ class Retained(Value):
     saved: Saved
     results: Mapping[str, list[Record]]
     """Suite id → its results, with the positions that they have in this run."""
+    ended: Mapping[str, Mapping[str, Status]]
+    """Suite id → its cases of which nothing runs again, and how they ended."""
     gaps: tuple[Gap, ...]
     """What runs again, as far as that is known."""
     warnings: tuple[str, ...]
@@ -144,7 +147,10 @@ def take_up(
     file = _open(path)
     retained = retain(read_saved(path), options, sources, suites, fingerprints)
     cut(retained, file, origin)
-    done = [source.replace(done=retained.statuses(source.suite.id)) for source in sources]
+    done = [
+        source.replace(done=retained.statuses(source.suite.id), ended=retained.ended.get(source.suite.id, {}))
+        for source in sources
+    ]
     verb = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
     said = f"{retained.count} {verb.format(options.resume)}"
     before = retained.saved.options if retained.saved.start else {}
@@ -181,9 +187,9 @@ def retain(
     fingerprints: Fingerprints,
 ) -> Retained:
     """What of a report still holds. Raises ConfigurationError when it has results of inputs that this run has not."""
-    found = holding(saved, fingerprints, sources, suites, options.runs)
+    found = holding(saved, fingerprints, sources, suites, Runs(count=options.runs, repeat=options.repeat))
     said = [*_differences(saved, options, found.incomparable), *(gap.text for gap in found.gaps)]
-    return Retained(saved=saved, results=found.results, gaps=found.gaps, warnings=tuple(said))
+    return Retained(saved=saved, results=found.results, ended=found.ended, gaps=found.gaps, warnings=tuple(said))
 
 
 def cut(retained: Retained, file: LineFile, origin: Record) -> None:

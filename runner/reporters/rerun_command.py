@@ -10,7 +10,8 @@ from runner.durations import in_words
 from runner.results.model import Suite
 
 TEXTS = (
-    "app name connector replay record_missing user team locale ctx simulator on_missing_input before after threshold"
+    "app name connector replay record_missing user team locale ctx simulator on_missing_input on_inconclusive before "
+    "after threshold"
 ).split()
 """Options with a value that a result may depend on."""
 SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenient")
@@ -26,6 +27,7 @@ def flags_of(options: RunOptions) -> tuple[str, ...]:
             words += [_flag(key), f"{value:g}" if isinstance(value, float) else str(value)]
     words += ["--timeout", in_words(options.timeout)] if options.timeout is not None else []
     words += ["--runs", str(options.runs)] if options.runs > 1 else []
+    words += ["--repeat", options.repeat] if options.repeat else []
     words += ["--min-pass-rate", f"{options.min_pass_rate:g}"] if options.min_pass_rate < 100 else []
     for host in options.allow_net:
         words += ["--allow-net", host]

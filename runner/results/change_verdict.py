@@ -70,6 +70,8 @@ class LeftOut(Value):
     """Cases of both without a judged run, or without the measure, on one side."""
     broken: tuple[int, int]
     """Runs that broke, in A and in B."""
+    inconclusive: tuple[int, int]
+    """Runs whose judges did not decide."""
     skipped: tuple[int, int]
     doubled: tuple[int, int]
     """Results of a name that was there already."""
@@ -212,6 +214,10 @@ def change_between(
         changed=tuple(key for key in common if key not in alike),
         unjudged=tuple(key for key in same if key not in compared),
         broken=broken,
+        inconclusive=(
+            sum(case.inconclusive for case in of_a.values()),
+            sum(case.inconclusive for case in of_b.values()),
+        ),
         skipped=(sum(case.skipped for case in of_a.values()), sum(case.skipped for case in of_b.values())),
         doubled=(sum(case.doubled for case in of_a.values()), sum(case.doubled for case in of_b.values())),
         no_score=(no_score[0], no_score[1]),

@@ -10,13 +10,16 @@ of reports, which `merge` puts together, what `of_runs` does for results.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runner.results.model import TestResult, TrialResult
+from runner.results.model import Attempt, TestResult, TrialResult
 from runner.results.stability import shown_of, stability_of
 from runner.results.stability_json import attempt_of, record_of, runs_of
 from runner.results.thresholds import below
 from scripttest import Cause, Failure, ResultWarning, Status
+
+if TYPE_CHECKING:
+    from runner.results.repeating import Repeat
 
 Record = dict[str, Any]
 
@@ -33,8 +36,14 @@ OF_CASES = tuple(
 def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
     """The result of a test from those of its runs."""
     attempts = tuple(attempt_of(record_of(result), result.run) for result in results)
-    stability = stability_of(attempts)
-    shown = results[shown_of(attempts, min_pass_rate)]
+    repeat = _repeat_of(results[-1].policy, attempts)
+    stability = stability_of(attempts, stops=repeat is not None)
+    if repeat is None:
+        shown = results[shown_of(attempts, min_pass_rate)]
+    else:
+        from runner.results.repeating import ended_by, shown_of_repeat
+
+        shown = ended_by(repeat, results[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
     milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
     return shown.replace(
         outcome=shown.outcome.replace(
@@ -43,6 +52,8 @@ def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
             not_judged=max(result.outcome.not_judged for result in results),
         ),
         run=0,
+        policy=None,
+        repeat=repeat,
         record=None,
         attempts=tuple(attempt.replace(answer="") for attempt in attempts),
         stability=stability,
@@ -137,9 +148,15 @@ def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
     """The record of a test from those of its runs, as a run itself makes it; the records have `run`."""
     records = sorted(records, key=lambda record: int(record["run"]))
     attempts = [attempt_of(record) for record in records]
-    stability = stability_of(attempts)
-    shown = records[shown_of(attempts, min_pass_rate)]
-    record: Record = {key: value for key, value in shown.items() if key != "run"}
+    repeat = _repeat_of(records[-1].get("repeat"), attempts)
+    stability = stability_of(attempts, stops=repeat is not None)
+    if repeat is None:
+        shown = records[shown_of(attempts, min_pass_rate)]
+    else:
+        from runner.results.repeating import line_ended_by, shown_of_repeat
+
+        shown = line_ended_by(repeat, records[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
+    record: Record = {key: value for key, value in shown.items() if key not in ("run", "repeat")}
     if stability is not None:
         record["duration_ms"] = stability.avg_duration_ms
     warnings = [warning for record in records for warning in record.get("warnings") or ()]
@@ -150,7 +167,16 @@ def of_lines(records: Sequence[Record], min_pass_rate: float) -> Record:
     if calls := sum(record.get("model_calls", 0) for record in records):
         record["model_calls"] = calls
     record |= usage_of_lines(records)
-    return {**_in_order(record), **runs_of(stability, attempts)}
+    return {**_in_order(record), **runs_of(stability, attempts, repeat)}
+
+
+def _repeat_of(written: Any, attempts: Sequence[Attempt]) -> Repeat | None:
+    """What the policy of a case says of its runs, if it has one."""
+    if written is None:
+        return None
+    from runner.results.repeating import repeat_of
+
+    return repeat_of(written, [attempt.verdict for attempt in attempts])
 
 
 def usage_of_lines(records: Sequence[Record]) -> Record:

@@ -29,7 +29,7 @@ LINE_LIMIT = 300
 """Characters of such a line."""
 
 
-DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.PASSED, Verdict.SKIPPED)
+DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED)
 """Of several results of one name, the first of these that one has is the verdict on all."""
 
 
@@ -95,7 +95,7 @@ def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterat
     if was is None:
         yield "added"
     earlier = was.verdict if was is not None else None
-    if now.verdict == Verdict.BROKEN:
+    if now.verdict in (Verdict.BROKEN, Verdict.INCONCLUSIVE):
         yield "errors"
     elif now.status == Verdict.FAILED:
         yield "still_failing" if earlier == Verdict.FAILED else "new_failures"

@@ -46,9 +46,12 @@ class Counts:
         "milliseconds",
         "missing_calls",
         "not_judged",
+        "not_needed",
         "output_tokens",
         "passed",
         "rates",
+        "repeated",
+        "saved_cost",
         "scores",
         "skipped",
         "warnings",
@@ -80,6 +83,10 @@ class Counts:
         """Of all runs of cases that have ended."""
         self.cost: float | None = None
         """US dollars; None while no price is known."""
+        self.repeated = self.not_needed = 0
+        """Judged runs of cases with a policy, and those that such a case did not need."""
+        self.saved_cost: float | None = None
+        """About what the latter would have cost, in US dollars."""
 
     @property
     def total(self) -> int:
@@ -114,7 +121,10 @@ class Counts:
         )
         if case is not None:
             runs = [(run.verdict, run.score) for run in attempts if run.judged] or [(verdict_on(result), case.score)]
-            self.count_case(runs)
+            repeat = result.repeat
+            if repeat is not None:
+                self.count_repeat(repeat.judged, repeat.saved, case.cost)
+            self.count_case(runs, None if repeat is None else repeat.wave)
 
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
@@ -129,7 +139,12 @@ class Counts:
         )
         if "input" in record:
             judged = [run for run in attempts if run.get("judged", True)] or [record]
-            self.count_case([(verdict_in(run), run.get("score")) for run in judged])
+            repeat = (record.get("runs") or {}).get("repeat") or {}
+            if repeat:
+                is_decided = repeat["verdict"] in (Verdict.PASSED, Verdict.FAILED)
+                saved = repeat["most"] - repeat["judged"] if is_decided else 0
+                self.count_repeat(repeat["judged"], saved, (record.get("usage") or {}).get("cost"))
+            self.count_case([(verdict_in(run), run.get("score")) for run in judged], repeat.get("wave"))
         if usage := record.get("usage"):
             self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
 
@@ -142,9 +157,19 @@ class Counts:
         if self._whole is not None:
             self._whole.take(input_tokens, output_tokens, cost)
 
-    def count_case(self, runs: Sequence[tuple[Verdict, float | None]]) -> None:
-        """Counts the verdict and the score of each run of a case, for the pass rate and the mean score."""
-        judged = [(verdict, score) for verdict, score in runs if verdict in (Verdict.PASSED, Verdict.FAILED)]
+    def count_repeat(self, made: int, saved: int, cost: float | None) -> None:
+        """Counts the judged runs of a case with a policy, those that were not needed, and what all made ones cost."""
+        self.repeated += made
+        self.not_needed += saved
+        if cost is not None and made:
+            self.saved_cost = (self.saved_cost or 0) + cost / made * saved
+        if self._whole is not None:
+            self._whole.count_repeat(made, saved, cost)
+
+    def count_case(self, runs: Sequence[tuple[Verdict, float | None]], first: int | None = None) -> None:
+        """Counts the verdict and the score of each run of a case, for the pass rate and the mean score; of one whose
+        runs stopped early, only the `first` ones, which were made whatever came of them."""
+        judged = [(verdict, score) for verdict, score in runs if verdict in (Verdict.PASSED, Verdict.FAILED)][:first]
         if not judged:
             return
         rate = (sum(verdict is Verdict.PASSED for verdict, _ in judged), len(judged))

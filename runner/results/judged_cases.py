@@ -37,7 +37,9 @@ class JudgedCase(Value):
 
     key: Key
     runs: tuple[JudgedRun, ...]
+    """Of runs that stopped when their verdict stood, those that were made whatever came of them."""
     broken: int
+    inconclusive: int
     skipped: int
     says: str
     """Equal for cases that say the same."""
@@ -85,10 +87,12 @@ def _case(key: Key, records: list[Record], suite: Record) -> JudgedCase:
         if verdict in (Verdict.PASSED, Verdict.FAILED)
     ]
     tags = record.get("tags")
+    wave = ((record.get("runs") or {}).get("repeat") or {}).get("wave")
     return JudgedCase(
         key=key,
-        runs=tuple(judged),
+        runs=tuple(judged[:wave]),
         broken=verdicts.count(Verdict.BROKEN),
+        inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
         skipped=verdicts.count(Verdict.SKIPPED),
         says=_says(record),
         digest=_digest(record),

@@ -16,6 +16,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from bindings import OutsideCall
     from runner.assertions.base import AssertionResult, ToolUse
+    from runner.results.repeating import Repeat
     from runner.results.verdict import Verdict
 
 
@@ -319,6 +320,10 @@ class TestResult(Value):
     """
     stability: Stability | None = None
     """What the runs have in common; None when there were none, or all were skipped."""
+    policy: Any = None
+    """Of a run: the policy of its case, as its file has it; None: it has none."""
+    repeat: Repeat | None = None
+    """What the policy of a case says of its runs."""
     record: dict[str, Any] | None = None
     """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
     fingerprint: Mapping[str, Any] | None = None

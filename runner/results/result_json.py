@@ -12,7 +12,7 @@ from runner.results.json_text import is_utf8, json_line, plain
 from runner.results.model import Suite, TestResult
 from runner.results.places import relative
 from runner.results.script_json import logs_of, outcome_of, result_record
-from runner.results.stability_json import attempts_in, runs_of
+from runner.results.stability_json import attempts_in, repeat_in, runs_of
 
 if TYPE_CHECKING:
     from bindings import OutsideCall
@@ -104,8 +104,10 @@ def _record(result: TestResult, suite: Suite) -> Record:
         record["outside"] = outside_records(result.outside)
     if result.run:
         record["run"] = result.run
+        if result.policy is not None:
+            record["repeat"] = result.policy
     elif result.attempts:
-        record |= runs_of(result.stability, result.attempts)
+        record |= runs_of(result.stability, result.attempts, result.repeat)
     return relative(record, suite.root)
 
 
@@ -140,6 +142,8 @@ def result_of(suite: Suite, position: int, record: Record, root: str = "") -> Te
         earlier_errors=tuple(record.get("earlier_errors") or ()),
         attempts=attempts,
         stability=stability,
+        policy=record.get("repeat"),
+        repeat=repeat_in(record),
         outside=outside,
         cut_short=cut_short,
     )

@@ -14,6 +14,7 @@ from runner.results.certainty import certainty_of
 from runner.results.combining import of_lines
 from runner.results.events import RunStatus
 from runner.results.fold import counted, status_of
+from runner.results.inconclusive import line_settled
 from runner.results.json_text import plain
 from runner.results.report import Record, Report, in_order
 from runner.results.stability_json import from_seed
@@ -277,7 +278,7 @@ class _Reader:
         for records in found.values():
             runs = [record for record in records if isinstance(record.get("run"), int)]
             results += [record for record in records if not isinstance(record.get("run"), int)]
-            results += [of_lines(runs, least)] if runs else []
+            results += [line_settled(of_lines(runs, least), self._start.get("flags", ()))] if runs else []
         return results
 
     def _bad_json(self, error: Exception, line: int) -> ConfigurationError:
@@ -307,6 +308,23 @@ def result_problem(record: Record) -> str | None:
     attempts = (record.get("runs") or record).get("attempts", ())
     if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
         return 'the "runs" of a result have attempts without a status or a duration'
+    return _problem_of_repeat(record)
+
+
+def _problem_of_repeat(record: Record) -> str | None:
+    """What is wrong with what a result says of the policy of its case, if it has one."""
+    said = (record.get("runs") or {}).get("repeat")
+    policy = said.get("policy") if isinstance(said, dict) else record.get("repeat")
+    if said is None and policy is None:
+        return None
+    from runner.statistics.policies import PolicyError, read_policy
+
+    try:
+        read_policy(policy)  # type: ignore[arg-type]
+    except (PolicyError, AttributeError, TypeError, ValueError):
+        return 'the "repeat" of a result is no policy'
+    if said is not None and not all(isinstance(said.get(key), int) for key in ("wave", "judged", "most")):
+        return 'the "repeat" of a result has no numbers'
     return None
 
 

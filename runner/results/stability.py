@@ -24,8 +24,9 @@ Z = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
 
 
-def stability_of(attempts: Sequence[Attempt]) -> Stability | None:
-    """The figures of a test; None when none of its runs could be judged."""
+def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability | None:
+    """The figures of a test; None when none of its runs could be judged. With `stops`, the runs ended when their
+    verdict stood, so pass@k and pass^k say nothing."""
     from statistics import fmean, pstdev
 
     judged = _judged(attempts)
@@ -36,12 +37,12 @@ def stability_of(attempts: Sequence[Attempt]) -> Stability | None:
     durations = [attempt.duration_ms for attempt in judged]
     costs = [attempt.cost for attempt in judged if attempt.cost is not None]
     tokens = round(fmean(attempt.tokens for attempt in judged))
-    shown = sorted({k for k in SHOWN_K if k < count} | {count})
+    shown = () if stops else sorted({k for k in SHOWN_K if k < count} | {count})
     return Stability(
         judged=count,
         passed=passed,
         failed=count - passed,
-        errors=sum(attempt.verdict is Verdict.BROKEN for attempt in attempts) or None,
+        errors=sum(attempt.verdict.is_none for attempt in attempts) or None,
         pass_rate=pass_rate(passed, count),
         consistency=consistency([attempt.answer for attempt in judged]),
         stable=passed == count,
@@ -81,7 +82,7 @@ def shown_of(attempts: Sequence[Attempt], min_pass_rate: float) -> int:
     passed = sum(attempt.verdict is Verdict.PASSED for attempt in judged)
     fails = bool(judged) and pass_rate(passed, len(judged)) < min_pass_rate
     verdicts = [attempt.verdict for attempt in attempts]
-    wanted = [Verdict.BROKEN, Verdict.PASSED, Verdict.SKIPPED]
+    wanted = [Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED]
     return next(
         verdicts.index(verdict) for verdict in ([Verdict.FAILED] if fails else []) + wanted if verdict in verdicts
     )

@@ -3,7 +3,7 @@
 
 | where | shape |
 | --- | --- |
-| `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, attempts}` |
+| `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, repeat?, attempts}` |
 | `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?, criteria?}]` |
 | a result of seed 004 | the keys of `runs` beside those of the result, `count` as `runs` and `attempts` as `run_details` |
 """  # noqa: E501
@@ -11,21 +11,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.results.criteria import criteria_of
 from runner.results.model import Attempt, Stability, TestResult
 from runner.results.script_json import result_record
 from runner.results.stability import normalised, pass_rate, stability_of
 from runner.results.verdict import Verdict, verdict_in
-from scripttest import Status
+from scripttest import Cause, Status
 from scripttest.values import fields_of, names_of
+
+if TYPE_CHECKING:
+    from runner.results.repeating import Repeat
 
 Record = dict[str, Any]
 
+_BY_K = ("pass_at_k", "pass_hat_k")
 FIGURES = ("count", *names_of(Stability)[1:])
 IN_SEED = {"count": "runs", "attempts": "run_details"}
 """Keys of `runs` that have another name in a result of seed 004."""
+CAUSES = {Verdict.BROKEN: Cause.INFRASTRUCTURE.value, Verdict.INCONCLUSIVE: Cause.INCONCLUSIVE.value}
 BROKEN_RUNS = "broken_runs"
 """The name of `errors` there, in a result that has `errors` of its own."""
 
@@ -76,26 +81,32 @@ def _is_judged(record: Record) -> bool:
     return any(check.get("judged", True) for checks in lists for check in checks or [])
 
 
-def runs_of(stability: Stability | None, attempts: Sequence[Attempt]) -> Record:
+def runs_of(stability: Stability | None, attempts: Sequence[Attempt], repeat: Repeat | None = None) -> Record:
     """What a result says of its runs: `{runs}`, and `{attempts}` alone where none of them could be judged."""
     if stability is not None:
-        return {"runs": runs_record(stability, attempts)}
+        return {"runs": runs_record(stability, attempts, repeat)}
     return {"attempts": [_attempt_record(attempt) for attempt in attempts]} if attempts else {}
 
 
-def runs_record(stability: Stability, attempts: Sequence[Attempt]) -> Record:
+def runs_record(stability: Stability, attempts: Sequence[Attempt], repeat: Repeat | None = None) -> Record:
     """`runs` of a result."""
-    return {**figures(stability), "attempts": [_attempt_record(attempt) for attempt in attempts]}
+    said = figures(stability, repeat)
+    return {**said, "attempts": [_attempt_record(attempt) for attempt in attempts]}
 
 
-def figures(stability: Stability) -> Record:
-    """The figures alone, with JSON keys."""
+def figures(stability: Stability, repeat: Repeat | None = None) -> Record:
+    """The figures alone, with JSON keys; `repeat` is what a policy says of them."""
     record: Record = {
         key: value for key, value in zip(FIGURES, fields_of(stability).values(), strict=True) if value is not None
     }
     record["confidence_interval"] = list(stability.confidence_interval)
-    for key in ("pass_at_k", "pass_hat_k"):
-        record[key] = {str(k): value for k, value in record[key].items()}
+    if repeat is not None:
+        from runner.results.repeating import repeat_record
+
+        record["repeat"] = repeat_record(repeat)
+    for key in _BY_K:
+        if found := record.pop(key):
+            record[key] = {str(k): value for k, value in found.items()}
     return record
 
 
@@ -104,7 +115,7 @@ def _attempt_record(attempt: Attempt) -> Record:
     more = {
         "output": attempt.output,
         "error": attempt.error,
-        "cause": "infrastructure" if attempt.verdict is Verdict.BROKEN else None,
+        "cause": CAUSES.get(attempt.verdict),
         "score": attempt.score,
         "tokens": attempt.tokens or None,
         "cost": attempt.cost,
@@ -130,7 +141,7 @@ def from_seed(record: Record) -> Record:
     """What `as_in_seed` was made from."""
     if "run_details" not in record:
         return record
-    names: dict[str, str] = {IN_SEED.get(key, key): key for key in (*FIGURES, "attempts")}
+    names: dict[str, str] = {IN_SEED.get(key, key): key for key in (*FIGURES, "repeat", "attempts")}
     if isinstance(record.get("errors"), list):  # the texts of its own failures
         names = {BROKEN_RUNS if key == "errors" else name: key for name, key in names.items()}
     rest = {key: value for key, value in record.items() if key not in names}
@@ -156,6 +167,16 @@ def stability_summary(results: Sequence[Record]) -> Record:
     }
 
 
+def repeat_in(record: Record) -> Repeat | None:
+    """What a policy says of the runs of a case."""
+    runs = record.get("runs") or {}
+    if not isinstance(said := runs.get("repeat"), dict) or "policy" not in said:
+        return None
+    from runner.results.repeating import repeat_of
+
+    return repeat_of(said["policy"], [verdict_in(attempt) for attempt in runs["attempts"]])
+
+
 def attempts_in(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
     """The runs of a test, and what they have in common."""
     runs = record.get("runs") or record
@@ -178,16 +199,16 @@ def attempts_in(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
         )
         for run in runs["attempts"]
     )
-    return attempts, _figures(runs) or stability_of(attempts)
+    return attempts, _figures(runs) or stability_of(attempts, stops="repeat" in runs)
 
 
 def _figures(runs: Record) -> Stability | None:
     """The figures of a test, if all are there."""
-    known = {**runs, "judged": runs.get("count")}
+    known = {**({name: {} for name in _BY_K} if "repeat" in runs else {}), **runs, "judged": runs.get("count")}
     fields: Record = {name: known.get(name) for name in names_of(Stability)}
     if any(fields[name] is None for name in fields if name not in ("errors", "avg_tokens", "avg_cost")):
         return None
     fields["confidence_interval"] = tuple(known["confidence_interval"])
-    for name in ("pass_at_k", "pass_hat_k"):
+    for name in _BY_K:
         fields[name] = {int(k): value for k, value in known[name].items()}
     return Stability(**fields)

@@ -26,10 +26,12 @@ def usage_of(results: Iterable[Mapping[str, Any]]) -> Record:
 
 
 def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
-    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, checks_nothing?,
-    checks_nothing_first?, duration_ms}`; `errors` counts results of which the cause is `infrastructure`, which are in
-    none of the others, and `warnings` those that results have. `missing_calls` counts calls that nothing answered,
-    `not_judged` criteria, `checks_nothing` cases, the first of which `checks_nothing_first` names."""
+    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, stopped_early?,
+    checks_nothing?, checks_nothing_first?, duration_ms}`; `errors` counts results of which the cause is
+    `infrastructure` or `inconclusive`, which are in none of the others, and `warnings` those that results have.
+    `missing_calls` counts calls that nothing answered, `not_judged` criteria, `checks_nothing` cases, the first of which
+    `checks_nothing_first` names. `stopped_early` is `{not_needed, of, cost?}`: how many runs of cases with a policy were
+    not needed, of how many, and about what they would have cost, in US dollars."""
     return {**counts_record(counts), "duration_ms": round(milliseconds)}
 
 
@@ -38,6 +40,10 @@ def counts_record(counts: Counts) -> dict[str, Any]:
     record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
     optional = ("errors", "warnings", "missing_calls", "not_judged")
     record |= {name: number for name in optional if (number := getattr(counts, name))}
+    if counts.repeated:
+        record["stopped_early"] = {"not_needed": counts.not_needed, "of": counts.repeated + counts.not_needed}
+        if counts.saved_cost is not None:
+            record["stopped_early"]["cost"] = round(counts.saved_cost, 6)
     if counts.checks_nothing:
         record |= {"checks_nothing": counts.checks_nothing, "checks_nothing_first": counts.checks_nothing_first}
     return record
@@ -69,6 +75,15 @@ def remarks(summary: dict[str, Any]) -> list[str]:
 def missing_calls(number: int) -> str:
     """`2 missing calls`."""
     return f"{number} missing {'call' if number == 1 else 'calls'}"
+
+
+def savings(summary: Mapping[str, Any]) -> str:
+    """`Stopped early: 61 of 150 runs not needed (about $0.24)`; empty where no case has a policy."""
+    early = summary.get("stopped_early")
+    if not early:
+        return ""
+    cost = f" (about ${early['cost']:.2g})" if early.get("cost") else ""
+    return f"Stopped early: {early['not_needed']} of {early['of']} runs not needed{cost}"
 
 
 def unjudged(number: int) -> str:

@@ -22,10 +22,19 @@ class Verdict(StrEnum):
     """Nothing: something that the test needs broke. Reports write `failed` with the cause `infrastructure`, and count
     it among `errors`."""
 
+    INCONCLUSIVE = "inconclusive"
+    """Nothing either: it was judged, and that does not decide. Reports write `failed` with the cause `inconclusive`,
+    and count it among `errors`."""
+
+    @property
+    def is_none(self) -> bool:
+        """Whether it says nothing of what was tested, although the test ran."""
+        return self in (Verdict.BROKEN, Verdict.INCONCLUSIVE)
+
     @property
     def status(self) -> Status:
         """How what it is about ended."""
-        return Status.FAILED if self is Verdict.BROKEN else Status(self.value)
+        return Status.FAILED if self.is_none else Status(self.value)
 
     @property
     def counted(self) -> str:
@@ -33,7 +42,10 @@ class Verdict(StrEnum):
         return _COUNTED[self]
 
 
-_COUNTED: dict[Verdict, str] = {verdict: verdict.value for verdict in Verdict} | {Verdict.BROKEN: "errors"}
+_COUNTED: dict[Verdict, str] = {verdict: verdict.value for verdict in Verdict} | {
+    Verdict.BROKEN: "errors",
+    Verdict.INCONCLUSIVE: "errors",
+}
 _OF_STATUS: dict[str, Verdict] = {
     Status.PASSED: Verdict.PASSED,
     Status.FAILED: Verdict.FAILED,
@@ -46,6 +58,8 @@ def verdict_of(status: str, cause: str | None) -> Verdict:
     for a status that there is not."""
     if status == Status.FAILED and cause == Cause.INFRASTRUCTURE:
         return Verdict.BROKEN
+    if status == Status.FAILED and cause == Cause.INCONCLUSIVE:
+        return Verdict.INCONCLUSIVE
     return _OF_STATUS[status]
 
 

@@ -56,7 +56,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
             "unjudged": named(left_out.unjudged),
             "broken": {"a": left_out.broken[0], "b": left_out.broken[1]},
             "skipped": {"a": left_out.skipped[0], "b": left_out.skipped[1]},
-            "inconclusive": {"a": 0, "b": 0},
+            "inconclusive": {"a": left_out.inconclusive[0], "b": left_out.inconclusive[1]},
             "doubled": {"a": left_out.doubled[0], "b": left_out.doubled[1]},
             "no_score": {"a": left_out.no_score[0], "b": left_out.no_score[1]},
         },

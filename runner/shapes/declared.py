@@ -13,7 +13,7 @@ them. `tests/bench/first_case.py` measures what that is worth; the tests compare
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -187,9 +187,11 @@ class Model:
         further = self.__pydantic_extra__ or {}
         return found | {name: _dumped(value, exclude_unset, exclude_defaults) for name, value in further.items()}
 
-    def model_dump_json(self, *, exclude_unset: bool = False) -> str:
-        """The same as JSON text."""
-        return json.dumps(self.model_dump(exclude_unset=exclude_unset), ensure_ascii=False, separators=(",", ":"))
+    def model_dump_json(self, *, exclude_unset: bool = False, exclude: Collection[str] = ()) -> str:
+        """The same as JSON text, without the fields of some names."""
+        found = self.model_dump(exclude_unset=exclude_unset)
+        kept = {name: value for name, value in found.items() if name not in exclude}
+        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """The record with other values of some fields, which are not checked."""

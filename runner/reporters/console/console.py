@@ -223,6 +223,10 @@ class ConsoleReporter:
         counts = run.counts
         if self._stability is not None and not self._options.quiet:
             text += self._stability.table(self._options.runs)
+            if counts.repeated:
+                from runner.results.summary import counts_record, savings
+
+                text += f"  {savings(counts_record(counts))}\n"
         if self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
             text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):

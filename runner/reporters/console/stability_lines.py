@@ -39,10 +39,11 @@ class StabilityLines:
         self._classes[stability.classification] += 1
         self._passed += stability.passed
         self._judged += stability.judged
-        self._most = max(self._most, stability.judged)
-        self._at_one.append(stability.pass_at_k[1])
-        self._at_all.append(stability.pass_at_k[stability.judged])
-        self._hat_all.append(stability.pass_hat_k[stability.judged])
+        if stability.pass_at_k:
+            self._most = max(self._most, stability.judged)
+            self._at_one.append(stability.pass_at_k[1])
+            self._at_all.append(stability.pass_at_k[stability.judged])
+            self._hat_all.append(stability.pass_hat_k[stability.judged])
         if stability.stable:
             self._stable_rows += 1
         if len(self._rows) < ROWS and (not stability.stable or self._stable_rows <= STABLE_ROWS):
@@ -54,6 +55,9 @@ class StabilityLines:
         found = result.stability
         if found is None:
             return f"Runs: {marks}\n"
+        if result.repeat is not None:
+            errors = f", {found.errors} broke or did not decide" if found.errors else ""
+            return f"Runs: {marks} {result.repeat.sentence}{errors}\n"
         rate = f"{found.passed} of {found.judged} passed ({_percent(found.pass_rate)})"
         errors = f", {found.errors} broke" if found.errors else ""
         if unjudged := sum(not attempt.judged for attempt in result.attempts):
@@ -66,7 +70,8 @@ class StabilityLines:
             return ""
         cells = [_cells(name, stability) for name, stability in self._rows]
         widths = [max(map(len, column)) for column in zip(HEAD, *cells, strict=True)]
-        lines = [SINGLE, f"  Stability ({count(runs, 'run')} of each test)", SINGLE]
+        title = f" ({count(runs, 'run')} of each test)" if runs > 1 else ""
+        lines = [SINGLE, f"  Stability{title}", SINGLE]
         lines.append(self._style.paint(_row(HEAD, widths), "dim"))
         lines += [_row(row, widths, self._class(row[CLASS])) for row in cells]
         tests = sum(self._classes.values())
@@ -77,9 +82,12 @@ class StabilityLines:
         lines += [
             "",
             f"  {self._passed} of {self._judged} runs passed ({rate}): {classes}",
-            f"  pass@1 {fmean(self._at_one):.2f}, pass@{self._most} {fmean(self._at_all):.2f}, "
-            f"pass^{self._most} {fmean(self._hat_all):.2f}",
         ]
+        if self._at_one:
+            lines.append(
+                f"  pass@1 {fmean(self._at_one):.2f}, pass@{self._most} {fmean(self._at_all):.2f}, "
+                f"pass^{self._most} {fmean(self._hat_all):.2f}"
+            )
         return "\n".join(lines) + "\n"
 
     def _class(self, name: str) -> str:

@@ -263,6 +263,7 @@ def _left_out(found: ChangeReport) -> list[str]:
         said.append(f"{count(len(left.unjudged), 'case')} without a judged run on one side: {_named(left.unjudged)}.")
     for pair, what in (
         (left.broken, "broke"),
+        (left.inconclusive, "were inconclusive"),
         (left.skipped, "were skipped"),
         (left.no_score, f"have no {found.measure}"),
     ):

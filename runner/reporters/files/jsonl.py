@@ -88,7 +88,9 @@ class JsonlReporter:
         if result.stability is not None:
             head = {"type": "stability", "suite": suite.name, "position": result.position, "id": result.name}
             not_judged = {"not_judged": result.outcome.not_judged} if result.outcome.not_judged else {}
-            self._write({**head, "status": result.outcome.status, **figures(result.stability), **not_judged})
+            self._write(
+                {**head, "status": result.outcome.status, **figures(result.stability, result.repeat), **not_judged}
+            )
 
     def _write(self, record: Record) -> None:
         self._file.write(json_line(record))

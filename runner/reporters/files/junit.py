@@ -148,8 +148,8 @@ def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record)
         attributes["line"] = str(line)
     case = SubElement(parent, "testcase", attributes)
     verdict = verdict_in(record)
-    if verdict in (Verdict.FAILED, Verdict.BROKEN):
-        _failed(case, record, "error" if verdict is Verdict.BROKEN else "failure")
+    if verdict is Verdict.FAILED or verdict.is_none:
+        _failed(case, record, "error" if verdict.is_none else "failure")
     elif verdict is Verdict.SKIPPED:
         SubElement(case, "skipped", _attributes({"message": record.get("skip_reason")}))
     if out := _output(record, is_script=not has_cases(suite)):

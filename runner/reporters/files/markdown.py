@@ -16,7 +16,7 @@ from runner.results.result_texts import agents_of, connectors_of, dollars
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
 from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases
-from runner.results.summary import counts_of, remarks
+from runner.results.summary import counts_of, remarks, savings
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 
@@ -59,7 +59,7 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
         parts.append(text)
         size += _size(text)
     if left_out:
-        words = [verdict.counted for verdict in Verdict]
+        words = list(dict.fromkeys(verdict.counted for verdict in Verdict))
         counts = ", ".join(f"{left_out[word]} {word}" for word in words if left_out[word])
         parts.append(f"Left out, because the report would be too long: {counts}. A .json report has all of them.\n")
     return "".join(parts)
@@ -74,6 +74,7 @@ def _head(report: Report, limit: int) -> str:
     text = f"# {_title(report)}\n\n## Summary\n\n"
     text += table(("Metric", "Value"), _metrics(report))
     text += "".join(f"{inline(said, LINE_LIMIT)}\n\n" for said in remarks(report.summary))
+    text += f"{inline(saved)}\n\n" if (saved := savings(report.summary)) else ""
     who = report.start["environment"]
     rows = [(title, inline(who.get(key, ""))) for title, key in _SETTINGS if who.get(key)]
     text += f"## Environment\n\n{table(('Setting', 'Value'), rows)}" if rows else ""

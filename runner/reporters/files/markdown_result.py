@@ -14,7 +14,7 @@ from runner.results.value_texts import as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 
-MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "skipped": "⏭️"}
+MARKS = {"passed": "✅", "failed": "❌", "broken": "❗", "inconclusive": "❓", "skipped": "⏭️"}
 """Verdict → its sign."""
 ITEMS = 50
 """Rows of a table, turns, subtests and lines of output that are shown."""

@@ -13,7 +13,7 @@ from runner.results.value_texts import cut
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 
-WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR"}
+WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR", Verdict.INCONCLUSIVE: "INCONCLUSIVE"}
 """What the line of a result begins with."""
 
 

@@ -38,7 +38,7 @@ TIMES = ("avg_duration", "min_duration", "max_duration", "std_deviation")
 FIGURES = ("count", "passed", "pass_rate", "consistency", *(f"{name}_ms" for name in TIMES))
 SHOWN_MARKS = 12
 """Runs that the list shows by a mark."""
-MARKS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.SKIPPED: "s", Verdict.BROKEN: "e"}
+MARKS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.SKIPPED: "s", Verdict.BROKEN: "e", Verdict.INCONCLUSIVE: "e"}
 
 
 def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:

@@ -105,7 +105,7 @@ export interface Row {
 
 /** The status; `error` where neither the test nor what it tests is to blame. */
 export const verdictOf = ({ status, cause }: { status: Status; cause?: string }): string =>
-  status === "failed" && cause === "infrastructure" ? "error" : status;
+  status === "failed" && (cause === "infrastructure" || cause === "inconclusive") ? "error" : status;
 
 export interface Index {
   start: Start;

@@ -1,0 +1,62 @@
+"""The runs of one test while they are made: which are to begin, and whether they are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from runner.results.model import TestResult
+from runner.results.stability import pass_rate
+from runner.results.verdict import Verdict, verdict_on
+from scripttest import Status
+
+
+class Tally:
+    """A number of runs, or as many as a policy needs."""
+
+    def __init__(self, numbers: Sequence[int], policy: Any) -> None:
+        """The runs of these `numbers` are made; where there are none, those that a policy needs. `policy` is as its
+        file has it; None: the test has none."""
+        self.policy = policy
+        self.results: list[TestResult] = []
+        self._numbers = numbers
+        self._begun: set[int] = set()
+
+    def due(self, known: Collection[int] = ()) -> list[int]:
+        """Takes the numbers of the runs that are to begin now; those that are `known` have their results already."""
+        if self._numbers:
+            numbers = [number for number in self._numbers if number not in known]
+        else:
+            from runner.results.repeating import needs_more
+
+            verdicts = {result.run: verdict_on(result) for result in self.results}
+            if self._begun - verdicts.keys():
+                return []
+            numbers = needs_more(self.policy, verdicts)
+        numbers = [number for number in numbers if number not in self._begun]
+        self._begun.update(numbers)
+        return numbers
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all runs have ended that are needed."""
+        if self._numbers:
+            return len(self.results) == len(self._numbers)
+        return self._begun <= {result.run for result in self.results} and self._verdict is not None
+
+    def has_failed(self, least: float) -> bool:
+        """Whether the test has failed or broken, or can no longer pass; `least` is the pass rate it needs, in
+        percent."""
+        if self.policy is not None:
+            return self._verdict in (Verdict.FAILED, Verdict.BROKEN)
+        failed = sum(result.outcome.status == Status.FAILED for result in self.results)
+        broke = any(verdict_on(result) is Verdict.BROKEN for result in self.results)
+        runs = len(self._numbers)
+        return broke or pass_rate(runs - failed, runs) < least
+
+    @property
+    def _verdict(self) -> Verdict | None:
+        from runner.results.repeating import repeat_of
+
+        ordered = sorted(self.results, key=lambda result: result.run)
+        return repeat_of(self.policy, [verdict_on(result) for result in ordered]).verdict

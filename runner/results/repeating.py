@@ -1,0 +1,154 @@
+"""The runs of a case that has a policy: what they come to, and how many more it takes.
+
+`{policy, verdict, decided_after, wave, judged, most, exact_errors?}` is what reports say: `verdict` is `passed`,
+`failed`, `inconclusive`, `broken` (as many runs broke as may be judged, and one more), or null where the run was cut
+short; `wave` are the runs that were made whatever came of them, the ones that a comparison takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.results.model import TestResult
+from runner.results.verdict import Verdict, verdict_in, verdict_on
+from runner.statistics.policies import Policy, read_policy
+from scripttest import Cause, Failure, Status
+from scripttest.values import Value, fields_of
+
+Record = dict[str, Any]
+_LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f"}
+_DIGITS = 4
+_OF_FAILED = ("error", "cause", "assertion_errors", "location", "stack_trace", "failures")
+
+
+class Repeat(Value):
+    """What a policy says of the runs of a case."""
+
+    written: Any
+    """The policy, as its file has it."""
+    verdict: Verdict | None
+    """None: more runs are needed."""
+    decided_after: int | None
+    """Runs until the verdict, broken ones included."""
+    wave: int
+    judged: int
+    passed: int
+    most: int
+    due: int
+    """The fewest further runs that could decide."""
+    text: str
+    """The policy for people."""
+    exact_errors: tuple[Record, ...] = ()
+    """How a sequential test ends at three rates, `{rate, passed, failed, undecided, mean_runs}`."""
+
+    @property
+    def saved(self) -> int:
+        """Runs that were not needed."""
+        return self.most - self.judged if self.verdict in (Verdict.PASSED, Verdict.FAILED) else 0
+
+    @property
+    def sentence(self) -> str:
+        """`3 of 5 runs, decided: 3 passed, 3 of 5 have to`."""
+        made = f"{self.judged} of {self.most} runs"
+        word = "cut short" if self.verdict is None else "decided"
+        if self.verdict is Verdict.INCONCLUSIVE:
+            word = "undecided"
+        elif self.verdict is Verdict.BROKEN:
+            word = "too many broke"
+        return f"{made}, {word}: {self.passed} passed, policy {self.text}"
+
+
+def repeat_of(written: Any, verdicts: Sequence[Verdict]) -> Repeat:
+    """What the runs of a case come to, by their verdicts in the order of the runs."""
+    policy = read_policy(written)
+    found = policy.after("".join(_LETTERS.get(verdict, "b") for verdict in verdicts))
+    verdict = _VERDICTS[found.verdict] if found.verdict else None
+    due = found.next_wave
+    if verdict is None and len(verdicts) - found.judged > policy.most:
+        nothing = [each for each in verdicts if each.is_none]
+        verdict, due = nothing[0] if nothing else Verdict.SKIPPED, 0
+    return Repeat(
+        written=written,
+        verdict=verdict,
+        decided_after=found.decided_after,
+        wave=policy.wave,
+        judged=found.judged,
+        passed=found.passed,
+        most=policy.most,
+        due=due,
+        text=policy.text,
+        exact_errors=_exact(policy),
+    )
+
+
+def needs_more(written: Any, verdicts: Mapping[int, Verdict]) -> list[int]:
+    """The numbers of the runs that are to be made next, by the verdicts of those that have ended."""
+    due = repeat_of(written, [verdicts[number] for number in sorted(verdicts)]).due
+    numbers: list[int] = []
+    number = 1
+    while len(numbers) < due:
+        if number not in verdicts:
+            numbers.append(number)
+        number += 1
+    return numbers
+
+
+def shown_of_repeat(repeat: Repeat, verdicts: Sequence[Verdict]) -> int:
+    """Place of the run that a case ends like."""
+    wanted = [repeat.verdict, Verdict.FAILED, Verdict.BROKEN, Verdict.PASSED, Verdict.SKIPPED, Verdict.INCONCLUSIVE]
+    return next(verdicts.index(verdict) for verdict in wanted if verdict in verdicts)
+
+
+def ended_by(repeat: Repeat, shown: TestResult) -> TestResult:
+    """The result of a case from the run that is shown: it ends as its policy says."""
+    if repeat.verdict is None:
+        outcome = shown.outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=_cut(repeat))
+        return shown.replace(outcome=outcome, cut_short=True)
+    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_on(shown) is Verdict.INCONCLUSIVE:
+        return shown
+    failure = Failure(cause=Cause.INCONCLUSIVE, message=_undecided(repeat))
+    return shown.replace(outcome=shown.outcome.replace(status=Status.FAILED, failures=(failure,)))
+
+
+def line_ended_by(repeat: Repeat, shown: Record) -> Record:
+    """The same for the line of a report."""
+    if repeat.verdict is None:
+        kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
+        return {**kept, "status": Status.SKIPPED.value, "skip_reason": _cut(repeat), "cut_short": True}
+    if repeat.verdict is not Verdict.INCONCLUSIVE or verdict_in(shown) is Verdict.INCONCLUSIVE:
+        return shown
+    kept = {key: value for key, value in shown.items() if key not in _OF_FAILED}
+    cause, said = Cause.INCONCLUSIVE.value, _undecided(repeat)
+    failures = [{"cause": cause, "message": said}]
+    return {**kept, "status": Status.FAILED.value, "error": said, "cause": cause, "failures": failures}
+
+
+def _cut(repeat: Repeat) -> str:
+    return f"cut short: {repeat.judged} of {repeat.most} runs"
+
+
+def _undecided(repeat: Repeat) -> str:
+    return f"inconclusive: {repeat.passed} of {repeat.judged} runs passed, which {repeat.text} does not decide"
+
+
+def repeat_record(repeat: Repeat) -> Record:
+    """What reports say."""
+    record: Record = {
+        "policy": repeat.written,
+        "verdict": str(repeat.verdict) if repeat.verdict else None,
+        "decided_after": repeat.decided_after,
+        "wave": repeat.wave,
+        "judged": repeat.judged,
+        "most": repeat.most,
+    }
+    return {**record, "exact_errors": list(repeat.exact_errors)} if repeat.exact_errors else record
+
+
+def _exact(policy: Policy) -> tuple[Record, ...]:
+    return tuple(
+        {name: round(value, _DIGITS) for name, value in fields_of(ends).items()} for ends in policy.exact_errors
+    )
+
+
+_VERDICTS = {"passed": Verdict.PASSED, "failed": Verdict.FAILED, "undecided": Verdict.INCONCLUSIVE}
