@@ -150,7 +150,7 @@ DOORS = {
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",
-    "runner/execution": "session state stopping walls",
+    "runner/execution": "outcome outcome_schema session state stopping walls",
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

@@ -59,7 +59,17 @@ def main() -> None:
 def run_command(arguments: Sequence[str], environment: Environment) -> int:
     """Runs a command line to its exit code; every error becomes text on standard error."""
     arguments = list(arguments)
+    as_json = "--json" in arguments and arguments[0] not in COMMANDS
     verbose = arguments.count("-v") + 2 * arguments.count("-vv") + arguments.count("--verbose")
+
+    def say(message: str, hint: str | None, code: int) -> int:
+        if not as_json:
+            return _say(environment, message, hint, code, verbose)
+        from runner.execution.outcome import refusal, text_of
+
+        environment.stdout.write(text_of(refusal(environment.secrets.text(message), hint, code)))
+        return code
+
     try:
         values = read(arguments) or _through_click(arguments, environment)
         if isinstance(values, int):
@@ -87,7 +97,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
 
         return run(options, environment, application, SCRIPT_PARTS, processes)
     except RunnerError as error:
-        return _say(environment, error.message, error.hint, exit_codes.CONFIGURATION, verbose)
+        return say(error.message, error.hint, exit_codes.CONFIGURATION)
     except KeyboardInterrupt as error:
         return getattr(error, "code", exit_codes.INTERRUPTED)
     except BrokenPipeError:
@@ -95,7 +105,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
     except Exception as error:
         hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
         message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
-        return _say(environment, message, hint, exit_codes.RUNTIME, verbose)
+        return say(message, hint, exit_codes.RUNTIME)
 
 
 def _only_cases(inputs: Sequence[str], directory: Path) -> bool:
@@ -148,8 +158,7 @@ def _through_click(arguments: list[str], environment: Environment) -> dict[str, 
         with redirect_stdout(environment.stdout):  # where click prints help and version
             result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment)
     except click.UsageError as error:
-        environment.stderr.write(f"Error: {error.format_message()}\nHint: {program} --help lists the flags\n")
-        return exit_codes.CONFIGURATION
+        raise ConfigurationError(error.format_message(), f"{program} --help lists the flags") from error
     except click.ClickException as error:
         environment.stderr.write(f"Error: {error.format_message()}\n")
         return error.exit_code

@@ -109,6 +109,7 @@ class RunOptions(FlagTable):
     durations: int | None = flag("Show so many of the slowest tests at the end.", metavar="N", read=count)
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
     quiet: bool = flag("Show failures and the summary only.", short="q", kind="switch", excludes=("verbose",))
+    json: bool = flag("Print one JSON document and nothing else, for tools and coding agents.", kind="switch", excludes=("interactive", "quiet"))
     no_color: bool = flag("No colours. NO_COLOR in the environment does the same.", kind="switch")
     # fmt: on
 

@@ -38,7 +38,7 @@ def print_plan(
     if selection is not None and not plan.matched and not is_broken and not any(record.tests for record in tests):
         names = chain((name for record in tests for name in record.known), *(source.ids() for source in plan.sources))
         raise selection.nothing(names)
-    printed = _Printed(plan, environment)
+    printed: _Printed | _Told = _Told(plan, environment) if plan.options.json else _Printed(plan, environment)
     for note in plan.notes:
         printed.note(note)
     for warning in plan.warnings:
@@ -53,15 +53,26 @@ def print_plan(
         elif isinstance(record, Broken):
             printed.broken(suite.id, record)
     known = sum(len(record.known) for record in tests)
-    printed.end(known - sum(len(record.tests) for record in tests))
-    if is_broken:
-        return exit_codes.FAILED
+    code = exit_codes.FAILED if is_broken else exit_codes.PASSED
+    if not known and not any(source.total for source in plan.sources) and plan.suites and not is_broken:
+        code = exit_codes.CONFIGURATION
+    printed.end(known - sum(len(record.tests) for record in tests), code)
+    if is_broken or plan.options.json:
+        return code
     if not plan.suites:
         environment.stderr.write(f"Warning: no test belongs to --shard {plan.options.shard}\n")
-    elif not known and not any(source.total for source in plan.sources):
+    elif code == exit_codes.CONFIGURATION:
         environment.stderr.write(NO_TESTS)
-        return exit_codes.CONFIGURATION
-    return exit_codes.PASSED
+    return code
+
+
+def _left_out(plan: RunPlan, filtered: int) -> list[LeftOut]:
+    """What flags leave out; `filtered` is how many tests of modules names and tags do."""
+    left = {one.flag: one for one in plan.left_out}
+    if filtered:
+        flags = plan.options.selecting
+        left[flags] = left.get(flags, LeftOut(flag=flags)).plus(filtered)
+    return list(left.values())
 
 
 def _planned(case: Case, repeat: str | None) -> str:
@@ -115,15 +126,48 @@ class _Printed:
         for line in failure.code_frame.split("\n") if failure.code_frame else ():
             self._line(f"     {line}")
 
-    def end(self, filtered: int) -> None:
-        """The totals; `filtered` is how many tests of modules `--run` leaves out."""
+    def end(self, filtered: int, code: int) -> None:
+        """The totals; `filtered` is how many tests of modules names and tags leave out."""
         plan = self._plan
         suites = count(len(plan.suites), "input" if plan.sources else "module")
         self._line(f"{count(self._tests, 'test')} in {suites}")
-        left = {one.flag: one for one in plan.left_out}
-        if filtered:
-            flags = plan.options.selecting
-            left[flags] = left.get(flags, LeftOut(flag=flags)).plus(filtered)
-        parts = [f"{one.words} by {one.flag}" for one in left.values()]
+        parts = [f"{one.words} by {one.flag}" for one in _left_out(plan, filtered)]
         if parts:
             self._line(f"Left out: {', '.join(parts)}")
+
+
+class _Told:
+    """The same as a document of `--json`."""
+
+    def __init__(self, plan: RunPlan, environment: Environment) -> None:
+        self._plan = plan
+        self._environment = environment
+        self._tests: list[dict[str, str]] = []
+        self._notes: list[str] = []
+        self._warnings: list[str] = []
+        self._broken: list[tuple[str, str]] = []
+
+    def note(self, text: str) -> None:
+        self._notes.append(text)
+
+    def warn(self, message: str) -> None:
+        self._warnings.append(message)
+
+    def suite(self, name: str, tests: Iterable[str]) -> None:
+        self._tests += [{"suite": name, "test": test} for test in tests]
+
+    def broken(self, module: str, record: Broken) -> None:
+        """A module that cannot be loaded is an error of the plan."""
+        self._broken.append((module, broken_failure(record).message))
+
+    def end(self, filtered: int, code: int) -> None:
+        """Prints it."""
+        from runner.execution.outcome import listing, text_of
+
+        left = {one.flag: one.tests + one.modules for one in _left_out(self._plan, filtered)}
+        document = listing(self._tests, self._notes, self._warnings, left, code)
+        document["errors"] = [{"message": f"{module}: {message}"} for module, message in self._broken]
+        if code == exit_codes.CONFIGURATION:
+            message, hint = NO_TESTS.removeprefix("Error: ").rstrip().split("\nHint: ")
+            document["errors"].append({"message": message, "hint": hint})
+        self._environment.stdout.write(self._environment.secrets.text(text_of(document)))

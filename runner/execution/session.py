@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.execution.outcome import Outcome
     from runner.execution.snapshots import SnapshotWatch
     from runner.planning.selection import Selection
     from runner.reporters.base import Reporter
@@ -168,6 +169,8 @@ class _Session:
         self._stop = stop
         self._host = host
         self._started = started
+        self._outcome: Outcome | None = None
+        """What `--json` prints of the run."""
         self._sources: Mapping[str, Source] = {}
         """The test modules, when their results have fingerprints."""
 
@@ -209,12 +212,29 @@ class _Session:
             snapshots = self._finish_snapshots(None if guarded.broke else watch, stream)
         self._send_end(stream, unlisted, guarded.broke, snapshots)
         stream.close()
+        if self._outcome is not None:
+            return self._print_outcome(stream)
         for error in stream.untold:
             environment.stderr.write(f"Error: {error.message}\n")
         name_written(stream.written(), options, environment, console.write)
         if kept is not None and not options.quiet:
             console.write(f"Wrote {shown_path(kept, environment.directory)}\n")
         return exit_code_of(stream.execution, options, environment, self._stop)
+
+    def _print_outcome(self, stream: Multiplexer) -> int:
+        """Prints the document of `--json`; the exit code."""
+        from io import StringIO
+
+        from runner.execution.outcome import text_of
+
+        assert self._outcome is not None
+        said = StringIO()
+        for error in stream.untold:
+            said.write(f"Error: {error.message}\n")
+        code = exit_code_of(stream.execution, self._options, self._environment.replace(stderr=said), self._stop)
+        document = self._outcome.document(code, said.getvalue(), stream.written())
+        self._environment.stdout.write(text_of(document))
+        return code
 
     def _begin_scripts(self) -> Iterator[HostRecord]:
         """What the host reports. With `--run`, it has begun when this returns: ConfigurationError is raised when that
@@ -242,6 +262,11 @@ class _Session:
         resumed = plan.resume.resumed_report if plan.resume else None
         chosen = partial(services.reporter, plan.context)
         reporters: list[Reporter] = open_reporters(console, plan.case_folders, plan.options.outputs, resumed, chosen)
+        if self._options.json:
+            from runner.execution.outcome import Outcome
+
+            self._outcome = Outcome(self._options, self._environment.directory)
+            reporters.append(self._outcome)
         if watch is not None:
             reporters.append(watch)
         if plan.resumable:

@@ -34,7 +34,7 @@ PLACEHOLDERS = {
     "yao-test init [FOLDER] [-n ID] [--ci github|gitlab|none]": "yao-test init new -n first --ci none",
     "yao-test [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
     "yao-test types [FOLDER]": "yao-test types .",
-    "yao-test schema [file|case] [-o FILE]": "yao-test schema case -o case.schema.json",
+    "yao-test schema [file|case|json] [-o FILE]": "yao-test schema case -o case.schema.json",
     "yao-test doctor [-a DIR] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
     "yao-test show REPORT": "yao-test show report.jsonl",
     "yao-test extract REPORT": "yao-test extract report.jsonl",

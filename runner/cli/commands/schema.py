@@ -1,9 +1,11 @@
-"""`yao-test schema`: prints the JSON Schema of case files, so that editors complete and check them."""
+"""`yao-test schema`: prints the JSON Schema of case files, so that editors complete and check them, and of `--json`."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,21 +14,42 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
 
+Schema = dict[str, Any]
+
+
+def _of_files() -> Schema:
+    from runner.cases.json_schema import file_schema
+
+    return file_schema()
+
+
+def _of_cases() -> Schema:
+    from runner.cases.json_schema import case_schema
+
+    return case_schema()
+
+
+def _of_documents() -> Schema:
+    from runner.execution.outcome_schema import outcome_schema
+
+    return outcome_schema()
+
+
+SCHEMAS: dict[str, Callable[[], Schema]] = {"file": _of_files, "case": _of_cases, "json": _of_documents}
+
 
 @click.command(
     "schema",
     cls=Command,
     help="Prints the JSON Schema of case files, or of a single case as in a line of JSONL: editors complete and check "
-    "with them.",
+    "with them. json: that of the documents of --json.",
 )
-@click.argument("of", type=click.Choice(["file", "case"]), default="file")
+@click.argument("of", type=click.Choice(SCHEMAS), default="file")
 @click.option("-o", "--output", metavar="FILE", help="Write it into a file.")
 @click.pass_obj
 def schema(environment: Environment, of: str, output: str | None) -> int:
     """Writes the schema to standard output, or into the file."""
-    from runner.cases.json_schema import case_schema, file_schema
-
-    text = json.dumps(case_schema() if of == "case" else file_schema(), indent=2) + "\n"
+    text = json.dumps(SCHEMAS[of](), indent=2) + "\n"
     if output is None:
         environment.stdout.write(text)
         return 0

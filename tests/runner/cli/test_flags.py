@@ -40,6 +40,8 @@ EXCLUSIVE = {
     ("fail-fast", "max-failures"),
     ("dry-run", "durations"),
     ("last-failed", "failed-first"),
+    ("json", "interactive"),
+    ("json", "quiet"),
     ("last-failed", "resume"),
     ("failed-first", "shuffle"),
 }

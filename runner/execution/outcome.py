@@ -1,0 +1,190 @@
+"""`--json`: what came of a command as one JSON document on standard output, for tools and coding agents. It says what
+they act on: what failed, where, why, and the command to run it again. `outcome_schema.py` describes it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from heapq import nlargest
+from typing import TYPE_CHECKING, Any
+
+from runner import exit_codes
+from runner.reporters.files.document import Collector
+from runner.reporters.rerun_command import command_of
+from runner.results.events import Event, RunEnd, RunStart, RunStatus
+from runner.results.json_text import plain, without_halves
+from runner.results.places import path_below
+from runner.results.report import Report
+from runner.results.result_texts import errors_of, place_of, warnings_of
+from runner.results.suite_json import suite_of
+from runner.results.verdict import Verdict, verdict_in
+from runner.version import VERSION
+from scripttest import Status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.cli.options import RunOptions
+    from runner.results.fold import Execution
+    from runner.results.result_json import ResultLine
+
+Record = dict[str, Any]
+FORMAT = 1
+"""Of the documents; it changes when a field goes or means something else."""
+_STATUSES = {
+    exit_codes.PASSED: "passed",
+    exit_codes.FAILED: "failed",
+    exit_codes.CONFIGURATION: "configuration_error",
+    exit_codes.RUNTIME: "error",
+}
+
+
+def text_of(document: Record) -> str:
+    """A document as it is printed."""
+    return without_halves(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
+
+
+def refusal(message: str, hint: str | None, code: int) -> Record:
+    """The document of a command that did not come to run anything."""
+    error = {"message": message, **({"hint": hint} if hint else {})}
+    return {**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []}
+
+
+def listing(tests: list[Record], notes: Iterable[str], warnings: Iterable[str], left_out: Record, code: int) -> Record:
+    """The document of `--dry-run`; `tests` are `{suite, test}`, and `left_out` says how many tests each flag leaves
+    out."""
+    head = {**_head(code, "listed" if code == exit_codes.PASSED else None), "errors": []}
+    return {**head, "warnings": [*warnings], "notes": [*notes], "failures": [], "tests": tests, "left_out": left_out}
+
+
+def _head(code: int, status: str | None) -> Record:
+    known = status or _STATUSES.get(code, "interrupted")
+    return {"format": FORMAT, "version": VERSION, "status": known, "exit_code": code}
+
+
+class Outcome:
+    """A reporter that collects what the document of a run says."""
+
+    def __init__(self, options: RunOptions, directory: Path) -> None:
+        """`directory` is the working directory, from which files are named."""
+        self._durations = options.durations or 0
+        self._directory = str(directory)
+        self._collector = Collector(self._take)
+        self._report: Report | None = None
+        self._interrupted = False
+        self._written: list[str] = []
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Collects results."""
+        self._collector.add(event, so_far)
+        if isinstance(event, RunStart):
+            self._notes = event.notes
+        elif isinstance(event, RunEnd):
+            self._report = self._collector.report(so_far)
+            self._interrupted = event.status == RunStatus.INTERRUPTED
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def _take(self, line: ResultLine) -> Record | None:
+        record = line.record
+        if record["status"] == Status.FAILED or record.get("warnings"):
+            return record
+        kept = ("suite", "position", "id", "status", "duration_ms")
+        return {key: record[key] for key in kept} if self._durations else None
+
+    def document(self, code: int, said: str, written: Iterable[Path]) -> Record:
+        """The document of the run that has ended with an exit code.
+
+        Args:
+            said: what else the command had to say, a line for each.
+            written: the reports that were written.
+        """
+        report = self._report
+        assert report is not None
+        errors = [{"message": error, **self._hint(report, error)} for error in report.errors]
+        warnings = [*report.warnings]
+        for line in said.splitlines():
+            kind, _, text = line.partition(": ")
+            if kind == "Hint" and errors:
+                errors[-1]["hint"] = text
+            elif kind == "Error":
+                errors.append({"message": text})
+            else:
+                warnings.append(text or line)
+        summary = {key: value for key, value in report.summary.items() if key not in ("suites", "status")}
+        document = {
+            **_head(code, "interrupted" if self._interrupted else None),
+            "summary": summary,
+            "errors": errors,
+            "warnings": warnings,
+            "notes": [*self._notes],
+            "failures": [*self._failures(report)],
+            "test_warnings": [*self._test_warnings(report)],
+            "reports": [path_below(self._directory, str(path)) for path in written],
+        }
+        return document | ({"slowest": self._slowest(report)} if self._durations else {})
+
+    def _hint(self, report: Report, error: str) -> Record:
+        hint = report.hints.get(error)
+        return {"hint": hint} if hint else {}
+
+    def _failures(self, report: Report) -> Iterator[Record]:
+        flags = report.start.get("flags") or ()
+        for suite, records in report.by_suite():
+            command = command_of(suite_of(suite), flags)
+            for record in records:
+                if record["status"] != Status.FAILED:
+                    continue
+                at = place_of(suite, record)
+                place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
+                more = {
+                    "subtests": [*self._failed_steps(record, report.root)],
+                    **{key: record.get(key) for key in ("input", "output", "expected", "logs", "stack_trace", "turns")},
+                    "attempts": (record.get("runs") or {}).get("attempts"),
+                }
+                yield {
+                    "suite": suite["id"],
+                    "test": record["id"],
+                    "kind": suite["kind"],
+                    "broken": verdict_in(record) is Verdict.BROKEN,
+                    "cause": str(record.get("cause") or "error"),
+                    "message": "\n".join(errors_of(record)) or "it failed",
+                    **{key: value for key, value in place.items() if value},
+                    "duration_ms": record["duration_ms"],
+                    "problems": self._problems(record, report.root),
+                    **{key: value for key, value in more.items() if value not in (None, [], "")},
+                    "run_again": command(str(record["id"])),
+                }
+
+    def _test_warnings(self, report: Report) -> Iterator[Record]:
+        for record in report.results:
+            for message, at in warnings_of(record):
+                place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
+                known = {key: value for key, value in place.items() if value}
+                yield {"suite": record["suite"], "test": record["id"], "message": message, **known}
+
+    def _slowest(self, report: Report) -> list[Record]:
+        slow = nlargest(self._durations, report.results, key=lambda record: int(record["duration_ms"]))
+        return [{"suite": one["suite"], "test": one["id"], "duration_ms": one["duration_ms"]} for one in slow]
+
+    def _problems(self, record: Record, root: str) -> list[Record]:
+        """What failed in a test or a subtest."""
+        found = [dict(problem) for problem in record.get("failures") or ()]
+        for problem in found:
+            if "frames" in problem:
+                frames = problem["frames"]
+                problem["frames"] = [{**frame, "file": self._path(frame["file"], root)} for frame in frames]
+        return found
+
+    def _failed_steps(self, record: Record, root: str) -> Iterator[Record]:
+        """The subtests that failed, by their whole names, with their problems."""
+        for step in record.get("steps") or ():
+            if step.get("status") == Status.FAILED:
+                yield {"test": step["name"], "problems": self._problems(step, root)}
+            yield from self._failed_steps(step, root)
+
+    def _path(self, file: str, root: str) -> str:
+        """A file of a report as it is named from the working directory; absolute where it is not below that."""
+        return path_below(self._directory, os.path.join(root, file)) if file else ""

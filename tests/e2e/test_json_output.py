@@ -1,0 +1,177 @@
+"""`--json`: one document on standard output."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import jsonschema
+import pytest
+from command import Application, MakeApplication, on_terminal
+
+FILES = {
+    "/assistants/demo/package.yao": '{"connector": "scripted"}',
+    "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
+    "/assistants/demo/replies.yml": "- reply: 'You said {{ input }}'\n",
+    "good_test.ts": "export function TestGood(t) { console.log('quiet'); }\n// @tag smoke\nexport function TestToo(t) {}\n",
+    "bad_test.ts": """\
+export function TestBad(t) {
+  console.log("before");
+  t.assert.Equal({ a: 1 }, { a: 2 }, "must be the same");
+}
+export function TestSub(t) {
+  t.run("inner one", (t) => { t.run("deep", (t) => t.fail("deep down")); });
+}
+""",
+    "broken_test.ts": "export function TestX(t) {\n",
+    "/assistants/demo/tests/cases.jsonl": '{"id": "fine", "input": "Hi"}\n'
+    '{"id": "wrong one", "input": "Hi", "assert": {"type": "equals", "value": "No"}}\n'
+    '{"id": "lacks", "input": "Hi", "assert": {"type": "agent", "use": "agents:demo", "value": "x"}}\n',
+}
+
+
+@pytest.fixture(scope="module")
+def here(shared_app: MakeApplication) -> Application:
+    return shared_app(FILES)
+
+
+@pytest.fixture(scope="module")
+def schema(here: Application) -> Any:
+    run = here.run("schema", "json")
+    assert run.code == 0
+    found = json.loads(run.stdout)
+    jsonschema.Draft202012Validator.check_schema(found)
+    return found
+
+
+def document(here: Application, schema: Any, *words: str, code: int, **more: Any) -> Any:
+    run = here.run(*words, "--json", **more)
+    assert (run.code, run.stderr) == (code, ""), run
+    found = json.loads(run.stdout)
+    jsonschema.validate(found, schema)
+    assert found["exit_code"] == code
+    return found
+
+
+def test_a_run_that_passed(here: Application, schema: Any) -> None:
+    found = document(here, schema, "-i", "scripts.demo.good", code=0)
+
+    assert found["status"] == "passed"
+    assert found["failures"] == found["errors"] == found["warnings"] == found["notes"] == []
+    assert (found["summary"]["total"], found["summary"]["passed"]) == (2, 2)
+
+
+def test_what_failed_with_its_place_its_cause_and_the_command_that_shows_it_again(
+    here: Application, schema: Any
+) -> None:
+    found = document(here, schema, "-o", str(here.home / "report.json"), "--durations", "2", code=1)
+    failures = {failure["test"]: failure for failure in found["failures"]}
+
+    assert found["status"] == "failed"
+    assert {*failures} == {"TestBad", "TestSub", "broken", "wrong one", "lacks"}
+    bad = failures["TestBad"]
+    assert (bad["suite"], bad["kind"], bad["cause"], bad["broken"]) == (
+        "scripts.demo.bad",
+        "script_test",
+        "assertion",
+        False,
+    )
+    assert (bad["file"], bad["line"]) == ("assistants/demo/src/bad_test.ts", 3)
+    assert "must be the same" in bad["message"]
+    assert (bad["problems"][0]["expected"], bad["problems"][0]["actual"]) == ({"a": 2}, {"a": 1})
+    assert bad["problems"][0]["frames"][0]["file"] == bad["file"]
+    assert bad["logs"] == ["before"]
+    assert [step["test"] for step in failures["TestSub"]["subtests"]] == ["TestSub/inner_one", "TestSub/inner_one/deep"]
+    assert failures["broken"]["file"] == "assistants/demo/src/broken_test.ts"
+    wrong = failures["wrong one"]
+    assert (wrong["file"], wrong["line"]) == ("assistants/demo/tests/cases.jsonl", 2)
+    assert (wrong["kind"], wrong["output"]) == ("agent_test", "You said Hi")
+    assert (
+        found["reports"] == [str(here.home / "report.json").replace(str(here.home), str(here.home))]
+        or len(found["reports"]) == 1
+    )
+    assert len(found["slowest"]) == 2
+    for failure in found["failures"]:
+        name, *words = shlex.split(failure["run_again"])
+        again = document(here, schema, *words, code=1)
+        assert name == "yao-test"
+        assert [one["test"] for one in again["failures"]] == [failure["test"]]
+
+
+def test_files_are_named_from_the_working_directory(here: Application, schema: Any) -> None:
+    inside = document(here, schema, "-i", "scripts.demo.bad", code=1, directory="assistants/demo/src")
+    outside = document(here, schema, "-i", "scripts.demo.bad", code=1, directory="assistants/demo/tests")
+
+    assert {failure["file"] for failure in inside["failures"]} == {"bad_test.ts"}
+    assert {failure["file"] for failure in outside["failures"]} == {"<app>/assistants/demo/src/bad_test.ts"}
+
+
+REFUSED = {
+    "a name": (["-i", "scripts.demo.goood"], "Cannot resolve scripts.demo.goood", 'Did you mean "scripts.demo.good"?'),
+    "a flag": (["--runns", "2"], "No such option", "yao-test --help lists the flags"),
+    "a value": (["--runs", "x"], 'Cannot read --runs "x"', None),
+    "a pattern": (["-i", "scripts.demo.good", "--run", "nothing here"], "No test and no case matches", "There are"),
+    "a tag": (["--tag", "smok"], "No test and no case has the tag smok", "Did you mean smoke?"),
+    "a habit": (["-k", "x"], "There is no flag -k here", "Type: yao-test --run x --json"),
+    "two at once": (["--quiet"], "exclude each other", None),
+    "no case file": (["-i", "assistants/demo/tests/none.jsonl"], "there is no such file", None),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_run_is_said_in_the_document(here: Application, schema: Any, name: str) -> None:
+    words, message, hint = REFUSED[name]
+    found = document(here, schema, *words, code=2)
+
+    (error,) = found["errors"]
+    assert found["status"] == "configuration_error"
+    assert message in error["message"]
+    assert hint is None or hint in error["hint"]
+
+
+def test_everything_wrong_with_a_case_file_is_one_error(app: MakeApplication, schema: Any) -> None:
+    here = app({**FILES, "/assistants/demo/tests/cases.jsonl": '{"id": 1}\n{"id": "x", "inputs": 3}\n'})
+    (error,) = document(here, schema, "-i", "assistants/demo/tests/cases.jsonl", code=2)["errors"]
+
+    assert "cases.jsonl:1" in error["message"]
+    assert "cases.jsonl:2" in error["message"]
+
+
+def test_the_plan(here: Application, schema: Any) -> None:
+    words = ["-i", "scripts.demo.good", "-i", "assistants/demo/tests/cases.jsonl", "--run", "Good|fine"]
+    found = document(here, schema, *words, "--dry-run", code=0)
+
+    assert found["status"] == "listed"
+    assert found["tests"] == [
+        {"suite": "scripts.demo.good", "test": "TestGood"},
+        {"suite": "assistants/demo/tests/cases.jsonl", "test": "fine"},
+    ]
+    assert found["left_out"] == {"--run Good|fine": 3}
+    broken = document(here, schema, "-i", "scripts.demo.broken", "--dry-run", code=1)
+    assert "cannot be loaded" in broken["errors"][0]["message"]
+
+
+def test_a_run_that_stopped_and_one_without_tests(here: Application, app: MakeApplication, schema: Any) -> None:
+    stopped = document(here, schema, "-i", "scripts.demo", "--fail-fast", "--parallel", "1", code=1)
+    assert stopped["summary"]["stopped"] == "--fail-fast"
+    assert stopped["summary"]["not_run"] > 0
+    empty = document(app({"env_test.ts": "const x = 1;\n"}), schema, "-i", "scripts.demo.env", code=2)
+    assert empty["status"] == "configuration_error"
+    assert empty["errors"][0]["message"] == "No tests to run"
+
+
+def test_a_terminal_gets_the_document_alone(here: Application) -> None:
+    code, output = on_terminal(here, "-i", "scripts.demo.good", "--json")
+
+    assert code == 0
+    assert json.loads(output)["status"] == "passed"
+
+
+def test_a_secret_is_in_no_document(app: MakeApplication, schema: Any) -> None:
+    here = app({**FILES, "bad_test.ts": "export function TestBad(t) { t.fail('hunter2-hunter2'); }\n"})
+    run = here.run("-i", "scripts.demo.bad", "--json", env={**here.environment, "DB_PASSWORD": "hunter2-hunter2"})
+
+    assert run.code == 1
+    assert "hunter2" not in run.stdout
+    json.loads(run.stdout)
