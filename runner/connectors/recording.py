@@ -219,8 +219,8 @@ class Recording:
         return folder_of(self._redact(self._label(suite)))
 
     def _file(self, suite: str, case: str, run: int = 1) -> str:
-        """The file that a case is read from, below the folder of the recordings: of a message perhaps the one that it had
-        in an earlier version, in which a slash counted as a blank."""
+        """The file that a case is read from, below the folder of the recordings: of a message perhaps the one that it
+        had in an earlier version, in which a slash counted as a blank."""
         name = self._name(suite, case, run)
         if not suite.startswith(MESSAGE) or (self._place.folder / name).exists():
             return name

@@ -40,7 +40,7 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
     environment = Environment(directory=root, variables={}, stdout=stream, stderr=stream, cpus=2, secrets=Secrets())
     application = resolve_application(options, root)
     context = build_context(options, root)
-    selection = Selection(options.run) if options.run else None
+    selection = Selection(options.run, options.selecting) if options.run else None
     with RunServices(
         options=options,
         environment=environment,
