@@ -115,6 +115,8 @@ def test_an_agent_gets_the_report_of_the_design_document(app: MakeApplication) -
         "failed": 1,
         "skipped": 0,
         "usage": {"input_tokens": 6, "output_tokens": 4},
+        "pass_rate": 0.5,
+        "pass_rate_interval": [0.0945, 0.9055],
         "agent_id": "demo",
         "connector": "scripted",
         "runs_per_case": 1,
