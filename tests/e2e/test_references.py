@@ -240,6 +240,7 @@ OWN: dict[str, tuple[dict[str, str], str]] = {
     "a handler that does not compile": ({"src/index.ts": "export function Create( {"}, "the script of bad cannot be loaded"),
     "a handler that throws while it loads": ({"src/index.ts": "export function Create() {}\nthrow new Error('no limits set');"}, "Create of bad: the script cannot be loaded: no limits set"),
     "a handler that reads what is not there": ({"src/index.ts": "const limits: any = undefined;\nconst least = limits.least;\nexport function Next() { return least; }"}, "Next of bad: the script cannot be loaded: "),
+    "a handler without hooks that throws while it loads": ({"src/index.ts": "export function Help() {}\nthrow new Error('no limits set');"}, "bad: the script cannot be loaded: no limits set"),
     "a handler whose import throws": ({"src/index.ts": "import './limits';\nexport function Create() {}", "src/limits.ts": "throw 'none';"}, "the script cannot be loaded: thrown, not an Error: \"none\""),
     "a hook that throws while it loads": ({"src/env_test.ts": "export function Before() {}\nthrow new Error('no limits set');"}, "env_test.Before: the script cannot be loaded: no limits set"),
     "replies that are no rules": ({"replies.yml": "nonsense"}, "replies.yml"),
