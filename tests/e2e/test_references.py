@@ -156,6 +156,21 @@ def test_a_file_that_is_not_there_is_an_error(app: MakeApplication, cases: list[
     assert 'the file "file://./none.png" does not exist: <app>/assistants/demo/tests/none.png' in run.stderr
 
 
+def test_files_that_are_not_there_are_told_with_all_that_leads_nowhere(app: MakeApplication) -> None:
+    cases = [
+        {**FILE, "assert": {"type": "agent", "use": "agents:nobody", "value": "polite"}},
+        {"id": "fine", "input": "x"},
+    ]
+    demo = with_cases(app, *cases)
+    for flags in ((), ("--dry-run",)):
+        run = demo.run("-i", case_file(), "-c", "none", *flags)
+        assert (run.code, run.stdout) == (2, "")
+        told = ("3 references", "none.png", "-c none: Cannot find connector", 'Cannot find agent "nobody"')
+        assert [text for text in told if text not in run.stderr] == []
+    nothing = demo.run("-i", case_file(), "--run", "zzz")
+    assert (nothing.code, nothing.stderr.partition("\n")[0]) == (2, "Error: No test and no case matches --run zzz")
+
+
 LEFT_OUT: dict[str, tuple[Record, tuple[str, ...]]] = {
     "skipped": ({**judged(**VALIDATOR), "skip": "not yet"}, ()),
     "skipped, without its file": ({**FILE, "skip": True}, ()),
