@@ -132,6 +132,8 @@ export interface Core extends Kernel {
   calls?: Calls;
   /** While timers are fired that a test function has left: whose, where not all are meant, and what goes on then. */
   settling?: { of: T | undefined; done: () => void };
+  /** Where the timer was set that was run last, of whose callback, or what follows from it, a failure may be. */
+  origin?: string;
   /** What failures are marked with while such timers are fired. */
   late?: string;
   /** Milliseconds by which time is ahead while they are. */
@@ -162,6 +164,8 @@ const { slice, split, includes } = String.prototype;
 declare const performance: { now(): number };
 const clock = performance.now.bind(performance);
 const evaluate = globals.eval as (source: string) => unknown;
+/** The engine keeps ten frames otherwise, of which a call of an asynchronous function takes three. */
+(Error as { stackTraceLimit?: number }).stackTraceLimit = 50;
 const $bridge = globals.$bridge as HostBridge;
 delete globals.$bridge;
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.runtime import Options, Runtime, Scope
 
+HOOKS = frozenset(("Create", "Next"))
 RETRIES = 3
 """How often a model is asked in the place of the tool loop, to correct tool calls that failed."""
 CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
@@ -62,6 +63,8 @@ class Call:
 
     async def run(self) -> Answer:
         """All steps; see `Runtime.call`."""
+        if self._assistant.script is not None and not HOOKS & await self._runtime.hooks(self._assistant):
+            await self._runtime.evaluate(self._scope)
         create = await self._hook("Create", [self._messages, self._options])
         settings = self._object("Create", create)
         for key, (kind, named) in CREATE_KINDS.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
@@ -88,6 +89,8 @@ class Runtime:
         self.journal: Journal | None = None
         """What keeps the answers of models for a run that goes on with this one."""
         self._boxes: dict[str, ToolBox] = {}
+        self._evaluated: set[str] = set()
+        """Agents whose scripts have no hook, and were evaluated."""
         self.on_usage: Callable[[str, Usage, bool], None] | None = None
         """Hears what each model call took: the connector's id, its usage, and whether it was free."""
 
@@ -177,6 +180,28 @@ class Runtime:
             broken = _script_error(f"the script of {assistant.id} cannot be loaded", error)
             broken.infrastructure = True
             raise broken from error
+
+    async def evaluate(self, scope: Scope) -> None:
+        """Has the script of a scope's agent evaluated, of which no function may ever be called. Raises AgentError when
+        that fails."""
+        assistant = scope.assistant
+        assert assistant is not None and assistant.script is not None
+        if assistant.id in self._evaluated:
+            return
+        call = FunctionCall(
+            script=assistant.script,
+            function="",
+            arguments="[]",
+            context=json.dumps(scope.context),
+            mocks=scope.chat.world.surroundings(),
+        )
+        try:
+            await self.functions.call(call, scope)
+        except MissingFunctionError:
+            self._evaluated.add(assistant.id)
+        except FunctionError as error:
+            scope.chat.logs += error.logs
+            raise _script_error(assistant.id, error) from error
 
     async def function(self, call: FunctionCall, scope: Scope, what: str = "") -> Returned:
         """Calls a function of a script on behalf of a chat. Raises AgentError, which starts with `what`."""

@@ -79,14 +79,16 @@ class Problems:
 
     def raise_any(self) -> None:
         """Raises ConfigurationError when there are some."""
+        if self.count:
+            raise ConfigurationError(*self.said())
+
+    def said(self) -> tuple[str, str | None]:
+        """Message and hint of an error that tells them; there is one at least."""
         if self.count == 1:
             (problem,) = self._shown
-            raise ConfigurationError(f"Cannot read cases from {self._place(problem)}: {problem.text}", problem.hint)
-        if self.count:
-            listing = "".join(f"\n  {line}" for line in self.lines())
-            raise ConfigurationError(
-                f"Cannot read cases from {self.name}: {self.count} problems{listing}", "No case was run"
-            )
+            return f"Cannot read cases from {self._place(problem)}: {problem.text}", problem.hint
+        listing = "".join(f"\n  {line}" for line in self.lines())
+        return f"Cannot read cases from {self.name}: {self.count} problems{listing}", "No case was run"
 
     def _place(self, problem: Problem) -> str:
         return f"{self.name}:{problem.line}:{problem.column}" if problem.line else self.name

@@ -56,6 +56,16 @@ class _Found(Value):
     """Ids of cases that are left out, and whose files are not there."""
 
 
+class AbsentFilesError(ConfigurationError):
+    """Cases of a file without other faults name files that are not there."""
+
+    def __init__(self, absent: Problems, file: CaseFile) -> None:
+        super().__init__(*absent.said())
+        self.lines = absent.lines()
+        """Each, with its place."""
+        self.file = file
+
+
 class CaseFile:
     """A file without faults, made by `check`; iterating over it reads it again and yields its chosen cases lazily."""
 
@@ -91,6 +101,7 @@ class CaseFile:
             name: How to call the file in messages; the path by default.
 
         Raises:
+            AbsentFilesError: nothing is wrong but files that are not there.
             ConfigurationError: with everything that is wrong, each with file:line:column.
         """
         file = cls(path, name or str(path), lenient, chosen)
@@ -116,23 +127,26 @@ class CaseFile:
         problems.raise_any()
 
     def _check(self) -> None:
-        problems, warnings = Problems(self.name), Problems(self.name)
+        problems, absent, warnings = Problems(self.name), Problems(self.name), Problems(self.name)
         validator = Validator(problems, None)
-        found = self._found_in(self._batches(problems, warnings, CHECKED_AT_ONCE), validator)
+        found = self._found_in(self._batches(problems, warnings, CHECKED_AT_ONCE), validator, Validator(absent, None))
         if found.waits:
             self._check_dependencies(found.waits, found.lines, validator)
-        problems.raise_any()
+        if problems.count > absent.count:
+            problems.raise_any()
         if found.waits:
             self.needs = needs_of(found.waits, frozenset(found.left_out))
-            self._check_files(found.lacking.intersection(self.needs.added))
+            self._check_files(found.lacking.intersection(self.needs.added), absent)
         self.several_turns, self.refers = found.several_turns, found.refers
         self.total = len(found.lines)
         self.count = self.total - len(found.left_out) + len(self.needs.added)
         if not self.total:
             raise ConfigurationError(f"Cannot read cases from {self.name}: there is none in it", _HINT)
         self.warnings = warnings.lines()
+        if absent.count:
+            raise AbsentFilesError(absent, self)
 
-    def _found_in(self, batches: Iterable[Batch], validator: Validator) -> _Found:
+    def _found_in(self, batches: Iterable[Batch], validator: Validator, of_absent: Validator) -> _Found:
         lines: dict[str, int] = {}
         waits: dict[str, list[str]] = {}
         left_out: set[str] = set()
@@ -150,6 +164,8 @@ class CaseFile:
                         lacking.add(case.id)
                     else:
                         validator.report(batch.entry(index), {"id": case.id}, finding)
+                        if finding.absent:
+                            of_absent.report(batch.entry(index), {"id": case.id}, finding)
                 if case.depends_on:
                     waits[case.id] = case.depends_on
                 if case.runs is not Mode.STANDARD:
@@ -182,17 +198,15 @@ class CaseFile:
                     finding = Finding(path=("depends_on", fault.which), text=fault.text, hint=fault.hint)
                     validator.report(batch.entry(index), {"id": case.id}, finding)
 
-    def _check_files(self, lacking: set[str]) -> None:
-        """Raises ConfigurationError for files that are not there of cases that others need."""
+    def _check_files(self, lacking: set[str], absent: Problems) -> None:
+        """Looks for files that are not there of cases that others need."""
         if not lacking:
             return
-        problems = Problems(self.name)
-        validator = Validator(problems, None)
+        validator = Validator(absent, None)
         for batch in self._batches(Problems(self.name), Problems(self.name), CHECKED_AT_ONCE):
             for index, case in enumerate(batch.cases):
                 for finding in findings_of(case, self.folder) if case.id in lacking and not case.skip else ():
                     validator.report(batch.entry(index), {"id": case.id}, finding)
-        problems.raise_any()
 
     def _batches(self, problems: Problems, warnings: Problems, letters: int) -> Iterator[Batch]:
         validator = Validator(problems, warnings if self._lenient else None)

@@ -34,6 +34,22 @@ _ROLES = {
 """Part of a function → the module that says which functions have it."""
 
 
+class ReferencesError(ConfigurationError):
+    """References lead nowhere."""
+
+    def __init__(self, message: str, hint: str | None, lines: list[str]) -> None:
+        super().__init__(message, hint)
+        self.lines = lines
+        """Each, with who names it."""
+
+    @classmethod
+    def of(cls, lines: list[str]) -> ReferencesError:
+        """The error that tells several."""
+        shown = [*lines[:SHOWN], f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else lines
+        listing = "".join(f"\n  {line}" for line in shown)
+        return cls(f"Cannot run the cases: {len(lines)} references lead nowhere{listing}", "Nothing was run", lines)
+
+
 class Named(Value):
     """A reference, and who names it."""
 
@@ -82,7 +98,7 @@ def _of_flags(options: RunOptions) -> Iterator[tuple[Reference, str]]:
 
 
 async def check_references(named: Iterable[Named], runtime: Runtime, application: Application) -> None:
-    """Raises ConfigurationError with all references that lead nowhere, and who names them."""
+    """Raises ReferencesError with all references that lead nowhere, and who names them."""
     wrong: dict[str, tuple[ConfigurationError, list[str]]] = {}
     found: dict[tuple[Reference, Path], ConfigurationError | None] = {}
     for item in named:
@@ -97,16 +113,13 @@ async def check_references(named: Iterable[Named], runtime: Runtime, application
     if not wrong:
         return
     told = [(error, *_listed(places)) for error, places in wrong.values()]
-    if len(told) == 1:
-        (error, place, others), *_ = told
-        raise ConfigurationError(f"Cannot use {place}: {error.message}{others}", error.hint)
     lines = [
         f"{place}: {error.message}{f'. {error.hint}' if error.hint else ''}{others}" for error, place, others in told
     ]
-    if len(lines) > SHOWN:
-        lines[SHOWN:] = [f"and {len(lines) - SHOWN} more"]
-    listing = "".join(f"\n  {line}" for line in lines)
-    raise ConfigurationError(f"Cannot run the cases: {len(told)} references lead nowhere{listing}", "Nothing was run")
+    if len(told) == 1:
+        (error, place, others), *_ = told
+        raise ReferencesError(f"Cannot use {place}: {error.message}{others}", error.hint, lines)
+    raise ReferencesError.of(lines)
 
 
 async def _problem(item: Named, runtime: Runtime, application: Application) -> ConfigurationError | None:

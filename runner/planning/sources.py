@@ -11,7 +11,7 @@ from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import Application
 from runner.cases.dependencies import needs_of
 from runner.cases.model import Case, Mode
-from runner.cases.reader import CaseFile
+from runner.cases.reader import AbsentFilesError, CaseFile
 from runner.cases.select import Chosen, both, chooser
 from runner.cli.options import RunOptions
 from runner.errors import BrokenError
@@ -44,12 +44,14 @@ def open_sources(
     assistants = Assistants(application)
     by_name = chooser(options.run) if options.run else None
     sources: list[CaseSource] = []
+    absent: list[AbsentFilesError] = []
     warnings: list[str] = []
     for input in sorted(inputs, key=lambda input: isinstance(input, GeneratorInput)):
         chosen = both(by_name, picks.chosen(input.id) if picks is not None else None)
         assistant, broken = _assistant(input.agent, assistants)
         if isinstance(input, GeneratorInput):
             if input is generators[0]:
+                _raise_absent(absent, partial(check, sources, generators))
                 check(sources, generators)
             cases, said = generate(input)
             sources.append(_generated(input, cases, chosen, assistant, options, directory))
@@ -61,7 +63,11 @@ def open_sources(
             sources.append(_message(input, options, directory, assistant).replace(broken=broken))
             continue
         name = _shown(input.path, directory)
-        file = CaseFile.check(input.path, options.lenient, chosen, name)
+        try:
+            file = CaseFile.check(input.path, options.lenient, chosen, name)
+        except AbsentFilesError as error:
+            absent.append(error)
+            file = error.file
         warnings += file.warnings
         warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
         connector = options.connector or ""
@@ -87,8 +93,23 @@ def open_sources(
             broken=broken,
         )
         sources.append(source)
+    _raise_absent(absent, partial(check, sources, []))
     order = [input.id for input in inputs]
     return sorted(sources, key=lambda source: order.index(source.suite.id)), warnings
+
+
+def _raise_absent(absent: list[AbsentFilesError], check: Callable[[], None]) -> None:
+    """Raises ConfigurationError for files that are not there, if there are such, with all else that leads nowhere."""
+    if not absent:
+        return
+    from runner.planning.resolution import ReferencesError
+
+    lines = [line for error in absent for line in error.lines]
+    try:
+        check()
+    except ReferencesError as error:
+        raise ReferencesError.of([*lines, *error.lines]) from error
+    raise absent[0] if len(absent) == 1 else ReferencesError.of(lines)
 
 
 def _assistant(id: str, assistants: Assistants) -> tuple[Assistant, str]:
@@ -153,7 +174,11 @@ def _cases(file: CaseFile) -> Iterator[tuple[int, Case]]:
 
 
 def _ids(path: Path, lenient: bool) -> Iterator[str]:
-    return (located.case.id for located in CaseFile.check(path, lenient))
+    try:
+        file = CaseFile.check(path, lenient)
+    except AbsentFilesError as error:
+        file = error.file
+    return (located.case.id for located in file)
 
 
 def _shown(path: Path, directory: Path) -> str:

@@ -21,6 +21,8 @@ _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d+
 _NO_FUNCTION = "TypeError: not a function"
 _AWAITED = "async "
 """Before the name of a function that awaited what failed."""
+_ASYNC = "__async"
+"""What an asynchronous function calls to run its body, whose frame is told before its own, which follows."""
 _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 
 MAX_FRAMES = 20
@@ -45,8 +47,10 @@ class StackMapper:
     def frames(self, stack: str) -> list[StackFrame]:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
         frames: list[StackFrame] = []
+        is_header = False
         for match in re.finditer(_FRAME, stack, re.MULTILINE):
-            frame = self._frame_of(match)
+            frame = None if is_header else self._frame_of(match)
+            is_header = bool(frames) and match["name"] == _ASYNC
             if frame is None:
                 continue
             if (match["name"] or "").startswith(_AWAITED) and any(known.location == frame.location for known in frames):

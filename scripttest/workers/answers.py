@@ -31,7 +31,7 @@ _COUNTS["returned"] = (1,)
 """Kind of frame → how many parts it may have. `tests` has pairs."""
 _NUMBERED = ("call", "backed", "library", "start")
 """Kinds that begin with a number, if they have parts."""
-_TEXTS = ("stack", "phase", "type", "reason", "expected_text", "actual_text", "diff")
+_TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff")
 """Fields of a failure that are text or missing."""
 
 

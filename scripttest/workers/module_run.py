@@ -182,6 +182,8 @@ class ModuleRun:
             frames = self.mapper.stopped(stack)
         if frames and record.get("type"):
             frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
+        if record.get("origin") and kind != "timeout":
+            frames = self._with_origin(frames, record["origin"])
         known = bool(frames) or index is not None
         if record.get("waits") and not frames and index is not None:
             frames = self._returns(index)
@@ -207,6 +209,16 @@ class ModuleRun:
             code_frame=_code_frame(frames[0].location) if known else "",
             details=self._details(record["details"]) if record.get("details") else "",
         )
+
+    def _with_origin(self, frames: tuple[StackFrame, ...], origin: str) -> tuple[StackFrame, ...]:
+        """The frames of a failure, followed by those that set the timer from which it came, where none of the failure's
+        is in the test file."""
+        test = str(self.compiled.source.test.resolve())
+        if any(frame.location.file == test for frame in frames):
+            return frames
+        set_by = self.mapper.frames(origin)
+        of_test = [number for number, frame in enumerate(set_by) if frame.location.file == test]
+        return (*frames, *set_by[of_test[0] if of_test else 0 :])
 
     def _details(self, details: list[dict[str, Any]]) -> str:
         """What an error says beside its message, with the places of the errors within it."""

@@ -56,7 +56,7 @@ PLACES = {
     "TestMethod": [12, 23],
     "TestPanic": [28, 30],
     "TestBesideAnother": [3, 33],
-    "TestSubtest": [3, 37],
+    "TestSubtest": [3, 37, 36],
     "TestNoHelper": [42],
 }
 

@@ -308,3 +308,63 @@ def test_what_a_hook_of_an_agent_leaves_fails_its_call(app: MakeApplication) -> 
     results = {record["id"]: record for record in report["results"]}
     assert results["good"]["status"] == "passed"
     assert "left behind" in results["bad"]["error"]
+
+
+HELPED = """
+import { sleep, later, Save, Check, Schedule } from "./work";
+export async function TestForgotten(t) {
+  Save("");
+}
+export function TestThroughHelper(t) {
+  later(3, Check);
+}
+export function TestThroughTwo(t) {
+  Schedule();
+}
+export function TestNoCode(t) {
+  setTimeout(t.assert.Equal, 3, 1, 2);
+}
+export function TestTimerOfTimer(t) {
+  later(3, Schedule);
+}
+export function TestOwnCode(t) {
+  later(3, () => {
+    Check();
+  });
+}
+export async function TestInTime(t) {
+  Schedule();
+  await sleep(20);
+}
+"""
+HELPERS_OF_ANOTHER_FILE = """
+export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+export function later(ms, work) {
+  setTimeout(work, ms);
+}
+export async function Save(item) {
+  await sleep(5);
+  if (!item) throw new Error("empty item");
+}
+export function Check() {
+  throw new Error("checked");
+}
+export function Schedule() {
+  later(2, () => Check());
+}
+"""
+
+
+def test_what_a_timer_of_a_helper_fails_names_the_line_of_the_test(app: MakeApplication) -> None:
+    files = {"work.ts": HELPERS_OF_ANOTHER_FILE, "work_test.ts": HELPED}
+    results = app(files).results("-i", "scripts.demo.work", code=1)
+    lines = {test: re.findall(r"work_test\.ts:(\d+):", record["stack_trace"]) for test, record in results.items()}
+    assert lines == {
+        "TestForgotten": ["4"],
+        "TestThroughHelper": ["7"],
+        "TestThroughTwo": ["10"],
+        "TestNoCode": ["13"],
+        "TestTimerOfTimer": ["16"],
+        "TestOwnCode": ["20"],
+        "TestInTime": ["24"],
+    }

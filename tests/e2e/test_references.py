@@ -156,6 +156,21 @@ def test_a_file_that_is_not_there_is_an_error(app: MakeApplication, cases: list[
     assert 'the file "file://./none.png" does not exist: <app>/assistants/demo/tests/none.png' in run.stderr
 
 
+def test_files_that_are_not_there_are_told_with_all_that_leads_nowhere(app: MakeApplication) -> None:
+    cases = [
+        {**FILE, "assert": {"type": "agent", "use": "agents:nobody", "value": "polite"}},
+        {"id": "fine", "input": "x"},
+    ]
+    demo = with_cases(app, *cases)
+    for flags in ((), ("--dry-run",)):
+        run = demo.run("-i", case_file(), "-c", "none", *flags)
+        assert (run.code, run.stdout) == (2, "")
+        told = ("3 references", "none.png", "-c none: Cannot find connector", 'Cannot find agent "nobody"')
+        assert [text for text in told if text not in run.stderr] == []
+    nothing = demo.run("-i", case_file(), "--run", "zzz")
+    assert (nothing.code, nothing.stderr.partition("\n")[0]) == (2, "Error: No test and no case matches --run zzz")
+
+
 LEFT_OUT: dict[str, tuple[Record, tuple[str, ...]]] = {
     "skipped": ({**judged(**VALIDATOR), "skip": "not yet"}, ()),
     "skipped, without its file": ({**FILE, "skip": True}, ()),
@@ -240,6 +255,7 @@ OWN: dict[str, tuple[dict[str, str], str]] = {
     "a handler that does not compile": ({"src/index.ts": "export function Create( {"}, "the script of bad cannot be loaded"),
     "a handler that throws while it loads": ({"src/index.ts": "export function Create() {}\nthrow new Error('no limits set');"}, "Create of bad: the script cannot be loaded: no limits set"),
     "a handler that reads what is not there": ({"src/index.ts": "const limits: any = undefined;\nconst least = limits.least;\nexport function Next() { return least; }"}, "Next of bad: the script cannot be loaded: "),
+    "a handler without hooks that throws while it loads": ({"src/index.ts": "export function Help() {}\nthrow new Error('no limits set');"}, "bad: the script cannot be loaded: no limits set"),
     "a handler whose import throws": ({"src/index.ts": "import './limits';\nexport function Create() {}", "src/limits.ts": "throw 'none';"}, "the script cannot be loaded: thrown, not an Error: \"none\""),
     "a hook that throws while it loads": ({"src/env_test.ts": "export function Before() {}\nthrow new Error('no limits set');"}, "env_test.Before: the script cannot be loaded: no limits set"),
     "replies that are no rules": ({"replies.yml": "nonsense"}, "replies.yml"),

@@ -43,7 +43,7 @@ export default function (core: Core): Recorder {
     const { failures } = outcome;
     if (failures.length >= failureLimit) return;
     const stack = more && std.hasOwn(more, "stack") ? undefined : core.here();
-    const failure: { phase?: string } = { __proto__: null, kind, message: bounded(std, message), stack, ...more } as object;
+    const failure: { phase?: string } = { __proto__: null, kind, message: bounded(std, message), stack, origin: core.origin, ...more } as object;
     const { phase } = failure;
     if (core.late && phase !== "subtest") failure.phase = (phase ? phase + ", " : "") + core.late;
     failures[failures.length] = failure as (typeof failures)[number];

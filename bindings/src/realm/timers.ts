@@ -6,6 +6,7 @@
  * due within `window`, and time is ahead of the real one meanwhile. Intervals, later timers and all beyond `bound` stay.
  */
 
+import { bounded } from "../bounded";
 import type { Core, T } from "../core";
 import type { Recorder } from "../check/record";
 
@@ -23,7 +24,7 @@ export interface Timer {
   args: unknown[];
   /** Milliseconds that it was set for. */
   wait: number;
-  /** Where it was set. */
+  /** Where it was set, and for one that a callback has set, where that one's timer was. */
   stack: string;
   /** The test or subtest that set it. */
   owner: T | undefined;
@@ -60,6 +61,8 @@ export default function (kernel: Core) {
   const queue: Timer[] = [];
   const alive = new Set<number>();
   let lastId = 0;
+  /** Whether a callback runs. */
+  let inside = false;
 
   function enqueue(timer: Timer): void {
     let low = 0;
@@ -81,7 +84,8 @@ export default function (kernel: Core) {
     alive.add(id);
     kernel.left++;
     const period = repeat ? wait : -1;
-    const { stack } = new kernel.std.Error() as { stack: string };
+    const here = (new kernel.std.Error() as { stack: string }).stack;
+    const stack = inside ? bounded(kernel.std, here + kernel.origin!) : here;
     const owner = kernel.current as T | undefined;
     enqueue({ id, due: kernel.now() + wait, period, run: run as Timer["run"], args, wait, stack, owner, ahead: kernel.ahead > 0 });
     return id;
@@ -92,13 +96,16 @@ export default function (kernel: Core) {
   }
 
   /** Runs its callback as work of the test that has set it. */
-  function run({ run, args, owner }: Timer): void {
+  function run({ run, args, owner, stack }: Timer): void {
     const { current } = kernel;
     kernel.current = owner ?? current;
+    kernel.origin = stack;
+    inside = true;
     try {
       run(...args);
     } finally {
       kernel.current = current;
+      inside = false;
     }
   }
 
