@@ -55,6 +55,12 @@ def repository_of(folder: Path) -> Path:
     return folder
 
 
+def looked_into(folders: list[str]) -> list[str]:
+    """Those of some folders in which tests are looked for, sorted: no packages, and none whose names begin with a dot,
+    such as `.git` and `.venv`."""
+    return sorted(name for name in folders if name != "node_modules" and not name.startswith("."))
+
+
 class Application:
     """What can be looked up in one application."""
 
@@ -65,7 +71,7 @@ class Application:
     def agents(self) -> Iterator[tuple[str, Path]]:
         """All agents, by id and folder, sorted."""
         for folder, subfolders, files in os.walk(self.assistants):
-            subfolders[:] = sorted(name for name in subfolders if name not in ("node_modules", ".git"))
+            subfolders[:] = looked_into(subfolders)
             if "package.yao" in files:
                 yield _dotted(folder[len(str(self.assistants)) + 1 :]), Path(folder)
 
@@ -77,7 +83,7 @@ class Application:
     def modules_of(self, agent: str, folder: Path) -> Iterator[TestModule]:
         """The test modules of one agent, sorted."""
         for parent, subfolders, files in os.walk(folder / "src"):
-            subfolders[:] = sorted(name for name in subfolders if name not in ("node_modules", ".git"))
+            subfolders[:] = looked_into(subfolders)
             for name in sorted(files):
                 stem, suffix = os.path.splitext(name)
                 if suffix in SUFFIXES and stem.endswith("_test"):

@@ -16,14 +16,17 @@ if TYPE_CHECKING:
 
 def named_variables(root: Path, variables: Mapping[str, str]) -> dict[str, str]:
     """Name → value for every name in `<root>/.env`; the value among `variables` wins over the file's. Raises
-    ConfigurationError for a file that is refused, such as a link out of the application."""
+    ConfigurationError for a file that is refused, such as a link out of the application, or cannot be read."""
     try:
         lines = read_text(root / ".env", "replace").splitlines()
     except RefusedFileError as error:
-        hint = "Or set its variables in the environment, and remove it"
+        hint = "You can set its variables in the environment, and remove it"
         raise ConfigurationError(f"Cannot read {root / '.env'}: {error.strerror}", hint) from error
-    except OSError:
+    except FileNotFoundError:
         return {}
+    except OSError as error:
+        hint = "Make it readable, or set its variables in the environment, and remove it"
+        raise ConfigurationError(f"Cannot read {root / '.env'}: {error.strerror}", hint) from error
     named = {}
     for line in lines:
         name, equals, value = line.strip().removeprefix("export ").partition("=")

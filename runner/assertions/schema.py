@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import Kind, NotEvaluated
 from runner.assertions.plain_schema import is_plain
@@ -24,9 +24,13 @@ async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) 
     from bindings.processes.schemas import validation_problem
 
     schema, output = assertion.value, evidence.output
-    wrong = await to_thread(validation_problem, output, schema)
+
+    def problem_of(value: Any) -> str | None:
+        return validation_problem(value, schema, checked=is_plain(schema))
+
+    wrong = await to_thread(problem_of, output)
     if wrong and isinstance(output, str) and (inside := json_of(output)) is not None:
-        wrong = await to_thread(validation_problem, inside, schema)
+        wrong = await to_thread(problem_of, inside)
     if wrong and wrong.startswith(_INVALID):
         raise NotEvaluated(wrong)
     reasons = (wrong or "").removeprefix("validation failed: ")
@@ -39,6 +43,10 @@ def problem(assertion: Assertion) -> str | None:
     """What is wrong with an assertion of this type."""
     if not isinstance(assertion.value, (dict, bool)):
         return '"json_schema" needs "value": a JSON Schema, which is an object'
+    from bindings.processes.schema_size import too_large
+
+    if large := too_large(assertion.value):
+        return f'"json_schema": {large}'
     if is_plain(assertion.value):
         return None
     from bindings.processes.schemas import schema_problem

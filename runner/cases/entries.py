@@ -9,6 +9,7 @@ found in one pass.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from runner.application.json_parts import JsonPath, parts_of
@@ -22,6 +23,8 @@ STRING = r'"(?:[^"\\\n]|\\.)*+"'
 COMMENT = r"//[^\n]*|#[^\n]*"
 _TOKEN = re.compile(rf'{STRING}|{COMMENT}|[{{}}\[\],:"]|[^\s"{{}}\[\],:/#]+|/')
 _NOISE = re.compile(rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT})*+[\]}}])")
+_LARGE = 1_000_000
+"""Letters of an entry beyond which its parts are not looked for: that would take longer than to read it."""
 _CLOSES = {"}": "{", "]": "["}
 
 
@@ -195,5 +198,13 @@ def _is_whole(text: str) -> bool:
 
 
 def _places(entry: Entry) -> Places:
-    """Places of the keys and elements of valid JSON."""
-    return {part.path: entry.at(part.start) for part in parts_of(without_noise(entry.text)) if part.path}
+    """Places of the keys and elements of valid JSON; none of a large one."""
+    if len(entry.text) > _LARGE:
+        return {}
+    starts = [0, *(match.end() for match in re.finditer("\n", entry.text))]
+
+    def at(offset: int) -> tuple[int, int]:
+        line = bisect_right(starts, offset) - 1
+        return entry.line + line, offset - starts[line] + (1 if line else entry.column)
+
+    return {part.path: at(part.start) for part in parts_of(without_noise(entry.text)) if part.path}

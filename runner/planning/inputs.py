@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from runner.application.application import Application, TestModule, find_root
+from runner.application.application import Application, TestModule, find_root, looked_into
 from runner.cli.options import RunOptions, absolute
 from runner.errors import ConfigurationError
 from scripttest.values import Value
@@ -170,16 +170,7 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
 
 def _below(path: Path, options: RunOptions, application: Application) -> Iterator[Input]:
     modules = [module for module in application.modules() if module.test.is_relative_to(path)]
-    files = sorted(
-        file
-        for file in path.rglob("*")
-        if file.suffix in (".jsonl", ".yaml", ".yml")
-        and file.parent.name == "tests"
-        and not re.fullmatch(_REPORT, file.name)
-        and not {"node_modules", ".git"} & set(file.parts)
-    )
-    if path.name == "tests":
-        files = [file for file in files if file.is_relative_to(path)]
+    files = sorted(_case_files(path))
     if not modules and not files:
         raise ConfigurationError(
             f"Nothing to test below {path}: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl",
@@ -188,6 +179,16 @@ def _below(path: Path, options: RunOptions, application: Application) -> Iterato
     yield from modules
     for file in files:
         yield CaseInput(agent=_agent(options, application, file, f"case file {file}"), path=file)
+
+
+def _case_files(path: Path) -> Iterator[Path]:
+    """The case files in the folders `tests` at or below a path."""
+    for folder, subfolders, names in os.walk(path):
+        subfolders[:] = looked_into(subfolders)
+        if os.path.basename(folder) == "tests":
+            for name in names:
+                if name.endswith((".jsonl", ".yaml", ".yml")) and not re.fullmatch(_REPORT, name):
+                    yield Path(folder, name)
 
 
 def _agent(

@@ -320,7 +320,9 @@ class Compiler:
 
     def _plugin(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["command"] == "on-resolve" and 0 not in request["ids"]:
-            problem = self._configuration.problem_of_import(request["path"], request["resolveDir"])
+            path, is_statement = request["path"], request["kind"] == "import-statement"  # `import()` may be in a `try`
+            problem = self._configuration.problem_of_address(path) if is_statement else None
+            problem = problem or self._configuration.problem_of_import(path, request["resolveDir"])
             return {"id": 3, "errors": [_refusal(problem)]} if problem else {}
         if request["command"] == "on-resolve":
             return {"id": 0, "path": request["path"], "namespace": "yao-runtime"}

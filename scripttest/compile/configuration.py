@@ -16,6 +16,10 @@ CONFIGURATION_FILES = ("package.json", "tsconfig.json", "jsconfig.json", ".pnp.c
 _TEXT = r'"(?:[^"\\\n]|\\.)*"'
 _ENDINGS = (".ts", ".js", ".json", "/index.ts", "/index.js")
 """What an import may leave out."""
+_ADDRESS = re.compile(r"(?:data|https?|file|blob):|//", re.IGNORECASE)
+"""How an import path begins that is an address and no path."""
+_SHOWN = 60
+"""Letters of an address that are shown."""
 FOLDERS = r"^[^.]|^\.\.|^\./.*/|^\./[^.]*$"
 """Import paths that may lead to another folder than that of the file in which they are."""
 
@@ -46,6 +50,14 @@ class Configuration:
                 return problem
             folder = parent
         return None
+
+    @staticmethod
+    def problem_of_address(path: str) -> str | None:
+        """Why an import that names an address has no sense; None for one that names a file or a package."""
+        if not _ADDRESS.match(path):
+            return None
+        shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…"
+        return f'"{shown}" is an address, and only files can be imported; put the module into a file'
 
     def problem(self, folder: str) -> str | None:
         """Why the compiler must not read what is in a folder or above it, for people; None when it may."""

@@ -17,14 +17,18 @@ ADDRESS_SPACE = 3 << 29
 FILE_SIZE = 1 << 20
 """Bytes of the largest file that may be written. Workers write none; the interpreter may cache a module."""
 OPEN_FILES = 16
+PROCESSOR_SECONDS = 4 * 3600
+"""Seconds of the processor that a worker may use in all its life; how long a test takes is watched from outside."""
 
 
 def limit_resources() -> None:
-    """No core dumps, which would store what scripts hold; few open files, small ones, and so much memory."""
+    """No core dumps, which would store what scripts hold; few open files, small ones, and so much memory
+    and time of the processor."""
     _lower("RLIMIT_CORE", 0)
     _lower("RLIMIT_NOFILE", OPEN_FILES)
     _lower("RLIMIT_FSIZE", FILE_SIZE)
     _lower("RLIMIT_AS", ADDRESS_SPACE)
+    _lower("RLIMIT_CPU", PROCESSOR_SECONDS)
 
 
 def give_way() -> None:

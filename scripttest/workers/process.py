@@ -77,7 +77,11 @@ LIFELINE = 3
 
 
 def spawn(
-    argv: list[str], environment: dict[str, str], confine: Callable[[], None] | None = None, address_space: int = 0
+    argv: list[str],
+    environment: dict[str, str],
+    confine: Callable[[], None] | None = None,
+    address_space: int = 0,
+    processor_seconds: int = 0,
 ) -> Child:
     """Starts a program in a session of its own: Ctrl-C reaches only the parent, and it has no terminal. It gets its
     pipes and no other descriptor. Raises OSError.
@@ -86,6 +90,7 @@ def spawn(
         confine: called in the thread that starts the program and then ends; what it takes from that thread, the program
             does not have either.
         address_space: bytes that the program may map, where the system can bound that of another process; 0: all.
+        processor_seconds: that it may use in all, under the same condition; 0: all.
     """
     theirs_in, stdin = os.pipe()
     stdout, theirs_out = os.pipe()
@@ -114,8 +119,9 @@ def spawn(
     finally:
         for descriptor in {*theirs, *high}:
             os.close(descriptor)
-    if address_space:
-        _bound(pid, address_space)
+    for name, most in (("RLIMIT_AS", address_space), ("RLIMIT_CPU", processor_seconds)):
+        if most:
+            _bound(pid, name, most)
     return Child(pid=pid, stdin=stdin, stdout=stdout, stderr=stderr, lifeline=lifeline)
 
 
@@ -151,14 +157,15 @@ def _inherited() -> list[int]:
     return found
 
 
-def _bound(pid: int, address_space: int) -> None:
+def _bound(pid: int, name: str, value: int) -> None:
     import resource
 
     limit = getattr(resource, "prlimit", None)
     if limit is not None:
-        _, most = limit(pid, resource.RLIMIT_AS)
-        bound = address_space if most == resource.RLIM_INFINITY else min(address_space, most)
-        limit(pid, resource.RLIMIT_AS, (bound, bound))
+        number = getattr(resource, name)
+        _, most = limit(pid, number)
+        bound = value if most == resource.RLIM_INFINITY else min(value, most)
+        limit(pid, number, (bound, bound))
 
 
 def _above(descriptor: int, least: int) -> int:

@@ -238,3 +238,23 @@ def test_modules_are_found_in_nested_folders_and_agents(app: MakeApplication) ->
     ]
     assert here.results("-i", "scripts.workers.system", code=0)["TestA"]["logs"] == ["workers"]
     assert here.results("-i", "scripts.assistants.demo.inner.deep", code=0)["TestA"]["logs"] == ["demo"]
+
+
+def test_packages_and_folders_with_a_dot_are_not_looked_into(app: MakeApplication) -> None:
+    case = '{"id": "other", "input": "x"}\n'
+    here = app(
+        {
+            "a_test.ts": "export function TestA() {}\n",
+            "/assistants/demo/tests/cases.jsonl": '{"id": "own", "input": "x"}\n',
+            "/.venv/lib/package/tests/data.yaml": "- no case\n",
+            "/node_modules/package/tests/cases.jsonl": case,
+            "/assistants/demo/.cache/tests/cases.jsonl": case,
+            "/assistants/.old/package.yao": "{}",
+            "/assistants/.old/src/b_test.ts": "export function TestB() {}\n",
+        }
+    )
+    run = here.run("-i", ".", "--dry-run")
+    assert run.code == 0, run
+    assert run.stdout.splitlines() == [
+        "scripts.demo.a", "  TestA", "assistants/demo/tests/cases.jsonl", "  own", "2 tests in 2 inputs"
+    ]  # fmt: skip

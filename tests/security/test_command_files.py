@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 
 import pytest
 from attacks import MARK
-from command import Application, MakeApplication, Run
+from command import Application, MakeApplication, Run, unprivileged
 from faults import lines_of, with_model
 from model_server import ModelServer
 
@@ -160,6 +161,44 @@ def test_a_pipe_is_not_opened(here: Application, name: str) -> None:
     (here.root / name).unlink()
     os.mkfifo(here.root / name)
     refused(here.run("-i", CASES), PIPES[name])
+
+
+KINDS = {
+    "a pipe": os.mkfifo,
+    "a socket": lambda path: bound(path),
+    "a folder": lambda path: path.mkdir(),
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "larger than 64 MB": lambda path: (path.touch(), os.truncate(path, 1 << 40)),
+    "Too many levels of symbolic links": lambda path: path.symlink_to(".env"),
+}
+
+
+def bound(path: Path) -> None:
+    """Makes a socket; the folder it is in may have a longer name than an address may."""
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(os.path.relpath(path))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_environment_file_that_is_no_file_is_said(
+    here: Application, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(here.root)
+    (here.root / ".env").unlink()
+    KINDS[kind](here.root / ".env")
+    for command in (["-i", CASES], ["doctor"]):
+        run = here.run(*command)
+        assert run.code == 2, run
+        assert "Cannot read <app>/.env: " in run.stderr
+        assert kind in run.stderr
+
+
+def test_an_environment_file_that_may_not_be_read_is_said(here: Application) -> None:
+    (here.root / ".env").chmod(0)
+    with here.start("-i", CASES, prefix=unprivileged()) as process:
+        run = here.finish(process)
+    assert run.code == 2, run
+    assert "Cannot read <app>/.env: Permission denied" in run.stderr
 
 
 def test_links_within_the_application_are_followed(here: Application) -> None:

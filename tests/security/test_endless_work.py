@@ -29,6 +29,17 @@ def test_a_nested_schema_is_said_to_be_too_much(app: MakeApplication) -> None:
     assert "too much work" in record["error"]
 
 
+def test_a_huge_schema_is_refused_where_it_stands(app: MakeApplication) -> None:
+    huge = {"allOf": [{"format": "x"}] * 160_000}
+    cases = [
+        {"id": "fine", "input": "x"},
+        {"id": "huge", "input": "x", "assert": {"type": "json_schema", "value": huge}},
+    ]
+    run = app(agent(cases=cases)).run("-i", CASES)
+    assert run.code == 2, run
+    assert f'{CASES}:2:1: case "huge": assertion 1: "json_schema": it has more than 300000 values' in run.stderr
+
+
 def test_ctrl_c_ends_a_run_that_validates(app: MakeApplication) -> None:
     assertions = [{"type": "json_schema", "value": NESTED}] * 50
     made = app(agent(cases=[{"id": "slow", "input": "x", "assert": assertions}]))

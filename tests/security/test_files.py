@@ -118,6 +118,15 @@ IMPORTS = {
     "the environment file": 'import x from "../../../.env" with { type: "text" }; const got = x;',
     "the compiler's own input": 'import x from "/dev/stdin" with { type: "text" }; const got = x;',
     "the compiler's environment": 'import x from "/proc/self/environ" with { type: "text" }; const got = x;',
+    "the root by a process": 'import x from "/proc/self/root/etc/passwd" with { type: "text" }; const got = x;',
+    "the folder of a process": 'import x from "/proc/self/cwd/../secret.txt" with { type: "text" }; const got = x;',
+    "a descriptor of the compiler": 'import x from "/proc/self/fd/0" with { type: "text" }; const got = x;',
+    "a descriptor in its folder": 'import x from "/dev/fd/3" with { type: "text" }; const got = x;',
+    "the environment of a thread": 'import x from "/proc/thread-self/environ" with { type: "text" }; const got = x;',
+    "two slashes": 'import x from "//etc/passwd" with { type: "text" }; const got = x;',
+    "backslashes": 'import x from "..\\\\..\\\\..\\\\..\\\\secret.txt" with { type: "text" }; const got = x;',
+    "connectors in capitals": 'import x from "../../../CONNECTORS/other.conn.json"; const got = JSON.stringify(x);',
+    "the environment file in wide letters": 'import x from "../../../.ｅnv" with { type: "text" }; const got = x;',
     "a mapped path": 'import x from "@secret/secret.json"; const got = JSON.stringify(x);',
     "what is executed": 'import "../../../../outside.js"; const got = (globalThis as any).leaked;',
     "a source map": "const got = '';",
@@ -277,7 +286,11 @@ def imported(application: Application) -> dict[str, str]:
 
 @pytest.mark.parametrize("what", IMPORTS)
 def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: str) -> None:
-    refused = r"cannot be loaded: (Cannot import: .*: it is not (a file of the application|open to scripts)|Could not resolve)"
+    reasons = (
+        ": it is not (a file of the application|open to scripts)",
+        " is an address, and only files can be imported",
+    )
+    refused = rf"cannot be loaded: (Cannot import: .*({'|'.join(reasons)})|Could not resolve)"
     assert bool(re.search(refused, imported[what])) == (what != "a source map")
     assert MARK not in imported[what]
     assert KEY not in imported[what]

@@ -93,6 +93,42 @@ def test_the_compiler_neither_writes_nor_listens(tmp_path: Path, arguments: list
     assert not out.exists()
 
 
+STARTS = """
+import os, sys
+from scripttest.walls.confinement import confine_compiler
+try:
+    os.posix_spawn(sys.argv[1], [sys.argv[1], "--version"], {})
+    print("started", flush=True)
+    if sys.argv[2] == "fork":
+        os._exit(0) if not os.fork() else None
+    else:
+        os.execv(sys.argv[2], [sys.argv[2], "replaced"])
+    print("copied")
+except OSError as error:
+    print("refused", error.strerror)
+"""
+"""What native code in the compiler could try: to start the compiler, which it may, and then something else."""
+
+
+@pytest.mark.parametrize(("attempt", "said"), [("fork", "copied"), ("/bin/echo", "replaced")])
+def test_the_compiler_starts_no_other_program(tmp_path: Path, attempt: str, said: str) -> None:
+    def output(walls: bool) -> str:
+        wall = f"confine_compiler({str(BINARY)!r}, [{str(tmp_path)!r}])\ntry:" if walls else "try:"
+        code = STARTS.replace("try:", wall, 1)
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(BINARY), attempt], cwd=ROOT, capture_output=True, text=True, timeout=60
+        )
+        return done.stdout
+
+    free = output(walls=False)
+    assert "started" in free
+    assert said in free
+    walled = output(walls=True)
+    assert "started" in walled
+    assert said not in walled
+    assert "refused" in walled
+
+
 def descriptors(pid: int) -> list[int]:
     return sorted(map(int, os.listdir(f"/proc/{pid}/fd")))
 

@@ -157,6 +157,25 @@ def test_landlock_alone_opens_no_file(place: Path, user: str) -> None:
     assert {name for name, said in walled.items() if not said.startswith("refused")} == set()
 
 
+LOOP = """
+import sys, time
+from scripttest.realm import limits
+limits.PROCESSOR_SECONDS = 1
+if sys.argv[1] == "limited":
+    limits.limit_resources()
+while time.process_time() < 1.5:
+    pass
+print("done")
+"""
+
+
+@pytest.mark.parametrize(("walls", "said"), [("free", "done\n"), ("limited", "")])
+def test_a_worker_has_so_much_time_of_the_processor(walls: str, said: str) -> None:
+    done = subprocess.run([sys.executable, "-c", LOOP, walls], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout == said, done.stderr
+    assert (done.returncode == 0) == bool(said)
+
+
 def limits_of(pid: int) -> dict[str, list[str]]:
     lines = Path(f"/proc/{pid}/limits").read_text().splitlines()[1:]
     return {line[:26].strip(): line[26:].split()[:2] for line in lines}
@@ -181,6 +200,7 @@ def test_a_worker_has_lowered_limits_and_nothing_of_its_parent() -> None:
         assert limits["Max open files"] == ["16", "16"]
         assert limits["Max file size"] == [str(1 << 20)] * 2
         assert int(limits["Max address space"][1]) < 2 << 30
+        assert int(limits["Max cpu time"][1]) <= 4 * 3600
         assert sorted(map(int, os.listdir(proc / "fd"))) == [0, 1, 2, LIFELINE]
         assert (proc / "environ").read_bytes() == b""
         assert os.getsid(worker.child.pid) == worker.child.pid

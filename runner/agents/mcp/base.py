@@ -6,6 +6,7 @@ Items are JSON objects as in the Model Context Protocol: tools `{name, descripti
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any, Protocol
 
@@ -105,17 +106,19 @@ class Server(Protocol):
         """Ends connections and processes; the server may be used again. Waits until they are gone."""
 
 
-def validate(arguments: Item, schema: Item, what: str, lenient: bool = False) -> None:
-    """Raises a ToolError that begins with `what` and lists, by their paths, the arguments that break the schema.
+async def validate(value: Any, schema: Item, what: str, code: int = 400, lenient: bool = False) -> None:
+    """Raises a ToolError that begins with `what` and lists, by their paths, what of a value breaks the schema. Both
+    come from anybody, and may take seconds: meanwhile the run goes on.
 
     Args:
-        lenient: let everything pass when the schema itself cannot be used
+        code: of the error.
+        lenient: let everything pass when the schema itself cannot be used.
     """
     from bindings.processes.schemas import validation_problem
 
-    problem = validation_problem(arguments, schema)
+    problem = await asyncio.to_thread(validation_problem, value, schema)
     if problem is not None and not (lenient and problem.startswith("invalid JSON Schema")):
-        raise ToolError(f"{what}: {problem}", 400)
+        raise ToolError(f"{what}: {problem}", code)
 
 
 def text_content(text: str) -> Item:

@@ -73,8 +73,13 @@ class RemoteServer:
     async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
         """See `Server`. The server knows nothing of the context."""
         tool = await self._tool(name)
-        validate(arguments, tool.schema, f'Cannot call tool "{name}" of MCP server {self.id}', lenient=True)
+        await validate(arguments, tool.schema, f'Cannot call tool "{name}" of MCP server {self.id}', lenient=True)
         answer = await self._ask("call_tool", name, arguments)
+        if tool.output is not None and not answer.get("isError"):
+            what = f'{self._name} failed: what its tool "{name}" answered is not as its outputSchema says'
+            if answer.get("structuredContent") is None:
+                raise ToolError(f"{what}: there is no structuredContent", 502)
+            await validate(answer["structuredContent"], tool.output, what, 502, lenient=True)
         return ToolAnswer(
             content=answer.get("content", []),
             is_error=bool(answer.get("isError")),

@@ -67,7 +67,7 @@ class ProcessServer:
                 _known(name, self._tools),
             )
         schema = self._inputs.get(name, {})
-        validate(arguments, _plain(schema), f'Cannot call tool "{name}" of MCP server {self.id}')
+        await validate(arguments, _plain(schema), f'Cannot call tool "{name}" of MCP server {self.id}')
         mapped = process_arguments(schema.get("x-process-args"), {"arguments": arguments}, {"args": arguments})
         try:
             value = await self._call_process(process, [arguments] if mapped is None else mapped, context)

@@ -29,9 +29,13 @@ from mcp.shared.message import SessionMessage
 from mcp.types import (
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    CallToolRequest,
+    CallToolRequestParams,
+    CallToolResult,
     CancelledNotification,
     CancelledNotificationParams,
     ClientNotification,
+    ClientRequest,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
@@ -325,6 +329,9 @@ async def _call(session: ClientSession, method: str, arguments: tuple[Any, ...])
         result = await getattr(session, method)(params=params)
     elif method == "read_resource":
         result = await session.read_resource(AnyUrl(arguments[0]))
+    elif method == "call_tool":  # the session's own method judges the answer by the server's schema, without a bound
+        request = CallToolRequest(params=CallToolRequestParams(name=arguments[0], arguments=arguments[1]))
+        result = await session.send_request(ClientRequest(request), CallToolResult)
     else:
         result = await getattr(session, method)(*arguments)
     return cast(dict[str, Any], result.model_dump(mode="json", by_alias=True, exclude_none=True))

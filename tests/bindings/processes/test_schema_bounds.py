@@ -18,7 +18,16 @@ def doubled(
     return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{depth}": {"type": last}}, **(more or {})}
 
 
+def deep(levels: int) -> dict[str, Any]:
+    """A schema with that many in each other."""
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"allOf": [schema]}
+    return schema
+
+
 EVIL = "a" * 60 + "!"
+DRAFT_2019 = {"$schema": "https://json-schema.org/draft/2019-09/schema"}
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 ENDLESS: dict[str, tuple[Any, Any, str]] = {
     "nested allOf": (doubled(60), "x", "too much work"),
@@ -37,6 +46,16 @@ ENDLESS: dict[str, tuple[Any, Any, str]] = {
     ),
     "a loop": ({"$ref": "#"}, 1, "without end"),
     "a loop of two": ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}, 1, "without end"),
+    "a loop through its negation": ({"type": "integer", "not": {"$ref": "#"}}, 1, "without end"),
+    "a loop of anchors": ({"$dynamicAnchor": "n", "anyOf": [{"$dynamicRef": "#n"}] * 2}, 1, "without end"),
+    "a loop of draft 2019-09": (
+        {**DRAFT_2019, "$recursiveAnchor": True, "$recursiveRef": "#"},
+        1,
+        "without end",
+    ),
+    "a loop in what is evaluated": ({"unevaluatedProperties": False, "$ref": "#"}, {"a": 1}, "without end"),
+    "a deep one": (deep(300), 1, "without end"),
+    "a large one": ({"enum": [{"a": 1}] * 150_001}, 1, "more than 300000 values"),
     "a pattern": ({"type": "string", "pattern": "^(a|aa)+$"}, EVIL, "took longer than 1 s"),
     "patterns of keys": ({"patternProperties": {"^(a|aa)+$": {}}}, {EVIL: 1}, "took longer than 1 s"),
     "additional properties": (
@@ -51,7 +70,7 @@ ENDLESS: dict[str, tuple[Any, Any, str]] = {
     ),
     "unevaluated properties of draft 2019-09": (
         {
-            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            **DRAFT_2019,
             "allOf": [{"patternProperties": {"^(b|bb)+$": True}}],
             "unevaluatedProperties": False,
         },
@@ -77,7 +96,9 @@ def test_many_slow_patterns_are_given_up_together(monkeypatch: pytest.MonkeyPatc
     assert "too much work" in str(validation_problem(["a" * 19 + "!"] * 100_000, schema))
 
 
-@pytest.mark.parametrize("schema", [{"enum": [{"a": number} for number in range(20_000)]}, doubled(60)])
+@pytest.mark.parametrize(
+    "schema", [{"enum": [{"a": number} for number in range(20_000)]}, doubled(60), {"allOf": [{"format": "x"}] * 5000}]
+)
 def test_a_large_schema_is_read(schema: Any) -> None:
     assert schema_problem({**schema, "$schema": DRAFT_7}) is None
 
@@ -113,3 +134,65 @@ def test_ordinary_schemas_with_references_still_judge() -> None:
     assert validation_problem({"next": {"v": "x"}}, schema) == (
         "validation failed: next.v: 'x' is not of type 'integer'"
     )
+
+
+NO_SCHEMAS: list[tuple[Any, Any]] = [
+    ({"multipleOf": 0}, 1),
+    ({"properties": 3}, {"a": 1}),
+    (7, 1),
+    ({"pattern": 7}, "a"),
+    ({"type": "thing"}, 1),
+    ({"minimum": "a"}, 1),
+    ({"required": 5}, {}),
+    ({"unevaluatedProperties": False, "patternProperties": 7}, {"a": 1}),
+]
+
+
+@pytest.mark.parametrize(("part", "value"), NO_SCHEMAS)
+def test_what_a_reference_leads_to_may_be_no_schema(part: Any, value: Any) -> None:
+    problem = str(validation_problem(value, {"$ref": "#/part", "part": part}))
+    assert problem.startswith("invalid JSON Schema: it cannot be applied"), problem
+
+
+def test_what_is_left_over_takes_no_longer_than_there_is() -> None:
+    keys = {f"k{number}": 1 for number in range(30_000)}
+    assert validation_problem(keys, {"patternProperties": {"^k": True}, "unevaluatedProperties": False}) is None
+    assert validation_problem([1] * 30_000, {"contains": {"const": 1}, "unevaluatedItems": False}) is None
+
+
+LEFT_OVER: list[tuple[dict[str, Any], Any, str]] = [
+    ({"$ref": "#/$defs/d", "unevaluatedProperties": False}, {"a": 1}, ""),
+    (
+        {"$ref": "#/$defs/d", "unevaluatedProperties": False},
+        {"b": 1},
+        "Unevaluated properties are not allowed ('b' was",
+    ),
+    (
+        {"anyOf": [{"$ref": "#/$defs/d"}, {"required": ["x"]}], "unevaluatedProperties": {"type": "integer"}},
+        {"b": 1},
+        "",
+    ),
+    (
+        {"if": {"required": ["a"]}, "then": {"properties": {"b": True}}, "unevaluatedProperties": False},
+        {"a": 1, "b": 1},
+        "'a'",
+    ),
+    ({"if": {"required": ["a"]}, "else": False, "unevaluatedProperties": False}, {}, "False schema does not allow"),
+    ({"dependentSchemas": {"a": {"properties": {"a": True}}}, "unevaluatedProperties": False}, {"a": 1}, ""),
+    ({"prefixItems": [True], "unevaluatedItems": False}, [1, 2], "Unevaluated items are not allowed (2 was"),
+    ({"allOf": [{"items": {"const": 1}}], "unevaluatedItems": False}, [1, 1], ""),
+    ({**DRAFT_2019, "items": [True], "unevaluatedItems": False}, [1, 2], "Unevaluated items are not allowed (2 was"),
+    ({**DRAFT_2019, "items": [True], "additionalItems": True, "unevaluatedItems": False}, [1, 2], ""),
+    (
+        {"properties": {"a": True}, "additionalProperties": False},
+        {"a": 1, "b": 1, "c": 1},
+        "('b', 'c' were unexpected)",
+    ),
+    ({"additionalProperties": {"type": "integer"}}, {"b": "x"}, "b: 'x' is not of type 'integer'"),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "said"), LEFT_OVER)
+def test_what_is_left_over_is_judged(schema: dict[str, Any], value: Any, said: str) -> None:
+    problem = validation_problem(value, {"$defs": {"d": {"properties": {"a": True}}}, **schema})
+    assert (problem is None) if not said else (said in str(problem)), problem

@@ -306,3 +306,49 @@ def test_a_missing_esbuild_is_an_error_of_the_host(tmp_path: Path, loop: Loop, m
     monkeypatch.setattr(esbuild, "BINARY", tmp_path / "nothing")
     with pytest.raises(HostError, match="Cannot start the TypeScript compiler"):
         Compiler(tmp_path, loop).add(sources_in(tmp_path, 1), loop.done)
+
+
+ADDRESSES = [
+    "data:text/javascript,export default 1",
+    "DATA:text/plain,hi",
+    "data:text/javascript;base64," + "ZXhwb3J0" * 20,
+    "http://127.0.0.1:1/x.js",
+    "https://example.com/x.js",
+    "//example.com/x.js",
+    "file:///etc/passwd",
+    "blob:https://a/b",
+]
+OTHER_SCHEMES = ["node:fs", "bun:sqlite", "npm:left-pad", "yao-runtime:/etc/passwd", "javascript:1", "#internal", ""]
+
+
+def test_an_import_names_a_file_and_no_address(tmp_path: Path, loop: Loop, opened: list[Compiler]) -> None:
+    compiler = Compiler(tmp_path, loop)
+    opened.append(compiler)
+    sources = []
+    for number, name in enumerate([*ADDRESSES, *OTHER_SCHEMES]):
+        file = tmp_path / f"m{number}_test.ts"
+        file.write_text(f'import x from "{name}";\nexport function TestA() {{ return x; }}\n')
+        sources.append(Source(key=name, test=file, script=None))
+    late = tmp_path / "late_test.ts"
+    late.write_text('export async function TestA() { try { await import("https://a/b.js"); } catch {} }\n')
+    compiler.add([*sources, Source(key="late", test=late, script=None)], loop.done)
+    told = loop.run(compiler, [*sources, Source(key="late", test=late, script=None)])
+    assert told.pop("late") == "compiled"
+    assert {name for name in ADDRESSES if not told[name].startswith(f'Cannot import: "{name[:60]}')} == set()
+    assert {name for name in ADDRESSES if "is an address, and only files can be imported" not in told[name]} == set()
+    assert {name for name in OTHER_SCHEMES if not told[name].startswith(f'Could not resolve "{name}"')} == set()
+
+
+def test_a_compiler_that_has_used_its_time_of_the_processor_is_replaced(
+    tmp_path: Path, loop: Loop, opened: list[Compiler], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(esbuild, "PROCESSOR_SECONDS", 1)
+    compiler = Compiler(tmp_path, loop)
+    opened.append(compiler)
+    source = Source(key="long", test=tmp_path / "long_test.ts", script=None)
+    source.test.write_text("export const x = [" + "(() => { let a = 1; return a?.b ?? a; })," * 200_000 + "];\n")
+    good = sources_in(tmp_path, 3)
+    compiler.add([*good[:2], source, good[2]], loop.done)
+    told = loop.run(compiler, [*good, source])
+    assert "was killed by signal" in told.pop("long")
+    assert told == {one.key: "compiled" for one in good}

@@ -634,3 +634,37 @@ def test_nothing_is_written_to_stderr(app: Surroundings, ending: str) -> None:
         "",
     )
     eventually(lambda: marked(app.mark) == [], "the guards end what is left")
+
+
+def test_schemas_of_a_server_hold_nothing_up(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        turns = 0
+
+        async def turn() -> None:
+            nonlocal turns
+            while True:
+                await asyncio.sleep(0.001)
+                turns += 1
+
+        others = asyncio.create_task(turn())
+        server = servers.server("s")
+        answers = [(await server.call_tool(name, {"a": 1}, None)).value for name in ("take", "give", "match")]
+        others.cancel()
+        return answers, turns > 50
+
+    app.stdio("rude", "hostile")
+    assert app.use(action) == (["said"] * 3, True)
+
+
+def test_an_answer_that_is_not_as_its_schema_says_is_an_error(app: Surroundings) -> None:
+    async def action(servers: Servers) -> Any:
+        said = []
+        for name in ("wrong", "nothing"):
+            with pytest.raises(ToolError) as caught:
+                await servers.server("s").call_tool(name, {}, None)
+            said.append((caught.value.code, caught.value.message.partition("outputSchema says: ")[2]))
+        return said
+
+    app.stdio("rude", "careless")
+    wrong = f"validation failed: said: '{'a' * 60}!' is not of type 'integer'"
+    assert app.use(action) == [(502, wrong), (502, "there is no structuredContent")]

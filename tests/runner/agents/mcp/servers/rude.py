@@ -18,6 +18,8 @@ BEHAVIOURS = {
     "refusing": "answers the greeting, or calls, with an error of the code in the arguments, and its process id",
     "flooding": "writes notifications without end once it is called, to stdout and to stderr",
     "endless": "writes a line without end once it is called",
+    "hostile": "has tools with schemas that ask for endless work, for what they take and for what they answer",
+    "careless": "has tools that do not answer what they say",
     "asking": "asks for what nobody knows, and answers requests that nobody made, before it answers",
 }
 
@@ -27,13 +29,38 @@ def send(message: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def answer(request: dict[str, Any]) -> dict[str, Any]:
+PARTS = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(60)}
+ENDLESS = {"type": "object", "allOf": [{"$ref": "#/$defs/d0"}], "$defs": {**PARTS, "d60": {}}}
+SLOW = {"type": "object", "properties": {"said": {"type": "string", "pattern": "^(a|aa)+$"}}}
+STRICT = {"type": "object", "properties": {"said": {"type": "integer"}}}
+TOOLS = {
+    "hostile": [
+        {"name": "take", "inputSchema": ENDLESS},
+        {"name": "give", "inputSchema": {"type": "object"}, "outputSchema": ENDLESS},
+        {"name": "match", "inputSchema": {"type": "object"}, "outputSchema": SLOW},
+    ],
+    "careless": [
+        {"name": "wrong", "inputSchema": {"type": "object"}, "outputSchema": STRICT},
+        {"name": "nothing", "inputSchema": {"type": "object"}, "outputSchema": STRICT},
+    ],
+}
+"""Behaviour → the tools of it."""
+
+
+def answer(request: dict[str, Any], behaviour: str) -> dict[str, Any]:
     if request["method"] == "initialize":
         return {
             "protocolVersion": request["params"]["protocolVersion"],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "rude", "version": "1"},
         }
+    if behaviour in TOOLS:
+        if request["method"] == "tools/list":
+            return {"tools": TOOLS[behaviour]}
+        said = {"content": [{"type": "text", "text": "said"}]}
+        return (
+            said if request["params"]["name"] == "nothing" else {**said, "structuredContent": {"said": "a" * 60 + "!"}}
+        )
     if request["method"] == "tools/list":
         schema = {"type": "object", "properties": {"code": {"type": "string", "pattern": "^(?!0)"}}}
         if "cursor" not in request.get("params", {}):
@@ -80,7 +107,7 @@ def main(behaviour: str, *arguments: str) -> None:
         if request["method"] not in ("initialize", "tools/list", "tools/call"):
             send({"id": request["id"], "error": {"code": -32601, "message": "Method not found"}})
         else:
-            send({"id": request["id"], "result": answer(request)})
+            send({"id": request["id"], "result": answer(request, behaviour)})
     if behaviour == "stubborn":
         time.sleep(600)
 

@@ -1,0 +1,319 @@
+"""Keywords of JSON Schema whose own functions in the library jsonschema have no bound: patterns, and what is left over.
+
+Patterns are Go's regular expressions, each with a time bound. What is left over, properties and items that no other
+keyword has evaluated, is found by a second kind of validator, whose "errors" are the places that were evaluated: it
+goes through the same references as the one that judges.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import lru_cache
+from time import monotonic
+from typing import Any
+
+import attrs
+from jsonschema import ValidationError
+from jsonschema.validators import create, extend, validator_for
+
+from bindings.patterns import search
+from bindings.services import Json
+
+MARGIN = 150
+"""Calls inside each other that are left to the library where no keyword begins any more. It has parts in Rust, which do
+not survive that Python runs out of them."""
+CALLS = 8
+"""Most calls from one keyword to the next within it."""
+REFERENCE = 10
+"""Steps that a reference counts as, which takes longer than a keyword."""
+_BUDGET: ContextVar[Budget] = ContextVar("budget")
+
+
+class WorkError(ValueError):
+    """Nothing is left of the work that a validation may be."""
+
+
+class Budget:
+    """What is left of the work that one validation may be. It counts within a `with`."""
+
+    def __init__(self, steps: int, seconds: float) -> None:
+        self._steps = steps
+        self._unseen = 0
+        self._end = monotonic() + seconds
+
+    def __enter__(self) -> None:
+        self._token = _BUDGET.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        _BUDGET.reset(self._token)
+
+    def spend(self, steps: int) -> None:
+        """Takes steps. Raises WorkError when nothing is left, RecursionError when keywords are nested too deeply."""
+        self._steps -= steps
+        self._unseen -= 1
+        if self._unseen <= 0:
+            self._unseen = _calls_left() // CALLS
+        if self._steps < 0 or monotonic() > self._end:
+            raise WorkError("it asks for too much work; do its definitions name each other more than once?")
+
+
+def _calls_left() -> int:
+    """How many more calls may be made inside each other. Raises RecursionError when it is none."""
+    left, frame = sys.getrecursionlimit() - MARGIN, inspect.currentframe()
+    while frame is not None:
+        left, frame = left - 1, frame.f_back
+    if left < 0:
+        raise RecursionError
+    return left
+
+
+@lru_cache(maxsize=32)
+def bounded(kind: Any) -> Any:
+    """A class of validators whose work is counted, also where a part of the schema names another draft."""
+    extended: Any = extend  # untyped
+    own = {name: check for name, check in _OWN.items() if name in kind.VALIDATORS}
+    made = extended(kind, {name: _counted(name, check) for name, check in {**kind.VALIDATORS, **own}.items()})
+    made.evolve = _evolving(made, kind, bounded)
+    return made
+
+
+@lru_cache(maxsize=32)
+def _evaluating(kind: Any) -> Any:
+    """A class of validators that tell the keys and indexes that a schema evaluates, each as the path of an error."""
+    created: Any = create  # untyped
+    references = {name: check for name, check in kind.VALIDATORS.items() if _is_reference(name)}
+    own = {name: check for name, check in _EVALUATES.items() if name in kind.VALIDATORS}
+    made = created(
+        meta_schema=kind.META_SCHEMA,
+        validators={name: _counted(name, check) for name, check in {**own, **references}.items()},
+        type_checker=kind.TYPE_CHECKER,
+        id_of=kind.ID_OF,
+    )
+    made.judge = bounded(kind)
+    made.evolve = _evolving(made, kind, _evaluating)
+    return made
+
+
+def _evolving(made: Any, kind: Any, of_kind: Callable[[Any], Any]) -> Callable[..., Any]:
+    def evolve(self: Any, **changes: Any) -> Any:
+        other = validator_for(changes.setdefault("schema", self.schema), default=kind)
+        return _as(made if other is kind else of_kind(other), self, **changes)
+
+    return evolve
+
+
+def _as(made: Any, validator: Any, **changes: Any) -> Any:
+    """A validator of another class, with all that this one knows."""
+    fields: Any = attrs.fields(type(validator))
+    return made(**{field.alias: getattr(validator, field.name) for field in fields if field.init} | changes)
+
+
+def _is_reference(name: str) -> bool:
+    return name.lower().endswith("ref")
+
+
+def _counted(name: str, check: Callable[..., Any]) -> Callable[..., Any]:
+    steps = REFERENCE if _is_reference(name) else 1
+
+    def run(*given: Any) -> Any:
+        _BUDGET.get().spend(steps)
+        return check(*given)
+
+    return run
+
+
+def _matches(pattern: str, text: str) -> bool:
+    _BUDGET.get().spend(1)
+    return search(pattern, text)
+
+
+def _fits(validator: Any, value: Json, schema: Any) -> bool:
+    return next(validator.descend(value, schema), None) is None
+
+
+def _pattern(validator: Any, pattern: str, value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, str) and not _matches(pattern, value):
+        yield ValidationError(f"{json.dumps(value)} does not match {json.dumps(pattern)}")
+
+
+def _pattern_properties(validator: Any, patterns: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for pattern, subschema in patterns.items():
+            for key, item in value.items():
+                if _matches(pattern, key):
+                    yield from validator.descend(item, subschema, path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if not isinstance(value, dict):
+        return
+    extras = _additional(value, schema)
+    if isinstance(wanted, dict):
+        for key in extras:
+            yield from validator.descend(value[key], wanted, path=key)
+    elif not wanted and extras:
+        named = ", ".join(repr(key) for key in sorted(extras))
+        if patterns := schema.get("patternProperties"):
+            known = ", ".join(repr(pattern) for pattern in sorted(patterns))
+            verb = "does" if len(extras) == 1 else "do"
+            yield ValidationError(f"{named} {verb} not match any of the regexes: {known}")
+        else:
+            yield ValidationError(f"Additional properties are not allowed ({named} {_were(extras)} unexpected)")
+
+
+def _additional(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """The keys of an object that neither `properties` nor `patternProperties` of the same schema are about."""
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return [key for key in value if key not in known and not any(_matches(pattern, key) for pattern in patterns)]
+
+
+def _were(found: list[Any]) -> str:
+    return "was" if len(found) == 1 else "were"
+
+
+def _unevaluated_properties(validator: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if not isinstance(value, dict):
+        return
+    evaluated = _evaluated(validator, value, schema, "unevaluatedProperties")
+    left = [key for key, item in value.items() if key not in evaluated and not _fits(validator, item, wanted)]
+    if left and wanted is False:
+        named = ", ".join(repr(key) for key in sorted(left))
+        yield ValidationError(f"Unevaluated properties are not allowed ({named} {_were(left)} unexpected)")
+    elif left:
+        named = ", ".join(repr(key) for key in left)
+        said = f"({named} {_were(left)} unevaluated and invalid)"
+        yield ValidationError(f"Unevaluated properties are not valid under the given schema {said}")
+
+
+def _unevaluated_items(validator: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if not isinstance(value, list):
+        return
+    evaluated = _evaluated(validator, value, schema, "unevaluatedItems")
+    left = [item for index, item in enumerate(value) if index not in evaluated and not _fits(validator, item, wanted)]
+    if left:
+        named = ", ".join(repr(item) for item in left)
+        yield ValidationError(f"Unevaluated items are not allowed ({named} {_were(left)} unexpected)")
+
+
+def _evaluated(validator: Any, value: Json, schema: Mapping[str, Any], keyword: str) -> set[Any]:
+    """The keys or indexes of a value that a schema evaluates without that keyword."""
+    others = {name: part for name, part in schema.items() if name != keyword}
+    finder = _as(_evaluating(validator_for(validator.META_SCHEMA)), validator)
+    return {error.path[-1] for error in finder.descend(value, others) if error.path}  # `false` tells of no place
+
+
+def _unique_items(validator: Any, wanted: bool, value: Json, schema: Any) -> Iterator[Any]:
+    """The library compares each item with each other one."""
+    if wanted and isinstance(value, list):
+        texts = [json.dumps(_canonical(item), sort_keys=True) for item in value]
+        if len(set(texts)) < len(texts):
+            yield ValidationError(f"{value!r} has non-unique elements")
+
+
+def _canonical(value: Json) -> Json:
+    """A value in which equal numbers are written alike: 1 is 1.0."""
+    if isinstance(value, dict):
+        return {key: _canonical(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_canonical(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _at(places: Any) -> Iterator[Any]:
+    return (ValidationError("", path=[place]) for place in places)
+
+
+def _judged(finder: Any, value: Json, schema: Any) -> bool:
+    return _fits(_as(finder.judge, finder), value, schema)
+
+
+def _keys_of_properties(finder: Any, known: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from _at(known.keys() & value.keys())
+
+
+def _keys_of_patterns(finder: Any, patterns: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from _at(key for key in value if any(_matches(pattern, key) for pattern in patterns))
+
+
+def _additional_keys(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from _at(_additional(value, schema))
+
+
+def _all_keys(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from _at(value)
+
+
+def _all_items(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from _at(range(len(value)))
+
+
+def _first_items(finder: Any, schemas: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from _at(range(len(schemas)))
+
+
+def _items(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    """In draft 2019-09 it may be a list, of what the first items are."""
+    is_list = isinstance(wanted, list) and "additionalItems" not in schema
+    return (_first_items if is_list else _all_items)(finder, wanted, value, schema)
+
+
+def _contained(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        yield from _at(index for index, item in enumerate(value) if _judged(finder, item, wanted))
+
+
+def _branches(finder: Any, schemas: list[Any], value: Json, schema: Any) -> Iterator[Any]:
+    for part in schemas:
+        if _judged(finder, value, part):
+            yield from finder.descend(value, part)
+
+
+def _condition(finder: Any, condition: Any, value: Json, schema: Any) -> Iterator[Any]:
+    holds = _judged(finder, value, condition)
+    if holds:
+        yield from finder.descend(value, condition)
+    yield from finder.descend(value, schema.get("then" if holds else "else", True))
+
+
+def _dependent(finder: Any, schemas: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key, part in schemas.items():
+            if key in value:
+                yield from finder.descend(value, part)
+
+
+_OWN: dict[str, Callable[..., Iterator[Any]]] = {
+    "additionalProperties": _additional_properties,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "unevaluatedItems": _unevaluated_items,
+    "unevaluatedProperties": _unevaluated_properties,
+    "uniqueItems": _unique_items,
+}
+"""Keyword → what judges it in the place of the library."""
+_EVALUATES: dict[str, Callable[..., Iterator[Any]]] = {
+    "additionalProperties": _additional_keys,
+    "allOf": _branches,
+    "anyOf": _branches,
+    "contains": _contained,
+    "dependentSchemas": _dependent,
+    "if": _condition,
+    "items": _items,
+    "oneOf": _branches,
+    "patternProperties": _keys_of_patterns,
+    "prefixItems": _first_items,
+    "properties": _keys_of_properties,
+    "unevaluatedItems": _all_items,
+    "unevaluatedProperties": _all_keys,
+}
+"""Keyword → the places of a value that it evaluates."""
