@@ -139,7 +139,7 @@ def holding(
     for record in saved.results:
         if record["suite"] not in known:
             raise ConfigurationError(
-                f"Cannot resume {saved.path}: it has results of {record['suite']}, which this run does not test",
+                f"{saved.subject}: it has results of {record['suite']}, which this run does not test",
                 "Run it from the same folder, with the same -i",
             )
         records[record["suite"]].append(record)

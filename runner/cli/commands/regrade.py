@@ -31,12 +31,12 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     from runner.execution.session import run
     from runner.planning.inputs import resolve_application
     from runner.planning.regrading import saved_options
-    from runner.planning.resume_origin import check_application, taken_over
+    from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
 
     path = absolute(report, environment.directory)
     files, saved = saved_options(report, path)
     if not values.get("app"):
-        check_application(path, saved.get("app"), environment.directory, "regrade")
+        check_application(saved.get("app"), environment.directory, f"Cannot regrade {path}", OTHER_APPLICATION)
     given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
     given["inputs"] = given["inputs"] or files
     options = options_from(given)
