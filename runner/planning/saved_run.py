@@ -37,8 +37,8 @@ class Saved(Value):
 
 
 def read_saved(path: Path, doing: str = RESUMING) -> Saved:
-    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was to
-    be done with it, as `doing` has it."""
+    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was
+    to be done with it, as `doing` has it."""
     subject = f"Cannot {doing.format(path)}"
     try:
         if path.exists() and not path.is_file():
