@@ -348,3 +348,17 @@ def test_tokens_and_cost_of_turns_are_those_of_the_saved_run(app: MakeApplicatio
         assert {record["cause"] for record in fails.values()} == {"assertion"}
         assert all(len(record["turns"][0]["assertion_errors"]) == 2 for record in fails.values())
         assert len(model.requests) == count
+
+
+def test_a_report_is_not_regraded_into_itself(app: MakeApplication) -> None:
+    here = app(agent(replies="- reply: yes", cases=[SINGLE]))
+    path = saved(here)
+    before = path.read_bytes()
+
+    run = here.run("regrade", str(path), "-o", str(here.home / "../home/r.jsonl"), "-o", "other.md")
+
+    assert (run.code, run.stderr) == (
+        2,
+        "Error: Cannot write over <home>/r.jsonl, which is regraded\nHint: Name another file with -o\n",
+    )
+    assert path.read_bytes() == before

@@ -9,6 +9,7 @@ import click
 from runner.cli.commands.flags import Command, options_of
 from runner.cli.options import FLAGS, absolute, options_from
 from runner.environment import SCRIPT_PARTS, Environment
+from runner.errors import ConfigurationError
 
 OWN = (
     "input output app reporter run timeout parallel threshold require-judge record replay record-missing max-cost"
@@ -40,6 +41,8 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
     given["inputs"] = given["inputs"] or files
     options = options_from(given)
+    if any(absolute(output, environment.directory).resolve() == path.resolve() for output in options.outputs):
+        raise ConfigurationError(f"Cannot write over {report}, which is regraded", "Name another file with -o")
     untold = {key: value for key, value in saved.items() if values.get(key) in (None, False, ())}
     options = options.replace(**untold)
     shown = {key: value for key, value in untold.items() if key not in ("runs", "min_pass_rate")}
