@@ -177,3 +177,18 @@ def test_a_resumed_part_plans_what_there_is_now(here: Application) -> None:
     here.write({f"/{case_file()}": lines(*CASES[1:], {"id": "new", "input": "x"})})
     assert here.run("--resume", str(path)).code == 0
     assert merge(here, path).code == 0
+
+
+def test_a_part_whose_cases_are_gone_goes_on(here: Application) -> None:
+    """The cases of the part are other ones now, none of which belongs to it."""
+    first, _ = parts(here, of=2)
+    gone = {line["id"] for line in lines_of(first) if line["type"] == "result" and line["id"].startswith("c")}
+    assert 0 < len(gone) < len(CASES)
+    here.write({f"/{case_file()}": lines(*[case for case in CASES if case["id"] not in gone])})
+
+    state, run = here.run("status", str(first)), here.run("--resume", str(first))
+
+    assert "gone since, so their results are left out" in state.stdout, state
+    assert run.code == 0, run
+    assert not gone & {line.get("id") for line in lines_of(first)}
+    assert lines_of(first)[-1]["status"] == "passed"
