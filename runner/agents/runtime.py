@@ -54,8 +54,8 @@ class Parts(Protocol):
     def of(self, part: str) -> str:
         """The digest of a part."""
 
-    def variables_of(self, part: str) -> Iterable[str]:
-        """The environment variables that a part names."""
+    def along_with(self, part: str) -> Iterable[str]:
+        """The parts that are used where a part is."""
 
     def take(self, compiled: Compiled) -> None:
         """Takes note of a script that was compiled."""
@@ -130,14 +130,14 @@ class Runtime:
         return answer.replace(chat_id=chat.id)
 
     def note(self, chat: Chat, *parts: str) -> None:
-        """Notes that a chat uses parts, and the environment variables that they name."""
+        """Notes that a chat uses parts, and what goes with them: environment variables, programs."""
         for part in parts if self._parts is not None else ():
             if part in chat.parts:
                 continue
             assert self._parts is not None
             chat.parts[part] = self._parts.of(part)
-            for name in self._parts.variables_of(part):
-                chat.parts[f"env {name}"] = self._parts.of(f"env {name}")
+            for other in self._parts.along_with(part):
+                chat.parts[other] = self._parts.of(other)
 
     async def _note_scripts(self, call: FunctionCall, chat: Chat) -> None:
         """Notes the script of a function, and those that it has called."""

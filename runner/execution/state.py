@@ -24,6 +24,9 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.environment import Environment
 
+STANDING = "tell where {} stands"
+ELSEWHERE = "Ask in the folder of that application"
+
 
 class State(Value):
     """Of one report."""
@@ -49,10 +52,10 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
         parts: the folder of the script half of the bindings.
     """
     directory = environment.directory
-    saved = read_saved(absolute(report, directory), "read")
+    saved = read_saved(absolute(report, directory), STANDING)
     if not saved.start:
-        raise ConfigurationError(f"Cannot tell where {saved.path} stands: it has no whole line")
-    options = with_saved_options(RunOptions(inputs=(), resume=report), directory)
+        raise ConfigurationError(f"{saved.subject}: it has no whole line")
+    options = with_saved_options(RunOptions(inputs=(), resume=report), directory, STANDING, ELSEWHERE)
     generated = tuple(filter(is_generator, options.inputs))
     options = options.replace(
         inputs=tuple(input for input in options.inputs if input not in generated),

@@ -8,6 +8,7 @@
 | `model ID` | what kind of model host a connector asks, and for which model |
 | `connector ID` | the rest of a connector's file, without its key |
 | `server ID` | the definition of an MCP server, and what describes its tools |
+| `program ID` | the files of the application that the command of an MCP server names |
 | `script PATH` | a script and everything that it imports, compiled |
 | `module PATH` | a test file together with the script that it tests, and everything that they import, compiled |
 | `models all` | all models of the application and its agents |
@@ -90,18 +91,20 @@ class PartDigests:
                 self._known[part] = ""
         return self._known[part]
 
-    def variables_of(self, part: str) -> Iterable[str]:
-        """The environment variables that a part names as `$ENV.NAME`, but for those of keys."""
+    def along_with(self, part: str) -> Iterable[str]:
+        """The parts that are used where a part is: the environment variables that it names as `$ENV.NAME`, but for
+        those of keys, and the program of an MCP server."""
         kind, _, name = part.partition(" ")
         try:
             if kind == "connector":
                 _, options = self._definition(name)
                 return _variables_in(options)
             if kind == "server":
-                return _variables_in(read_text(self._server_file(name).path))
+                program = [f"program {name}"] if self._programs_of(name) else []
+                return [*_variables_in(read_text(self._server_file(name).path)), *program]
             if kind == "prompts":
                 return _variables_in([text.decode("utf-8", "replace") for text in self._prompt_texts(name)])
-        except (ConfigurationError, OSError, UnicodeDecodeError):
+        except (AttributeError, ConfigurationError, OSError, UnicodeDecodeError):
             return ()
         return ()
 
@@ -168,6 +171,20 @@ class PartDigests:
         file = self._server_file(id)
         return digest_of_bytes(read_bytes(file.path), *_content(file.mapping))
 
+    def _program(self, id: str) -> str:
+        return digest_of_bytes(*(read_bytes(path) for path in self._programs_of(id)))
+
+    def _programs_of(self, id: str) -> list[Path]:
+        """The files below the application that the command of a server is, or has as an argument."""
+        from runner.application.documents import read_json
+
+        definition = read_json(self._server_file(id).path, "MCP server")
+        said = definition.get("arguments") or definition.get("args") or []
+        words = [definition.get("command"), *(said if isinstance(said, list) else [])]
+        root = self.root.resolve()
+        paths = [(root / word).resolve() for word in words if isinstance(word, str) and word and "\0" not in word]
+        return [path for path in paths if path.is_relative_to(root) and path.is_file()]
+
     def _server_file(self, id: str) -> Any:
         if self._servers is None:
             from runner.agents.mcp.servers import server_files
@@ -230,7 +247,8 @@ def part_of(source: Source, root: Path) -> str:
 
 
 def _variables_in(value: Any) -> Iterable[str]:
-    return sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))
+    """The variables that a value names, as parts."""
+    return [f"env {name}" for name in sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))]
 
 
 def _content(folder: Path) -> Iterator[bytes]:

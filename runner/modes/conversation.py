@@ -151,7 +151,13 @@ class _Conversation:
         self._said.append(said.evidence)
         self._calls += said.calls
         answer = said.answer
-        attempt.end(output=answer.output, response=answer.content, tools=said.tools, milliseconds=said.milliseconds)
+        attempt.end(
+            output=answer.output,
+            response=answer.content,
+            tools=said.tools,
+            usage=said.usage,
+            milliseconds=said.milliseconds,
+        )
         return True
 
     def _start(self, name: str, grading: Coroutine[Any, Any, Grade]) -> asyncio.Task[Grade]:

@@ -1,8 +1,7 @@
 """What agents said in a saved run, in the place of asking them again: `yao-test regrade`.
 
 The turns of a case are taken one by one, with their tools and the time that they took. A simulator or a person says
-what was said then. What a report does not hold is the same as if it had not happened: what hooks kept in stores, and
-which calls of models an answer of a conversation took.
+what was said then. What a report does not hold is the same as if it had not happened: what hooks kept in stores.
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ class SavedTalk:
         if turn.input != said:
             raise _missing(f"the case says something else in turn {number} than was said in the saved conversation")
         trial.chat.uses += turn.tools
-        trial.chat.model_calls.append(_call(self._case, Usage(unknown=True)))
+        trial.chat.model_calls.append(_call(self._case, _usage_of(turn)))
         count_in(turn.milliseconds / 1000)
         is_declared = turn.awaiting_reason == DECLARED
         completion = Completion(
@@ -163,8 +162,16 @@ def _answered(turn: TurnResult) -> bool:
     return bool(turn.output is not None or turn.response or turn.tools) or turn.error is None
 
 
+def _usage_of(turn: TurnResult) -> Usage:
+    """What the answer of a turn took; earlier versions do not say it."""
+    took = turn.usage
+    if took is None:
+        return Usage(unknown=True)
+    return Usage(input_tokens=took.input_tokens, output_tokens=took.output_tokens, cost=took.cost)
+
+
 def _call(case: CaseResult, usage: Usage) -> ModelCall:
-    return ModelCall(agent="", connector=case.connector, model="", usage=usage, milliseconds=0, free=True)
+    return ModelCall(agent="", connector=case.connector, model="", usage=usage, milliseconds=0)
 
 
 def _answer(trial: CaseAttempt, case: CaseResult, completion: Completion, output: Any) -> Answer:

@@ -12,7 +12,7 @@ from runner.assertions.base import Evidence, Said, ToolUse
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
-from runner.results.model import TurnResult
+from runner.results.model import TurnResult, TurnUsage
 from scripttest import ScriptError, Status
 from scripttest.values import Value
 
@@ -34,6 +34,18 @@ class Exchange(Value):
     """What assertions on this turn look at."""
     calls: tuple[ModelCall, ...]
     """Those of models for this answer."""
+
+    @property
+    def usage(self) -> TurnUsage | None:
+        """What the calls took together; None when one does not say it."""
+        took, usages = taken(self.calls), [call.usage for call in self.calls]
+        if took.tokens is None:
+            return None
+        return TurnUsage(
+            input_tokens=sum(usage.input_tokens for usage in usages),
+            output_tokens=sum(usage.output_tokens for usage in usages),
+            cost=took.cost,
+        )
 
 
 async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any], said: Any) -> Exchange:
@@ -133,6 +145,7 @@ async def take_turn(attempt: CaseAttempt, said: Spoken, input_tools: Sequence[st
         awaiting_reason=awaiting.reason,
         input_hint=awaiting.hint,
         tools=done.tools,
+        usage=done.usage,
     )
     results = await check_all(said.assertions, done.evidence, attempt.judges)
     attempt.judge(results, f"turn {number}")

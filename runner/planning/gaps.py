@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from runner.results.model import Suite
 
 Record = dict[str, Any]
+UNDECIDED = "as many runs as it takes"
 NAMED = 10
 """Tests of one group that are named."""
 
@@ -139,7 +140,7 @@ def holding(
     for record in saved.results:
         if record["suite"] not in known:
             raise ConfigurationError(
-                f"Cannot resume {saved.path}: it has results of {record['suite']}, which this run does not test",
+                f"{saved.subject}: it has results of {record['suite']}, which this run does not test",
                 "Run it from the same folder, with the same -i",
             )
         records[record["suite"]].append(record)
@@ -200,7 +201,8 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
         holds = runs.usable(case, holds)
         status = runs.status(case, holds)
         if status is None:
-            found.why.setdefault(case.id, _without_runs(holds, runs.count))
+            count = runs.count if runs.policy_of(case) is None else None
+            found.why.setdefault(case.id, _without_runs(holds, count))
         elif runs.policy_of(case) is not None:  # what is left of its runs is enough
             found.why.pop(case.id, None)
         if case.id not in found.why and status is not None:
@@ -218,8 +220,10 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
     return found
 
 
-def _without_runs(records: list[Record], runs: int) -> _Why:
-    """Of a test that has fewer results than runs."""
+def _without_runs(records: list[Record], runs: int | None) -> _Why:
+    """Of a test that has fewer results than runs; None stands for as many as its policy takes."""
+    if runs is None:
+        return _Why(reason=Reason.RUNS, parts=(UNDECIDED,)) if records else _Why(reason=Reason.MISSING)
     made = {record.get("run", 1) for record in records}
     absent = tuple(f"run {number}" for number in range(1, runs + 1) if number not in made)
     return _Why(reason=Reason.RUNS, parts=absent) if made and absent else _Why(reason=Reason.MISSING)

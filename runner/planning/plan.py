@@ -186,7 +186,7 @@ def make_plan(
 
         modules = [module for module in modules if options.shard.has(module.id)]
         cases = sum(source.selected for source in sources)
-        sources = parts_of(sources, options.shard, application.root)
+        sources = parts_of(sources, options.shard, application.root, empty=options.resume is not None)
         cases -= sum(source.selected for source in sources)
         left_out.append(LeftOut(flag=f"--shard {options.shard}", modules=found - len(modules), tests=cases))
     if options.team is not None and _is_test(options.team, modules, sources):

@@ -130,7 +130,8 @@ def _read(shown: str, path: Path) -> tuple[Record, list[Record]]:
         raise ConfigurationError(f"Cannot regrade {shown}: {error.strerror}") from error
     records = [record for line in lines if (record := _record(line)) is not None]
     if not records or records[0].get("type") != "start":
-        raise ConfigurationError(f"Cannot regrade {shown}: it is no .jsonl report of yao-test")
+        hint = "Only .jsonl reports have what it takes; -o FILE.jsonl writes one"
+        raise ConfigurationError(f"Cannot regrade {shown}: it is no .jsonl report of yao-test", hint)
     results = [record for record in records if record.get("type") == "result" and not result_problem(record)]
     return records[0], results
 

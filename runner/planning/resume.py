@@ -26,8 +26,8 @@ from runner.cli.shard import read_shard
 from runner.errors import ConfigurationError
 from runner.planning.gaps import Gap, holding
 from runner.planning.kept_runs import Runs
-from runner.planning.resume_origin import check_application, taken_over
-from runner.planning.saved_run import Record, Saved, read_saved
+from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
+from runner.planning.saved_run import RESUMING, Record, Saved, read_saved
 from runner.version import VERSION
 from scripttest.values import Value
 
@@ -100,18 +100,21 @@ class Retained(Value):
         return sum(map(len, self.results.values()))
 
 
-def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
+def with_saved_options(
+    options: RunOptions, directory: Path, doing: str = RESUMING, elsewhere: str = OTHER_APPLICATION
+) -> RunOptions:
     """The options of a run that is resumed: what the command line leaves open is as it was. Raises ConfigurationError
-    when it says something else."""
+    when it says something else; `doing` is as for `read_saved`, `elsewhere` what to do about a report of another
+    application."""
     assert options.resume is not None
-    saved = read_saved(absolute(options.resume, directory))
+    saved = read_saved(absolute(options.resume, directory), doing)
     if not saved.start:
         if not options.inputs:
-            raise ConfigurationError(f"Cannot resume {saved.path}: it has no whole line", "Say with -i what to run")
+            raise ConfigurationError(f"{saved.subject}: it has no whole line", "Say with -i what to run")
         return options
     before = saved.options
     if options.app is None:
-        check_application(saved.path, before.get("app"), directory)
+        check_application(before.get("app"), directory, saved.subject, elsewhere)
     defaults = RunOptions(inputs=())
     values: Record = {}
     for key in ("inputs", *COMPARED):
@@ -122,7 +125,7 @@ def with_saved_options(options: RunOptions, directory: Path) -> RunOptions:
             values[key] = then
         elif now != then:
             raise ConfigurationError(
-                f"Cannot resume {saved.path}: it was made with {_flag(key, then)}, not with {_flag(key, now)}",
+                f"{saved.subject}: it was made with {_flag(key, then)}, not with {_flag(key, now)}",
                 "Give the same flags or none, or begin a new report with -o",
             )
     if options.timeout is None:

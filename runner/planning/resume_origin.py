@@ -10,15 +10,17 @@ from typing import Any
 from runner.application.application import find_root
 from runner.errors import ConfigurationError
 
+OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
 
-def check_application(path: Path, named: str | None, directory: Path, verb: str = "resume") -> None:
+
+def check_application(named: str | None, directory: Path, subject: str, hint: str) -> None:
     """Raises ConfigurationError when a report was made in another application than the one that is worked in.
 
     Args:
-        path: the report.
         named: what `--app` was when it was made, if the command line does not say it now.
         directory: the working directory.
-        verb: what is to be done with the report, for the message.
+        subject: how the message begins: what cannot be done with the report.
+        hint: what to do about that; `{}` is the other application.
     """
     if not named:
         return
@@ -31,8 +33,8 @@ def check_application(path: Path, named: str | None, directory: Path, verb: str 
             return
     if theirs != ours:
         raise ConfigurationError(
-            f"Cannot {verb} {path}: it was made in the application {theirs}, and this is {ours}",
-            f"If it is yours, say so with --app {quote(named)}; or begin a new report with -o",
+            f"{subject}: it was made in the application {theirs}, and this is {ours}",
+            hint.format(quote(named)),
         )
 
 

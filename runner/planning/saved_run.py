@@ -13,6 +13,7 @@ from runner.security.files import read_bytes
 from scripttest.values import Value
 
 Record = dict[str, Any]
+RESUMING = "resume {}"
 
 
 class Saved(Value):
@@ -25,6 +26,8 @@ class Saved(Value):
     """Its results, the last one for each test and run."""
     is_whole: bool
     """Whether the file has nothing but them."""
+    subject: str
+    """How an error begins: what cannot be done with it."""
 
     @property
     def options(self) -> Record:
@@ -33,15 +36,16 @@ class Saved(Value):
         return found
 
 
-def read_saved(path: Path, verb: str = "resume") -> Saved:
-    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says by `verb`
-    what was to be done."""
+def read_saved(path: Path, doing: str = RESUMING) -> Saved:
+    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was
+    to be done with it, as `doing` has it."""
+    subject = f"Cannot {doing.format(path)}"
     try:
         if path.exists() and not path.is_file():
-            raise ConfigurationError(f"Cannot {verb} {path}: it is no file")
+            raise ConfigurationError(f"{subject}: it is no file")
         content = read_bytes(path, None)
     except OSError as error:
-        raise ConfigurationError(f"Cannot {verb} {path}: {error.strerror}") from error
+        raise ConfigurationError(f"{subject}: {error.strerror}") from error
     start: Record = {}
     results: dict[tuple[str, str, int], Record] = {}
     is_whole = True
@@ -58,13 +62,15 @@ def read_saved(path: Path, verb: str = "resume") -> Saved:
         else:
             is_whole = False
     if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
-        raise ConfigurationError(f"Cannot {verb} {path}: it is no .jsonl report of yao-test")
+        raise ConfigurationError(f"{subject}: it is no .jsonl report of yao-test")
     if start and not _says_origin(start):
         raise ConfigurationError(
-            f"Cannot {verb} {path}: it does not say with which flags it was made",
+            f"{subject}: it does not say with which flags it was made",
             "A report of merge or regrade cannot be resumed; name the reports that it was made from",
         )
-    return Saved(path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest)
+    return Saved(
+        path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest, subject=subject
+    )
 
 
 def key_of(options: RunOptions, directory: Path) -> str:

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from runner.planning.case_source import CaseSource
 
 
-def parts_of(sources: Iterable[CaseSource], shard: Shard, root: Path) -> list[CaseSource]:
-    """What belongs to a shard of all cases; see `part_of`."""
+def parts_of(sources: Iterable[CaseSource], shard: Shard, root: Path, empty: bool = False) -> list[CaseSource]:
+    """What belongs to a shard of all cases; see `part_of`. Sources of which nothing does are left out, unless `empty`
+    says that they are wanted too, since an earlier run may have results of them."""
     parts = [part_of(source, shard, root) for source in sources]
-    return [part for part in parts if part is not None]
+    return [part for part in parts if part.selected or empty]
 
 
-def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource | None:
-    """The cases of a source that belong to a shard; None when there are none. Reads the cases. `root` is that of the
-    application, from which files are named."""
+def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource:
+    """The cases of a source that belong to a shard. Reads the cases. `root` is that of the application, from which
+    files are named."""
     file = Path(source.suite.file) if source.suite.file else None
     name = str(file.relative_to(root)) if file and file.is_relative_to(root) else source.suite.label
     groups = _groups(source) if source.waited else {}
@@ -36,7 +37,7 @@ def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource | None:
         return (item for item in source.cases() if belongs(item[1]))
 
     selected = sum(1 for _ in cases())
-    return source.replace(selected=selected, cases=cases) if selected else None
+    return source.replace(selected=selected, cases=cases)
 
 
 def _groups(source: CaseSource) -> dict[str, str]:

@@ -18,6 +18,7 @@ _NAMED = {
     "model": "the model of {}",
     "connector": "the connector {}",
     "server": "the MCP server {}",
+    "program": "the program of the MCP server {}",
     "script": "{}",
     "module": "{}",
     "models": "the models of the application",

@@ -78,6 +78,15 @@ class Suite(Value):
         return self.label[1:-1] if self.is_message else self.name
 
 
+class TurnUsage(Value):
+    """What the model calls of a turn took together."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+    """US dollars; None when it is not known."""
+
+
 class TurnResult(Value):
     """One message to the agent and its answer, within a case."""
 
@@ -108,6 +117,8 @@ class TurnResult(Value):
     """Whether the agent waited and nobody was there who could answer: no further turn, no simulator, no person."""
     attachments: tuple[dict[str, Any], ...] = ()
     """The files that were sent with the input, as in `CaseResult`."""
+    usage: TurnUsage | None = None
+    """What the answer took; None when that is not known."""
 
 
 class CheckpointResult(Value):

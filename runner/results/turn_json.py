@@ -6,7 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from runner.assertions.base import AssertionResult, ToolUse
-from runner.results.model import CheckpointResult, CriterionResult, ScoreResult, ScoreVerdict, TrialResult, TurnResult
+from runner.results.model import (
+    CheckpointResult,
+    CriterionResult,
+    ScoreResult,
+    ScoreVerdict,
+    TrialResult,
+    TurnResult,
+    TurnUsage,
+)
 from scripttest import Status
 from scripttest.values import fields_of
 
@@ -16,7 +24,7 @@ Record = dict[str, Any]
 def turn_record(turn: TurnResult) -> Record:
     """`{turn, input, input_source, status, output, response?, tool_calls?, awaiting_input, awaiting_reason?,
     attachments?, input_hint?, assertions?, assertion_errors?, error?, skip_reason?, note?, question?, no_next_turn?,
-    duration_ms}`."""
+    usage?, duration_ms}`."""
     record: Record = {
         "turn": turn.turn,
         "input": turn.input,
@@ -41,6 +49,7 @@ def turn_record(turn: TurnResult) -> Record:
         "question": turn.question,
         "no_next_turn": turn.no_next_turn,
         "note": turn.note,
+        "usage": _usage_record(turn.usage),
     }
     record |= {key: value for key, value in more.items() if value}
     record["duration_ms"] = round(turn.milliseconds)
@@ -70,6 +79,23 @@ def turn_of(item: Record) -> TurnResult:
         question=item.get("question"),
         no_next_turn=_has_no_next_turn(item),
         attachments=tuple(item.get("attachments") or ()),
+        usage=_usage_of(item.get("usage")),
+    )
+
+
+def _usage_record(usage: TurnUsage | None) -> Record | None:
+    """`{input_tokens, output_tokens, cost?}`."""
+    if usage is None:
+        return None
+    cost = {} if usage.cost is None else {"cost": usage.cost}
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, **cost}
+
+
+def _usage_of(item: Any) -> TurnUsage | None:
+    if not isinstance(item, dict):
+        return None
+    return TurnUsage(
+        input_tokens=item.get("input_tokens", 0), output_tokens=item.get("output_tokens", 0), cost=item.get("cost")
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from command import Application, MakeApplication, Record, Run, on_terminal
 from faults import lines_of, results_in, with_model
 from model_server import ModelServer, status
 
+TOOLS = Path(__file__).parents[1] / "runner/agents/mcp/servers"
 LOCAL = {"type": "openai", "options": {"model": "m1", "key": "$ENV.KEY", "host": "$ENV.HOST", "max_tokens": 100}}
 CASES: list[Record] = [
     {"id": "plain", "input": "x"},
@@ -419,3 +421,35 @@ def test_a_report_that_no_run_has_made_is_refused(app: MakeApplication, command:
         f"Error: Cannot {verb} <home>/made.jsonl: it does not say with which flags it was made\nHint: A report of merge"
     )
     assert (run.code, run.stderr[: len(said)]) == (2, said)
+
+
+def test_the_program_of_a_server_counts(app: MakeApplication) -> None:
+    """A server that is a program of the application, and one whose file does not lie in it."""
+    program = (TOOLS / "tools.py").read_text()
+    local = {"transport": "stdio", "command": sys.executable, "arguments": ["bin/tools.py", "stdio"]}
+    away = {"transport": "stdio", "command": sys.executable, "arguments": [str(TOOLS / "tools.py"), "stdio"]}
+    tests = "".join(
+        f"export function Test{id.title()}(t) {{ t.assert.True(new MCP('{id}').ListTools() !== null); }}\n"
+        for id in ("local", "away")
+    )
+    here = app(
+        {
+            "/bin/tools.py": program,
+            "/mcps/local.mcp.yao": json.dumps(local),
+            "/mcps/away.mcp.yao": json.dumps(away),
+            "some_test.ts": tests,
+        }
+    )
+    run = here.run("-i", "scripts.demo.some", "-o", "r.jsonl")
+    assert run.code == 0, run
+    made_of = {line["id"]: line["fingerprint"] for line in lines_of(here.root / "r.jsonl") if line["type"] == "result"}
+    assert ("program local" in made_of["TestLocal"], "program away" in made_of["TestAway"]) == (True, False)
+    assert here.run("status", "r.jsonl").code == 0
+
+    here.write({"/bin/tools.py": program + "# changed\n"})
+
+    said = here.run("status", "r.jsonl")
+    assert (said.code, said.stdout.splitlines()[1:]) == (
+        1,
+        ["  demo/src/some_test.ts: run again, since the program of the MCP server local changed: TestLocal"],
+    )

@@ -115,6 +115,22 @@ def test_single_runs_that_never_came_are_named(here: Application) -> None:
     assert "  demo/src/b_test.ts: without a result of run 3: TestB\n" in states
 
 
+def test_runs_that_a_policy_needs_are_named_and_no_others(app: MakeApplication) -> None:
+    cases = [{"id": id, "input": "x", "expected": "heard x", "repeat": "3 of 5"} for id in ("some", "all")]
+    here = app(agent(replies="- reply: 'heard {{ input }}'", cases=cases))
+    path = here.home / "r.jsonl"
+    assert here.run("-i", case_file(), "--runs", "7", "-o", str(path)).code == 0
+    assert merge(here, path).code == 0
+    kept = [line for line in lines_of(path) if (line.get("id"), line.get("run")) != ("some", 3)]
+    path.write_text(lines(*[line for line in kept if line["type"] in ("start", "result")]))
+
+    run, state = merge(here, path), here.run("status", str(path))
+
+    assert (run.code, state.code) == (2, 1), (run, state)
+    assert f"Error: {case_file()}: 1 run of 1 test never came: some (run 3)\n" in run.stderr
+    assert f"  {case_file()}: without a result of as many runs as it takes: some\n" in state.stdout
+
+
 def test_parts_as_json_know_their_shard(here: Application) -> None:
     first, second, third = parts(here, of=3, extension="json")
     run = merge(here, first, third)
@@ -161,3 +177,18 @@ def test_a_resumed_part_plans_what_there_is_now(here: Application) -> None:
     here.write({f"/{case_file()}": lines(*CASES[1:], {"id": "new", "input": "x"})})
     assert here.run("--resume", str(path)).code == 0
     assert merge(here, path).code == 0
+
+
+def test_a_part_whose_cases_are_gone_goes_on(here: Application) -> None:
+    """The cases of the part are other ones now, none of which belongs to it."""
+    first, _ = parts(here, of=2)
+    gone = {line["id"] for line in lines_of(first) if line["type"] == "result" and line["id"].startswith("c")}
+    assert 0 < len(gone) < len(CASES)
+    here.write({f"/{case_file()}": lines(*[case for case in CASES if case["id"] not in gone])})
+
+    state, run = here.run("status", str(first)), here.run("--resume", str(first))
+
+    assert "gone since, so their results are left out" in state.stdout, state
+    assert run.code == 0, run
+    assert not gone & {line.get("id") for line in lines_of(first)}
+    assert lines_of(first)[-1]["status"] == "passed"

@@ -319,3 +319,46 @@ def test_a_regraded_report_is_not_resumed_but_can_be_graded_again(app: MakeAppli
         assert here.run("--resume", str(new)).code == 2
         assert here.run("regrade", str(new), "-o", str(here.home / "third.jsonl")).code == 0
         assert server.requests == []
+
+
+def test_tokens_and_cost_of_turns_are_those_of_the_saved_run(app: MakeApplication) -> None:
+    def bounded(tokens: int, cost: float) -> list[Record]:
+        bounds = [{"type": "tokens", "value": tokens}, {"type": "cost", "value": cost}]
+        turns = [{"input": said, "assertions": bounds} for said in "ab"]
+        return [{"id": "given", "turns": turns}, {"id": "talk", "mode": "conversation", "turns": turns}]
+
+    with ModelServer(partner()) as model:
+        here = talking(app, model, bounded(1000, 10))
+        here.write(with_model(model, price={"input": 1000, "output": 1000}))
+        path = saved(here)
+        (took,) = {
+            turn["usage"]["input_tokens"] + turn["usage"]["output_tokens"]
+            for record in lines_of(path)
+            if record["type"] == "result"
+            for turn in record["turns"]
+        }
+        count = len(model.requests)
+
+        change(here, *bounded(took, took / 1000))
+        holds = regraded(here, path)
+        change(here, *bounded(took - 1, took / 1001))
+        fails = regraded(here, path, code=1)
+
+        assert {record["status"] for record in holds.values()} == {"passed"}
+        assert {record["cause"] for record in fails.values()} == {"assertion"}
+        assert all(len(record["turns"][0]["assertion_errors"]) == 2 for record in fails.values())
+        assert len(model.requests) == count
+
+
+def test_a_report_is_not_regraded_into_itself(app: MakeApplication) -> None:
+    here = app(agent(replies="- reply: yes", cases=[SINGLE]))
+    path = saved(here)
+    before = path.read_bytes()
+
+    run = here.run("regrade", str(path), "-o", str(here.home / "../home/r.jsonl"), "-o", "other.md")
+
+    assert (run.code, run.stderr) == (
+        2,
+        "Error: Cannot write over <home>/r.jsonl, which is regraded\nHint: Name another file with -o\n",
+    )
+    assert path.read_bytes() == before

@@ -634,7 +634,7 @@ def test_no_report_holds_the_content_of_attachments(app: MakeApplication) -> Non
 
 # Runs that end before their time
 
-SHORT_GRACE = "import runner.execution.stopping; runner.execution.stopping.BUDGET_GRACE = 0.1; from runner.cli.main import main; main()"
+SHORT_GRACE = "import runner.execution.stopping; runner.execution.stopping.BUDGET_GRACE = 0.5; from runner.cli.main import main; main()"
 TALK = {"id": "talk", "turns": [{"input": "one"}, {"input": "two"}]}
 
 
@@ -651,8 +651,8 @@ def cut_short(app: MakeApplication, *command: str, signals: int = 0) -> Run:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         ) as process:
-            eventually(lambda: len(server.requests) == 3, "the second turn is under way")
             for _ in range(signals):
+                eventually(lambda: len(server.requests) == 3, "the second turn is under way")
                 process.send_signal(signal.SIGINT)
                 eventually(lambda: Path(f"/proc/{process.pid}/stat").read_text().split()[2] in "SZ", "it is heard")
             return here.finish(process)
@@ -662,7 +662,7 @@ def cut_short(app: MakeApplication, *command: str, signals: int = 0) -> Run:
     ("command", "signals", "reason", "code"),
     [
         (("-m", "runner"), 2, "interrupted", 130),
-        (("-c", SHORT_GRACE, "--max-duration", "1s"), 0, "--max-duration 1s is over", 1),
+        (("-c", SHORT_GRACE, "--max-tokens", "36"), 0, "--max-tokens 36 is used up (36)", 1),
     ],
     ids=["signals", "a budget"],
 )

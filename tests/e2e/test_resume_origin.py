@@ -56,10 +56,16 @@ def test_a_report_of_another_application_is_refused(here: Application) -> None:
     before = path.read_bytes()
 
     run = here.run("--resume", str(path))
+    stands = here.run("status", str(path))
 
     assert run.code == 2, run
     assert "was made in the application <home>/other, and this is <app>" in run.stderr
     assert "--app" in run.stderr
+    assert (stands.code, stands.stderr) == (
+        2,
+        f"Error: Cannot tell where <home>/{path.name} stands: it was made in the application <home>/other, and this is "
+        "<app>\nHint: Ask in the folder of that application\n",
+    )
     assert path.read_bytes() == before
 
 

@@ -65,6 +65,9 @@ OPEN_SECONDS = 1.0
 
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 logging.getLogger("mcp").propagate = False  # what the SDK would log reaches the caller as an error
+_OF_CHILDREN = ("Unknown child process pid", "Loop %r that handles pid")
+"""What asyncio logs of a child whose end it has seen twice, or after its loop has: that says nothing about a server."""
+logging.getLogger("asyncio").addFilter(lambda record: not str(record.msg).startswith(_OF_CHILDREN))
 
 
 class ConnectionLostError(Exception):

@@ -9,7 +9,7 @@ from runner.cli.shard import Shard, read_shard
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.results.report import Record, Report
-from runner.results.stability_json import attempts_in
+from runner.results.stability_json import attempts_in, repeat_in
 
 NAMED = 10
 """Names of one kind that are said."""
@@ -54,8 +54,7 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
     absent: dict[str, dict[str, list[int]]] = {}
     for record in whole.results:
         there[record["suite"]].add(record["id"])
-        made = {attempt.run for attempt in attempts_in(record)[0]}
-        if made and (left := [run for run in range(1, runs + 1) if run not in made]):
+        if left := _runs_left(record, runs):
             absent.setdefault(record["suite"], {})[record["id"]] = left
     for suite in whole.suites:
         having = [(part, name) for part, name in zip(parts, names, strict=True) if _has(part, suite["id"])]
@@ -67,6 +66,19 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
             yield _of_unknown(suite, having, there[suite["id"]])
         if suite["id"] in absent:
             yield _of_runs(suite, absent[suite["id"]])
+
+
+def _runs_left(record: Record, runs: int) -> list[int]:
+    """The runs that a test with several lacks: those of `--runs`, or what its policy needs before it can decide."""
+    made = {attempt.run: attempt.verdict for attempt in attempts_in(record)[0]}
+    repeat = repeat_in(record)
+    if repeat is None:
+        return [run for run in range(1, runs + 1) if run not in made] if made else []
+    if repeat.verdict is not None:
+        return []
+    from runner.results.repeating import needs_more
+
+    return needs_more(repeat.written, made)
 
 
 def _runs(part: Report) -> int:

@@ -9,6 +9,7 @@ import click
 from runner.cli.commands.flags import Command, options_of
 from runner.cli.options import FLAGS, absolute, options_from
 from runner.environment import SCRIPT_PARTS, Environment
+from runner.errors import ConfigurationError
 
 OWN = (
     "input output app reporter run timeout parallel threshold require-judge record replay record-missing max-cost"
@@ -31,15 +32,17 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     from runner.execution.session import run
     from runner.planning.inputs import resolve_application
     from runner.planning.regrading import saved_options
-    from runner.planning.resume_origin import check_application, taken_over
+    from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
 
     path = absolute(report, environment.directory)
     files, saved = saved_options(report, path)
     if not values.get("app"):
-        check_application(path, saved.get("app"), environment.directory, "regrade")
+        check_application(saved.get("app"), environment.directory, f"Cannot regrade {path}", OTHER_APPLICATION)
     given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
     given["inputs"] = given["inputs"] or files
     options = options_from(given)
+    if any(absolute(output, environment.directory).resolve() == path.resolve() for output in options.outputs):
+        raise ConfigurationError(f"Cannot write over {report}, which is regraded", "Name another file with -o")
     untold = {key: value for key, value in saved.items() if values.get(key) in (None, False, ())}
     options = options.replace(**untold)
     shown = {key: value for key, value in untold.items() if key not in ("runs", "min_pass_rate")}
