@@ -14,6 +14,19 @@ signal.signal(
 )  # a shell's job in the background ignores it, with its children
 
 
+LONG = {
+    "test_documented_commands", "test_mcp_remote", "test_verdict_attacks", "test_record_replay", "test_resume",
+    "test_timeouts", "test_cancellation", "test_progress", "test_soak", "test_injected_faults", "test_journal",
+    "test_model_hosts", "test_budgets", "test_reports_bad_input", "test_interactive", "test_ends", "test_ci_page",
+    "test_saved_report_properties", "test_script_value_properties", "test_faults", "test_html_results",
+}  # fmt: skip
+"""Modules that take some seconds. They begin first, so that nobody waits for one of them in the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.stem not in LONG)
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as there are CPUs: many tests wait for a deadline, a grace or a slow model."""
     return (os.cpu_count() or 1) * 3 // 2

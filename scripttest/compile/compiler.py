@@ -2,7 +2,7 @@
 
 A module becomes one or two scripts that are evaluated in global scope, so that every top-level function is a global, as
 in Yao: the bundle of the test file, and before it the bundle of the module under test when the test file does not
-import it. Bundles are flat (`format=esm`, nothing removed), and their export clause is taken off here.
+import it. Bundles are flat (`format=esm`, nothing removed); `bundles` takes off their export clause.
 
 Facts about esbuild that shape this file: bundling turns top-level `const`, `let` and `class` into `var`; one bad entry
 point fails the whole build, so a batch that fails is built again one module at a time; a build costs about 1 ms of
@@ -12,7 +12,6 @@ generators, which the bindings run, so that they know unhandled rejections and w
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -20,14 +19,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
+from scripttest.compile.bundles import with_own_async, without_exports
 from scripttest.compile.configuration import FOLDERS, Configuration
 from scripttest.compile.esbuild import Service, ServiceEndedError
+from scripttest.compile.messages import compile_error, missing_exports, not_at_hand, problem, refusal
 from scripttest.compile.reach import readable
 from scripttest.compile.sources import read as read_source
 from scripttest.errors import Cause, CompileError, HostError, Location
 from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
+from scripttest.process import Ending
 from scripttest.values import Value
-from scripttest.workers.process import Ending
 
 FLAGS = [
     "--bundle",
@@ -63,27 +64,8 @@ RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
 
 _LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
 """Type of an import → esbuild's loader; for all others the extension says it."""
-_CANNOT_IMPORT = "Cannot import: "
-_NOT_LISTED = "Cannot read directory"
-"""What esbuild says of a folder that it may not look into; what it looked for there says more."""
 _REPLACE = "Put a file of the application in its place"
 _MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b"
-_MISSING = (
-    r'No matching export in "(?P<file>[^"]+)" for import "(?P<name>[^"]+)"'
-    r'|Import "(?P<name2>[^"]+)" will always be undefined because the file "(?P<file2>[^"]+)" has no exports'
-)
-_EXPORT_CLAUSE = "\nexport {\n"
-_ASYNC = "var __async = (__this, __arguments, generator) => {\n  return new Promise("
-"""How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket."""
-_OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
-"""The same by the bindings, which know who calls it and what has not ended."""
-_GENERATORS = (
-    ("Promise.resolve(isAwait ? v[0] : v).then(", "__yaoAsync.wait(isAwait ? v[0] : v).then("),
-    ("(call = new Promise((yes, no, run)", "(call = __yaoAsync.next((yes, no, run)"),
-    ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
-)
-"""Pieces of its helpers for asynchronous generators and `for await`, and what stands for them."""
-_COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
 class Source(Value):
@@ -183,12 +165,12 @@ class Compiler:
         for source in asked:
             self._done[source.key] = done
             self._boundary.admit(source.test)
-            problem = self._configuration.problem(str(source.test.parent))
-            if problem is None:
+            unreadable = self._configuration.problem(str(source.test.parent))
+            if unreadable is None:
                 sources.append(source)
             else:
                 place = Location(file=str(source.test), line=0, column=0)
-                self._tell(source, CompileError(f"The compiler cannot read {problem}", place, _REPLACE))
+                self._tell(source, CompileError(f"The compiler cannot read {unreadable}", place, _REPLACE))
         first = 0 if self._queue or self._alone or self._building else FIRST_BATCH
         groups = [sources[:first]] if first else []
         groups += [sources[at : at + BATCH] for at in range(first, len(sources), BATCH)]
@@ -241,7 +223,7 @@ class Compiler:
         except HostError as broken:
             self._end_service()
             self._ends = MAX_ENDS
-            self._ended(_not_at_hand(broken))
+            self._ended(not_at_hand(broken))
             return
         self._feed()
 
@@ -265,7 +247,7 @@ class Compiler:
             self._feed()
         except HostError as broken:
             self._ends = MAX_ENDS
-            self._ended(_not_at_hand(broken))
+            self._ended(not_at_hand(broken))
 
     def _tell(self, source: Source, result: Compiled | CompileError) -> None:
         self._done.pop(source.key)(source, result)
@@ -323,7 +305,7 @@ class Compiler:
             path, is_statement = request["path"], request["kind"] == "import-statement"  # `import()` may be in a `try`
             problem = self._configuration.problem_of_address(path) if is_statement else None
             problem = problem or self._configuration.problem_of_import(path, request["resolveDir"])
-            return {"id": 3, "errors": [_refusal(problem)]} if problem else {}
+            return {"id": 3, "errors": [refusal(problem)]} if problem else {}
         if request["command"] == "on-resolve":
             return {"id": 0, "path": request["path"], "namespace": "yao-runtime"}
         if request["command"] == "on-load" and request["namespace"] == "yao-runtime":
@@ -342,7 +324,7 @@ class Compiler:
             name = _relative(Path(path), self._root)
             refused = isinstance(error, RefusedFileError)
             text = f"{name}: {error.strerror}" if refused else f'Cannot read file "{name}": {error.strerror}'
-            return {"errors": [_refusal(text) if refused else _problem(text)]}
+            return {"errors": [refusal(text) if refused else problem(text)]}
         if attributes and attributes.get("type") not in _LOADERS:
             return {}  # esbuild says which it does not know
         if path in build.overlay:
@@ -354,56 +336,18 @@ class Compiler:
         if errors and len(build.sources) > 1:
             self._queue[:0] = [[source] for source in build.sources]
             return
-        missing = self._missing_exports(errors + answer["warnings"])
-        if missing and build.refused is None:
-            for source in build.sources:
-                self._build(_Build([source], self._boundary, missing, self._error(source, errors + answer["warnings"])))
-            return
-        if errors:
-            source = build.sources[0]
-            yield source, build.refused or self._error(source, errors)
-            return
+        if said := errors + answer["warnings"]:
+            missing = missing_exports(said, self._root)
+            if missing and build.refused is None:
+                for source in build.sources:
+                    refused = compile_error(source.test, said, self._boundary)
+                    self._build(_Build([source], self._boundary, missing, refused))
+                return
+            if errors:
+                source = build.sources[0]
+                yield source, build.refused or compile_error(source.test, errors, self._boundary)
+                return
         yield from self._outputs(build, answer)
-
-    def _missing_exports(self, messages: list[dict[str, Any]]) -> dict[str, set[str]]:
-        """File → names that an import wants and the file does not export, which a Yao script need not do."""
-        missing: dict[str, set[str]] = {}
-        for message in messages:
-            if match := re.fullmatch(_MISSING, message["text"]):
-                file = os.path.normpath(os.path.join(self._root, match["file"] or match["file2"]))
-                missing.setdefault(file, set()).add(match["name"] or match["name2"])
-        return missing
-
-    def _error(self, source: Source, messages: list[dict[str, Any]]) -> CompileError:
-        messages = sorted(messages, key=lambda message: message["text"].startswith(_NOT_LISTED))
-        found = [self._message(message) for message in messages]
-        text, location = found[0]
-        hint = None
-        if text.startswith("Could not resolve"):
-            notes = " ".join(note["text"] for note in messages[0]["notes"])
-            hint = _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
-        elif text.startswith(_CANNOT_IMPORT):
-            hint = "Scripts import files of the application and packages in node_modules"
-        error = CompileError(text, location or Location(file=str(source.test), line=0, column=0), hint)
-        error.others = tuple(found[1:])
-        return error
-
-    def _message(self, message: dict[str, Any]) -> tuple[str, Location | None]:
-        """A message and its place; one about a file that is not open to scripts says nothing of what is in it."""
-        location = message["location"]
-        if location is None:
-            return _told(message["text"]), None
-        file = os.path.normpath(os.path.join(self._root, location["file"]))
-        if reason := self._boundary.refused(os.path.realpath(file)):
-            return f"The compiler cannot use {file}, and what is wrong in it is not shown: {reason}", None
-        before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
-        place = Location(
-            file=file,
-            line=location["line"],
-            column=len(before) + 1,
-            length=location["length"],
-        )
-        return _told(message["text"]), place
 
     def _outputs(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
         import json
@@ -429,7 +373,7 @@ class Compiler:
         scripts, line = [], 2
         exports: dict[str, str] = {}
         for code_bytes, source_map in outputs:
-            code, exports = _without_exports(_with_own_async(code_bytes.decode()))
+            code, exports = without_exports(with_own_async(code_bytes.decode()))
             scripts.append(Script(code=code, source_map=source_map, first_line=line))
             line += code.count("\n") + 1
         start = scripts[-1].code.rfind(f"\n// {_relative(source.test, self._root)}\n")
@@ -485,76 +429,12 @@ class _Build:
         return source.key in self._alongside
 
 
-def _not_at_hand(error: HostError) -> CompileError:
-    """The same for each of the modules that need a compiler."""
-    each = CompileError(error.message, hint=error.hint)
-    each.cause = Cause.INFRASTRUCTURE
-    return each
-
-
-def _problem(text: str) -> dict[str, Any]:
-    """A message in esbuild's form."""
-    return {"id": "", "pluginName": "yao", "text": text, "location": None, "notes": [], "detail": -1}
-
-
-def _refusal(reason: str) -> dict[str, Any]:
-    return _problem(f"{_CANNOT_IMPORT}{reason}")
-
-
-def _told(text: str) -> str:
-    """A message of esbuild without its flags."""
-    return text.partition(" in the configured target environment")[0]
-
-
-def _hint(notes: str, relative: bool) -> str | None:
-    """What to do about an import that cannot be resolved, from esbuild's notes without its flags."""
-    if "built into node" in notes:
-        return "It is a module of Node.js, which scripts do not have"
-    if notes or relative:
-        return notes or None
-    return "A package must be in a node_modules folder of the application"
-
-
 def _is_plain(text: bytes) -> bool:
     """Whether a script has no module syntax at all; esbuild would take it for CommonJS and hide its functions. A file
     that cannot be read is left to the compiler."""
     if not text or b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
         return False
     return not re.search(_MODULE_SYNTAX, text, re.MULTILINE)
-
-
-def _with_own_async(code: str) -> str:
-    """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
-    if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:
-        for piece, own in _GENERATORS:
-            code = code.replace(piece, own, 1)
-    start = code.find(_ASYNC)
-    end = code.find("\n};", start)
-    if start < 0 or end < 0:
-        return code
-    return f"{code[:start]}var __async = {_OWN_ASYNC};{chr(10) * code.count(chr(10), start, end + 1)}{code[end + 3 :]}"
-
-
-def _without_exports(code: str) -> tuple[str, dict[str, str]]:
-    """A flat bundle as a script, and its exports. What a CommonJS entry point exports becomes global."""
-    start = code.rfind(_EXPORT_CLAUSE)
-    end = code.find("\n};", start)
-    if start >= 0 and not code[end + 3 :].strip():
-        exports = {}
-        for clause in code[start + len(_EXPORT_CLAUSE) : end].split(",\n"):
-            local, _, name = clause.strip().partition(" as ")
-            exports[_plain(name or local)] = _plain(local)
-        return code[: start + 1], exports
-    if match := re.search(_COMMONJS, code, re.MULTILINE):
-        return f"{code[: match.start()]}Object.assign(globalThis, {match[1]}());\n", {}
-    return code, {}
-
-
-def _plain(identifier: str) -> str:
-    """An identifier without the escapes that esbuild writes for letters outside ASCII."""
-    if "\\" not in identifier:
-        return identifier
-    return re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda match: chr(int(match[1], 16)), identifier)
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from scripttest.errors import HostError
+from scripttest.process import Child, spawn
 from scripttest.walls.confinement import confine_compiler
-from scripttest.workers.process import Child, spawn
 
 VERSION = "0.28.2"
 ENVIRONMENT = {"GOGC": "800"}

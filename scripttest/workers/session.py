@@ -11,10 +11,10 @@ from typing import Generic, Protocol, TypeVar
 
 from scripttest.compile.compiler import Watcher
 from scripttest.errors import Cause
+from scripttest.process import Ending
 from scripttest.values import Value
 from scripttest.workers.answers import check
 from scripttest.workers.libraries import Libraries
-from scripttest.workers.process import Ending
 from scripttest.workers.worker import Worker
 
 W = TypeVar("W")

@@ -17,9 +17,9 @@ from pathlib import Path
 from scripttest.compile.esbuild import Service
 from scripttest.compile.reach import readable
 from scripttest.errors import HostError
+from scripttest.process import LIFELINE, Child, Ending, spawn
 from scripttest.shortcuts import PLAIN
 from scripttest.values import Value
-from scripttest.workers.process import LIFELINE, Child, Ending, spawn
 from scripttest.workers.protocol import Frame, FrameReader, encode
 
 CHUNK = 1 << 16

@@ -2,8 +2,8 @@
 
 A line counts wherever it stands: in a `bash` block, in an indented block, in code within a text or a table, in a step of a
 workflow. (`test_docs.py` runs those of `console` blocks and compares what they print.) On a page they run from top to
-bottom, in the application of the page. Each has to be run by bash with an exit code of 0 or 1: the tests of an example may
-fail, the command may not.
+bottom, in the application of the page. Each has to run, by bash where it is more than words, with an exit code of 0 or 1:
+the tests of an example may fail, the command may not.
 
 What cannot run as it stands is in a table here, with the reason: a line that is not found on any page any more fails, too.
 """
@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import pytest
 import yaml
-from command import Application
+from command import Application, Run
 from test_docs import PAGES, ROOT, Reader, blocks_of, name_of
 
 from runner.cli.main import COMMANDS
@@ -80,6 +80,7 @@ PAGES_OF_OTHER_TESTS = {"ci.md": "test_ci_page.py runs its workflows, with the p
 SHIM = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m runner "$@"\n'
 JQ = f"#!/bin/sh\nexec {sys.executable} -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1][1:]])' \"$1\"\n"
 COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )?(?:\.venv/bin/)?(?:yao-test(?! @)|pip|python3?|pytest)(?: |$)")
+ONLY_WORDS = re.compile(r"""yao-test(?: [\w./:=,@+%-]+| "[^"$`\\]*"| '[^']*')*""")
 RAN = (0, 1)
 
 
@@ -146,13 +147,17 @@ def application(page: Path, folder: Path) -> Application:
     return app
 
 
-def run(app: Application, line: str) -> subprocess.CompletedProcess[str]:
+def run(app: Application, line: str) -> Run:
+    """What came of a line; bash runs it unless it has nothing but words to tell apart."""
+    if ONLY_WORDS.fullmatch(line):
+        return app.run(*shlex.split(line)[1:])
     path = f"{app.root.parent / 'bin'}:{os.defpath}"
     command = ["bash", "-e", "-o", "pipefail", "-c", line]
     environment = {**app.environment, "PATH": path}
-    return subprocess.run(
+    done = subprocess.run(
         command, cwd=app.root, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
+    return Run(code=done.returncode, stdout=done.stdout, stderr=done.stderr)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -164,8 +169,8 @@ def test_every_command_line_of_a_page_runs(page: Path, tmp_path: Path) -> None:
             continue
         app = app or application(page, tmp_path)
         ran = run(app, PLACEHOLDERS.get(line.text, line.text))
-        if ran.returncode not in RAN or "Traceback" in ran.stderr:
-            wrong.append(f"{name_of(page)}:{line.line}: {line.text}\n  exit code {ran.returncode}: {ran.stderr}")
+        if ran.code not in RAN or "Traceback" in ran.stderr:
+            wrong.append(f"{name_of(page)}:{line.line}: {line.text}\n  exit code {ran.code}: {ran.stderr}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -238,4 +243,4 @@ def test_a_line_that_does_not_work_is_seen(tmp_path: Path) -> None:
     page.write_text(json.dumps("Run `yao-test -i scripts.nobody.nothing`."))
     app = application(ROOT / "docs/concepts.md", tmp_path)
 
-    assert run(app, lines_of(page)[0].text).returncode not in RAN
+    assert run(app, lines_of(page)[0].text).code not in RAN

@@ -608,6 +608,7 @@ def test_a_runner_that_is_killed_leaves_its_results_and_no_process(app: MakeAppl
     lines = here.home / "report.jsonl"
     with here.start("-i", "scripts.demo.a", "-o", str(lines)) as process:
         started(here)
+        eventually(lambda: lines.read_bytes().count(b"\n") == 2, "the result of the first test is in the report")
         family = children(process.pid, "")
         process.kill()
     assert len(family) >= 2

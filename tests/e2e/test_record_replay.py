@@ -113,7 +113,7 @@ class Recorded:
 
     def run(self, *arguments: str, key: str | None = KEY) -> Run:
         environment = {**self.app.environment, **({"MODEL_KEY": key} if key else {})}
-        return self.app.finish(self.app.start(*arguments, env=environment))
+        return self.app.run(*arguments, env=environment)
 
     def report(self, *arguments: str, key: str | None = KEY, code: int) -> Any:
         """The JSON report, without times."""

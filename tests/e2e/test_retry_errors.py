@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from agent_files import agent, case_file
-from command import Application, MakeApplication, Record, Run, eventually
+from command import Application, MakeApplication, Record, eventually
 from faults import lines_of, with_model, worker_pids
 from model_server import Behaviour, Exchange, ModelServer, echo, says, status
 
@@ -33,9 +33,10 @@ def start(here: Application, *arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def run(here: Application, *arguments: str) -> Run:
-    with start(here, *arguments) as process:
-        return here.finish(process)
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for commands in this process."""
+    monkeypatch.setattr("runner.execution.passes.FIRST_PAUSE", 0.05)
 
 
 def breaking(times: int, which: str = "") -> Behaviour:
@@ -73,7 +74,7 @@ def test_what_broke_runs_again_and_what_depends_on_it_then(app: MakeApplication)
     ]
     with ModelServer(breaking(2, "bad")) as server:
         here = asking(app, server, cases)
-        done = run(here, "-i", case_file(), "--retry-errors", "3", *reports(here))
+        done = here.run("-i", case_file(), "--retry-errors", "3", *reports(here))
 
         assert done.code == 1, done
         found = results(here)
@@ -105,7 +106,7 @@ def test_what_breaks_in_the_last_pass_is_broken_and_skips_what_depends_on_it(app
     cases = [{"id": "login", "input": "bad"}, {"id": "order", "input": "order", "depends_on": ["login"]}]
     with ModelServer(breaking(9, "bad")) as server:
         here = asking(app, server, cases)
-        done = run(here, "-i", case_file(), "--retry-errors", "1", "--strict", *reports(here))
+        done = here.run("-i", case_file(), "--retry-errors", "1", "--strict", *reports(here))
 
         assert done.code == 1
         found = results(here)
@@ -136,7 +137,7 @@ def test_later_passes_run_a_quarter_at_a_time(app: MakeApplication) -> None:
     with ModelServer(behave) as server:
         here = asking(app, server, [{"id": f"c{number}", "input": f"c{number}"} for number in range(12)])
 
-        done = run(here, "-i", case_file(), "--retry-errors", "2", "--parallel", "8", *reports(here))
+        done = here.run("-i", case_file(), "--retry-errors", "2", "--parallel", "8", *reports(here))
 
         assert done.code == 0, done
         assert (most, again) == (2, 12)
@@ -168,7 +169,7 @@ def test_each_run_of_a_case_runs_again_by_itself(app: MakeApplication) -> None:
     with ModelServer(behave) as server:
         here = asking(app, server, [{"id": "a", "input": "x"}])
 
-        done = run(here, "-i", case_file(), "--runs", "3", "--retry-errors", "1", *reports(here))
+        done = here.run("-i", case_file(), "--runs", "3", "--retry-errors", "1", *reports(here))
 
         assert done.code == 0, done
         records = [record for record in lines_of(here.home / "r.jsonl") if record["type"] == "result"]
@@ -182,7 +183,7 @@ def test_a_recording_has_the_calls_of_the_last_pass_alone(app: MakeApplication) 
         here = asking(app, server, [case])
         folder = here.home / "rec"
 
-        done = run(here, "-i", case_file(), "--retry-errors", "1", "--record", str(folder), *reports(here))
+        done = here.run("-i", case_file(), "--retry-errors", "1", "--record", str(folder), *reports(here))
 
         assert done.code == 0, done
         (file,) = folder.rglob("a.json")

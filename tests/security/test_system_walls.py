@@ -14,8 +14,8 @@ import pytest
 from command import eventually
 
 from scripttest.compile.esbuild import BINARY
+from scripttest.process import LIFELINE, spawn
 from scripttest.walls.confinement import confine_compiler, missing_landlock, missing_seccomp
-from scripttest.workers.process import LIFELINE, spawn
 
 ROOT = Path(__file__).parent.parent.parent
 

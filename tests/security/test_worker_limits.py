@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from command import eventually
 
+from scripttest.process import LIFELINE
 from scripttest.walls import seccomp
 from scripttest.walls.confinement import missing_landlock, missing_seccomp
-from scripttest.workers.process import LIFELINE
 from scripttest.workers.worker import Worker, worker_command
 
 ROOT = Path(__file__).parent.parent.parent

@@ -30,7 +30,7 @@ from scripttest.compile.esbuild import Service
 from scripttest.compile.reach import readable
 from scripttest.workers.worker import Processes, Worker
 
-PARTS = Path(__file__).parent.parent.parent / "bindings/js"
+PARTS = Path(__file__).parents[3] / "bindings/js"
 TEST = "export function TestA(t) {}\nexport function TestB(t) {}\n"
 HEAD = """\
 import os, sys
@@ -55,7 +55,7 @@ for kind, parts in frames():
 def worker_that(does: str, folder: Path) -> list[str]:
     """The command line of a program that stands in for a worker."""
     file = folder / "worker.py"
-    file.write_text(HEAD.format(root=str(Path(__file__).parent.parent.parent)) + does)
+    file.write_text(HEAD.format(root=str(Path(__file__).parents[3])) + does)
     return [sys.executable, "-I", "-S", str(file)]
 
 

@@ -1,0 +1,60 @@
+"""Bundles as esbuild writes them, and the scripts that are made of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from scripttest.compile.bundles import with_own_async, without_exports
+
+CODE = "function TestA() {\n}\n"
+EXPORTS = {
+    "nothing": ("", {}),
+    "a name": ("\nexport {\n  TestA\n};\n", {"TestA": "TestA"}),
+    "several": ("\nexport {\n  TestA,\n  b as TestB\n};\n", {"TestA": "TestA", "TestB": "b"}),
+    "the default": ("\nexport {\n  TestA as default\n};\n", {"default": "TestA"}),
+    "letters outside ASCII": ("\nexport {\n  Test\\u00E9,\n  x as \\u{1d4d0}\n};\n", {"Testé": "Testé", "𝓐": "x"}),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_an_export_clause_is_taken_off(name: str) -> None:
+    clause, exports = EXPORTS[name]
+    code, found = without_exports(CODE.rstrip() + clause if clause else CODE)
+    assert (code, found) == (CODE, exports)
+
+
+def test_a_clause_within_a_text_stays() -> None:
+    text = "var x = `\nexport {\n  a\n};\n` + 1;\n"
+    assert without_exports(text) == (text, {})
+
+
+def test_what_a_commonjs_module_exports_becomes_global() -> None:
+    code = "var require_a = 1;\nexport default require_a();\n"
+    assert without_exports(code) == ("var require_a = 1;\nObject.assign(globalThis, require_a());\n", {})
+
+
+HELPER = """\
+var __async = (__this, __arguments, generator) => {
+  return new Promise((resolve, reject) => {
+  });
+};
+"""
+
+
+def test_the_helper_for_async_functions_is_that_of_the_bindings() -> None:
+    """On one line, with as many ends of lines behind it: the others stay where they are."""
+    code = with_own_async(f"// a\n{HELPER}f();\n")
+    assert "__yaoAsync(self, args, body)" in code
+    assert "new Promise" not in code
+    assert code.splitlines().index("f();") == f"// a\n{HELPER}f();\n".splitlines().index("f();")
+
+
+@pytest.mark.parametrize("code", [CODE, HELPER.replace("generator", "other"), HELPER.partition("\n};")[0]])
+def test_code_without_that_helper_stays_as_it_is(code: str) -> None:
+    assert with_own_async(code) == code
+
+
+def test_asynchronous_generators_wait_by_the_bindings() -> None:
+    head = "\nvar __forAwait = 1;\n"
+    code = with_own_async(f"{head}Promise.resolve(arg.value).then((value) => 1);\n")
+    assert code == f"{head}__yaoAsync.wait(arg.value).then((value) => 1);\n"
