@@ -351,7 +351,7 @@ class ScriptHost:
             frames.append(run.frame(self._boots))
         if job.tests is None:
             frames.append(encode("discover", run.listed))
-            slot.worker.start_clock(self._timeout)
+            slot.worker.start_clock(run.timeout)
         else:
             assert run.slices is not None
             if not slot.has_base:
@@ -406,9 +406,9 @@ class ScriptHost:
         if work.running is not None or not work.todo or work.todo.popleft() != index:
             raise ValueError("tests out of order")
         work.running = index
-        slot.worker.start_clock(self._timeout)
         key = work.job.key
         run = self._module_runs.get(key)
+        slot.worker.start_clock(run.timeout if run is not None else self._timeout)
         if run is None:
             return
         position, repeat = self._place(index)
@@ -538,7 +538,8 @@ class ScriptHost:
         running = slot.work.running if slot.work else None
         if slot.worker.expire("module" if running is None else str(running)):
             return
-        message = timeout_text(self._timeout, of_module=running is None)
+        run = self._module_runs.get(slot.work.job.key) if slot.work else None
+        message = timeout_text(run.timeout if run is not None else self._timeout, of_module=running is None)
         if running is not None:
             message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
         slot.end()
@@ -575,5 +576,5 @@ class ScriptHost:
         if work.todo:
             self._jobs.appendleft(_Job(key=job.key, tests=tuple(work.todo)))
         if work.running is not None:
-            milliseconds = self._timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
+            milliseconds = run.timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
             self._ended(run, work.running, run.cut_short(work.failed, work.running, failure, milliseconds))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 COMMANDS = {
+    "config": "runner.cli.commands.config:config",
     "diff": "runner.cli.commands.diff:diff",
     "doctor": "runner.cli.commands.doctor:doctor",
     "extract": "runner.cli.commands.extract:extract",
@@ -81,13 +82,18 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.planning.resume import with_saved_options
 
             options = with_saved_options(options, environment.directory)
+        from runner.planning.inputs import resolve_application
+
+        application = resolve_application(options, environment.directory)
+        settings = None
+        if options.profile is not None or os.path.lexists(application.root / "yao-test.toml"):
+            from runner.planning.configured import with_configuration
+
+            options, settings = with_configuration(options, values, application)
         if options.sandbox is not None or options.verbose:
             from runner.execution.walls import look_at_walls
 
             look_at_walls(options, environment)
-        from runner.planning.inputs import resolve_application
-
-        application = resolve_application(options, environment.directory)
         processes = (
             None
             if _only_cases(options.inputs, environment.directory)
@@ -95,7 +101,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         )
         from runner.execution.session import run
 
-        return run(options, environment, application, SCRIPT_PARTS, processes)
+        return run(options, environment, application, SCRIPT_PARTS, processes, settings=settings)
     except RunnerError as error:
         return say(error.message, error.hint, exit_codes.CONFIGURATION)
     except KeyboardInterrupt as error:

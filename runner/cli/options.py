@@ -46,6 +46,7 @@ class RunOptions(FlagTable):
     outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", short="o", name="output", kind="repeated", metavar="FILE")
     connector: str | None = flag("Connector that the tested agent uses in the place of its own.", short="c", metavar="ID")
     app: str | None = flag("Application root. Default: found upward from here.", short="a", metavar="DIR")
+    profile: str | None = flag("Profile of yao-test.toml to run with.", metavar="NAME")
     user: str | None = flag("Test user. Default: test-user.", short="u", metavar="ID")
     team: str | None = flag("Test team. Default: test-team.", short="t", metavar="ID")
     locale: str | None = flag("Locale of the test user. Default: en-us.", metavar="ID")

@@ -10,6 +10,7 @@ from bindings import DATABASE, SCRIPT_GLOBALS
 from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.options import report_path
+from runner.cli.settings import Settings
 from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
 from runner.execution.passes import Passes
@@ -47,6 +48,7 @@ def run(
     parts: Path,
     processes: Processes | None,
     regraded_from: str | None = None,
+    settings: Settings | None = None,
 ) -> int:
     """Runs what the options name and reports it; the exit code. A signal before anything runs raises KeyboardInterrupt
     with its `code`. Raises ConfigurationError before anything is reported.
@@ -55,8 +57,10 @@ def run(
         parts: the folder of the script half of the bindings.
         processes: what runs scripts; None for a run of nothing but case files.
         regraded_from: the report whose transcripts are graded; no agent is asked then.
+        settings: of the configuration file, if there is one.
     """
     stop = Stop()
+    settings = settings or Settings()
     try:
         with Signals(stop):
             started = environment.monotonic()
@@ -67,7 +71,12 @@ def run(
             context = build_context(options, environment.directory)
             selection = _selection(options)
             with RunServices(
-                options=options, environment=environment, application=application, context=context, parts=parts
+                options=options,
+                environment=environment,
+                application=application,
+                context=context,
+                parts=parts,
+                settings=settings,
             ) as services:
                 try:
                     plan = make_plan(
@@ -79,6 +88,7 @@ def run(
                         services.agents,
                         services.fingerprints,
                         regraded_from,
+                        settings,
                     )
                 except BaseException:
                     if processes is not None:
@@ -135,7 +145,7 @@ def _list(
     """Prints the plan; the cases that generators made are written to `--output`. The exit code."""
     from runner.execution.listing import print_plan
 
-    records = host.run([host_module(module, plan.context) for module in plan.modules], stop.left) if host else iter(())
+    records = host.run([host_module(module, plan) for module in plan.modules], stop.left) if host else iter(())
     code = print_plan(plan, records, selection, environment)
     if plan.writes_cases:
         from runner.planning.generators import write_cases
@@ -243,7 +253,7 @@ class _Session:
         if host is None:
             return iter(())
         stop.listen(host.wake)
-        modules = [host_module(module, plan.context) for module in plan.modules]
+        modules = [host_module(module, plan) for module in plan.modules]
         if plan.resumable:
             host.tell_compiled(self._services.fingerprints().parts.take)
             self._sources = {module.source.key: module.source for module in modules}
@@ -335,7 +345,7 @@ class _Session:
                 min_pass_rate=options.min_pass_rate,
                 resume=plan.resume.origin if plan.resume else None,
                 notes=plan.notes,
-                flags=flags_of(options),
+                flags=flags_of(plan.settings.typed or options),
                 shard=str(options.shard) if options.shard is not None else None,
                 regraded_from=plan.transcripts.report if plan.transcripts else None,
             )
@@ -405,7 +415,11 @@ class _Session:
         from runner.execution.scheduler import CaseSchedule, run_cases
 
         schedule = CaseSchedule(
-            environment=self._tests.case_environment(),
+            environment=self._tests.case_environment(options, plan.context),
+            own={
+                agent: (plan.settings.of(agent, options), environment)
+                for agent, environment in self._tests.case_environments().items()
+            },
             parallel=options.parallel or 1,
             max_failures=limit,
             failure_flag=options.failure_flag,
@@ -432,7 +446,7 @@ class _Session:
         """Runs tests of modules again; None stands for all tests of a module."""
         assert self._host is not None
         self._tests.begin_again(tests)
-        modules = [host_module(module, self._plan.context) for module in self._plan.modules if module.id in tests]
+        modules = [host_module(module, self._plan) for module in self._plan.modules if module.id in tests]
         return self._host.run(modules, self._stop.left)
 
     def _watch(self) -> SnapshotWatch | None:
