@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.compile.esbuild import Service
+from scripttest.compile.reach import readable
 from scripttest.errors import Cause, CompileError, HostError
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
 from scripttest.values import Value
@@ -26,7 +28,7 @@ from scripttest.workers.module_run import Module, ModuleRun, broken_by, order, t
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
 from scripttest.workers.session import Loss, WorkerSlot
-from scripttest.workers.worker import Processes
+from scripttest.workers.worker import Processes, Worker
 
 CHUNK = 40
 """Tests that a worker is given at once."""
@@ -186,7 +188,9 @@ class ScriptHost:
         """When `run` ends, though there are modules that are not listed."""
         self._told: Callable[[Compiled], None] | None = None
         self.watch(self._wake_read, self._rung)
-        self._workers.start(processes.worker)
+        for worker in (processes.worker, *processes.more):
+            self._workers.start(worker)
+        self._command = processes.command
 
     def __enter__(self) -> ScriptHost:
         return self
@@ -194,8 +198,20 @@ class ScriptHost:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def release(self) -> Processes:
+        """Closes the host, and gives what still runs and is idle to another one, with what is missing started anew.
+        Raises HostError."""
+        compiler, workers = self._compiler.release(), self._workers.release()
+        first, *more = workers or [Worker(self._command)]
+        self.close()
+        return Processes(
+            compiler=compiler or Service(readable(self._root)), worker=first, more=tuple(more), command=self._command
+        )
+
     def close(self) -> None:
         """Ends all processes."""
+        if self._closed:
+            return
         self._workers.close()
         self._compiler.close()
         with self._wake_lock:

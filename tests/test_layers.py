@@ -38,6 +38,7 @@ LIBRARIES = {
     "json_repair": {"bindings/processes/formats.py"},
     "jsonschema": {"bindings/processes/schemas.py"},
     "referencing": {"bindings/processes/schemas.py"},
+    "watchfiles": {"runner/watch/changes.py"},
     "xmltodict": {"bindings/processes/encoding.py"},
     "markdown_it": {"bindings/processes/text.py"},
     "markdownify": {"bindings/processes/text.py"},
@@ -105,11 +106,13 @@ ROOMS = {
     "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
+    "runner/watch": "runner runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
+    " runner/execution runner/reporters/console runner/results",
     "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/doctor runner/cases"
     " runner/planning runner/execution runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
-    "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
+    "runner/cli/main": "runner runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch",
     "runner/__main__": "runner/cli/main runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
@@ -151,6 +154,7 @@ DOORS = {
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",
     "runner/execution": "outcome outcome_schema session state stopping walls",
+    "runner/watch": "loop",
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

@@ -108,6 +108,7 @@ class RunOptions(FlagTable):
     max_failures: int | None = flag("Stop when so many tests have failed or broken.", metavar="N", read=count)
     """Tests."""
     durations: int | None = flag("Show so many of the slowest tests at the end.", metavar="N", read=count)
+    watch: bool = flag("Stay, and run again what depends on a file that is saved.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
     quiet: bool = flag("Show failures and the summary only.", short="q", kind="switch", excludes=("verbose",))
     json: bool = flag("Print one JSON document and nothing else, for tools and coding agents.", kind="switch", excludes=("interactive", "quiet"))

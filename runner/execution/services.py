@@ -272,16 +272,17 @@ class TestServices:
         again = self._again.get(module)
         return test in self._retained.get(module, ()) or (again is not None and test not in again)
 
-    def case_environments(self) -> Mapping[str, CaseEnvironment]:
-        """Agent → what its cases run in, for those that have settings of their own."""
+    def case_environments(self, traces: bool) -> Mapping[str, CaseEnvironment]:
+        """Agent → what its cases run in, for those that have settings of their own. `traces` as below."""
         plan = self._plan
         return {
-            agent: self.case_environment(options, plan.context_of(agent))
+            agent: self.case_environment(options, plan.context_of(agent), traces)
             for agent, options in plan.settings.agents.items()
         }
 
-    def case_environment(self, options: RunOptions, context: Mapping[str, Any]) -> CaseEnvironment:
-        """What cases run in, by their options and the fields of their context."""
+    def case_environment(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> CaseEnvironment:
+        """What cases run in, by their options and the fields of their context; `traces`: their results say what they
+        are made of."""
         from runner.modes.base import CaseEnvironment
 
         plan, service = self._plan, self._services.agents()
@@ -300,7 +301,7 @@ class TestServices:
             on_missing_input=options.on_missing_input or "skip",
             interactive=options.interactive,
             person=self._person(),
-            fingerprints=self._services.fingerprints() if plan.resumable else None,
+            fingerprints=self._services.fingerprints() if traces else None,
             require_judge=options.require_judge,
             seed=options.seed,
             transcripts=plan.transcripts,

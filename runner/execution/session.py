@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.execution.observing import Observer
     from runner.execution.outcome import Outcome
     from runner.execution.snapshots import SnapshotWatch
     from runner.planning.selection import Selection
@@ -49,6 +50,7 @@ def run(
     processes: Processes | None,
     regraded_from: str | None = None,
     settings: Settings | None = None,
+    observer: Observer | None = None,
 ) -> int:
     """Runs what the options name and reports it; the exit code. A signal before anything runs raises KeyboardInterrupt
     with its `code`. Raises ConfigurationError before anything is reported.
@@ -58,8 +60,9 @@ def run(
         processes: what runs scripts; None for a run of nothing but case files.
         regraded_from: the report whose transcripts are graded; no agent is asked then.
         settings: of the configuration file, if there is one.
+        observer: who watches the run; it gets the processes back.
     """
-    stop = Stop()
+    stop = observer.stop if observer is not None else Stop()
     settings = settings or Settings()
     try:
         with Signals(stop):
@@ -108,6 +111,7 @@ def run(
                         stop=stop,
                         host=host,
                         started=started,
+                        observer=observer,
                     ).run()
 
                 if processes is None:
@@ -124,8 +128,12 @@ def run(
                     runs=options.runs,
                     seed=options.seed,
                 )
-                with host, Woken(host.wake_descriptor):
-                    return carry_out(host)
+                with host:
+                    with Woken(host.wake_descriptor):
+                        code = carry_out(host)
+                    if observer is not None:
+                        observer.processes = host.release()
+                    return code
     except KeyboardInterrupt as error:
         error.code = stop.code or exit_codes.INTERRUPTED  # type: ignore[attr-defined]
         raise
@@ -169,7 +177,11 @@ class _Session:
         stop: Stop,
         host: ScriptHost | None,
         started: float,
+        observer: Observer | None,
     ) -> None:
+        self._observer = observer
+        self._traces = plan.resumable or observer is not None
+        """Whether it is noted what results are made of."""
         self._plan = plan
         self._options = plan.options
         self._environment = environment
@@ -250,11 +262,13 @@ class _Session:
         """What the host reports. With `--run`, it has begun when this returns: ConfigurationError is raised when that
         turns out to match nothing."""
         plan, host, stop = self._plan, self._host, self._stop
+        if self._observer is not None:
+            self._observer.begin(self._services.fingerprints().parts)
         if host is None:
             return iter(())
         stop.listen(host.wake)
         modules = [host_module(module, plan) for module in plan.modules]
-        if plan.resumable:
+        if self._traces:
             host.tell_compiled(self._services.fingerprints().parts.take)
             self._sources = {module.source.key: module.source for module in modules}
         records = host.run(modules, stop.left)
@@ -277,6 +291,8 @@ class _Session:
 
             self._outcome = Outcome(self._options, self._environment.directory)
             reporters.append(self._outcome)
+        if self._observer is not None:
+            reporters.append(self._observer)
         if watch is not None:
             reporters.append(watch)
         if plan.resumable:
@@ -384,7 +400,7 @@ class _Session:
             max_failures=self._options.failure_limit,
             retained=self._plan.retained_places,
             selection=self._selection,
-            fingerprint=self._fingerprint if self._plan.resumable else None,
+            fingerprint=self._fingerprint if self._traces else None,
             passes=Passes(self._options.retry_errors, stream.send, self._stop),
             again=self._scripts_again,
             worlds=self._services.worlds,
@@ -415,10 +431,10 @@ class _Session:
         from runner.execution.scheduler import CaseSchedule, run_cases
 
         schedule = CaseSchedule(
-            environment=self._tests.case_environment(options, plan.context),
+            environment=self._tests.case_environment(options, plan.context, self._traces),
             own={
                 agent: (plan.settings.of(agent, options), environment)
-                for agent, environment in self._tests.case_environments().items()
+                for agent, environment in self._tests.case_environments(self._traces).items()
             },
             parallel=options.parallel or 1,
             max_failures=limit,

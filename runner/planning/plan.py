@@ -115,9 +115,9 @@ class RunPlan(Value):
 
     @property
     def case_folders(self) -> set[Path]:
-        """The folders of the case files, of which the first gets a report where none is named. A run without inputs
-        writes none that was not asked for."""
-        if self.transcripts is not None or not self.options.inputs:
+        """The folders of the case files, of which the first gets a report where none is named. A run without inputs,
+        and a watched one, writes none that was not asked for."""
+        if self.transcripts is not None or not self.options.inputs or self.options.watch:
             return set()
         return {source.folder for source in self.sources if source.suite.file}
 
@@ -216,7 +216,7 @@ def make_plan(
         transcripts = saved.of_suites({source.suite.name: source.suite.id for source in sources})
         warnings += said
     suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
-    resumable = not (options.dry_run or regraded_from) and bool(
+    resumable = not (options.dry_run or options.watch or regraded_from) and bool(
         options.resume
         or any(output.lower().endswith(".jsonl") for output in options.outputs)
         or (options.inputs and not options.outputs and any(source.suite.file for source in sources))

@@ -71,6 +71,7 @@ INSTALLS = (
 IN_A_CLONE = (
     "python bindings/build.py",
     "PYTHONPATH=tests/helpers python tests/e2e/test_docs.py",
+    "PYTHONPATH=tests/helpers python tests/e2e/test_watch_page.py",
     "YAO_TEST_FAULT_SEED=1 .venv/bin/pytest -n 0 -s tests/e2e/test_injected_faults.py",
     ".venv/bin/python tests/bench/soak.py",
 )
