@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.compile.esbuild import Service
+from scripttest.compile.reach import readable
 from scripttest.errors import Cause, CompileError, HostError
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
 from scripttest.values import Value
@@ -26,7 +28,7 @@ from scripttest.workers.module_run import Module, ModuleRun, broken_by, order, t
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
 from scripttest.workers.session import Loss, WorkerSlot
-from scripttest.workers.worker import Processes
+from scripttest.workers.worker import Processes, Worker
 
 CHUNK = 40
 """Tests that a worker is given at once."""
@@ -186,7 +188,9 @@ class ScriptHost:
         """When `run` ends, though there are modules that are not listed."""
         self._told: Callable[[Compiled], None] | None = None
         self.watch(self._wake_read, self._rung)
-        self._workers.start(processes.worker)
+        for worker in (processes.worker, *processes.more):
+            self._workers.start(worker)
+        self._command = processes.command
 
     def __enter__(self) -> ScriptHost:
         return self
@@ -194,8 +198,20 @@ class ScriptHost:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def release(self) -> Processes:
+        """Closes the host, and gives what still runs and is idle to another one, with what is missing started anew.
+        Raises HostError."""
+        compiler, workers = self._compiler.release(), self._workers.release()
+        first, *more = workers or [Worker(self._command)]
+        self.close()
+        return Processes(
+            compiler=compiler or Service(readable(self._root)), worker=first, more=tuple(more), command=self._command
+        )
+
     def close(self) -> None:
         """Ends all processes."""
+        if self._closed:
+            return
         self._workers.close()
         self._compiler.close()
         with self._wake_lock:
@@ -351,7 +367,7 @@ class ScriptHost:
             frames.append(run.frame(self._boots))
         if job.tests is None:
             frames.append(encode("discover", run.listed))
-            slot.worker.start_clock(self._timeout)
+            slot.worker.start_clock(run.timeout)
         else:
             assert run.slices is not None
             if not slot.has_base:
@@ -406,9 +422,9 @@ class ScriptHost:
         if work.running is not None or not work.todo or work.todo.popleft() != index:
             raise ValueError("tests out of order")
         work.running = index
-        slot.worker.start_clock(self._timeout)
         key = work.job.key
         run = self._module_runs.get(key)
+        slot.worker.start_clock(run.timeout if run is not None else self._timeout)
         if run is None:
             return
         position, repeat = self._place(index)
@@ -538,7 +554,8 @@ class ScriptHost:
         running = slot.work.running if slot.work else None
         if slot.worker.expire("module" if running is None else str(running)):
             return
-        message = timeout_text(self._timeout, of_module=running is None)
+        run = self._module_runs.get(slot.work.job.key) if slot.work else None
+        message = timeout_text(run.timeout if run is not None else self._timeout, of_module=running is None)
         if running is not None:
             message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
         slot.end()
@@ -575,5 +592,5 @@ class ScriptHost:
         if work.todo:
             self._jobs.appendleft(_Job(key=job.key, tests=tuple(work.todo)))
         if work.running is not None:
-            milliseconds = self._timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
+            milliseconds = run.timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
             self._ended(run, work.running, run.cut_short(work.failed, work.running, failure, milliseconds))

@@ -39,6 +39,7 @@ LIBRARIES = {
     "attrs": {"bindings/processes/schema_keywords.py"},
     "jsonschema": {"bindings/processes/schemas.py", "bindings/processes/schema_keywords.py"},
     "referencing": {"bindings/processes/schemas.py"},
+    "watchfiles": {"runner/watch/changes.py"},
     "xmltodict": {"bindings/processes/encoding.py"},
     "markdown_it": {"bindings/processes/text.py"},
     "markdownify": {"bindings/processes/text.py"},
@@ -106,11 +107,13 @@ ROOMS = {
     "runner/execution": "runner runner/cli runner/security runner/application runner/agents runner/cases"
     " runner/connectors runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
     " runner/reporters/files runner/reporters/opening runner/results",
+    "runner/watch": "runner runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
+    " runner/execution runner/reporters/console runner/results",
     "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/doctor runner/cases"
     " runner/planning runner/execution runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
-    "runner/cli/main": "runner runner/cli runner/cli/commands runner/planning runner/execution",
+    "runner/cli/main": "runner runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch",
     "runner/__main__": "runner/cli/main runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
@@ -129,11 +132,11 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
     "runner/security": "files keys secrets",
-    "runner/cli": "flags habits options quick shard",
+    "runner/cli": "flags habits options quick settings shard",
     "runner/statistics": "change intervals policies",
     "runner/cli/commands": "flags",
     "runner/cli/main": "main",
-    "runner/application": "application context documents dotenv json_parts models trust yaml_keys",
+    "runner/application": "application configuration configuration_schema context documents dotenv json_parts models trust yaml_keys",
     "runner/connectors": "base http journal kept_answers load proxies recording timing",
     "runner/shapes": "declared durations fields numbers",
     "runner/assertions": "__init__ base composition differences judged model snapshot_texts tools transcript values verdicts",
@@ -145,13 +148,14 @@ DOORS = {
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict verdict_json",
     "runner/modes": "base interactive transcripts",
-    "runner/planning": "case_source gaps generators inputs last_failed order plan regrading resume resume_origin saved_run selection",
+    "runner/planning": "case_source configured gaps generators inputs last_failed order plan regrading resume resume_origin saved_run selection",
     "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
     "runner/reporters/console": "change_lines console overview_lines progress style verdict_lines",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",
     "runner/reporters/html": "report",
     "runner/reporters/opening": "opening",
     "runner/execution": "outcome outcome_schema session state stopping walls",
+    "runner/watch": "loop",
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

@@ -47,6 +47,7 @@ class AgentService:
         timeout: float,
         recording: Recording | None = None,
         parts: Parts | None = None,
+        prices: Mapping[str, Any] | None = None,
     ) -> None:
         """Starts the thread.
 
@@ -61,6 +62,7 @@ class AgentService:
             timeout: seconds that a call from a script test may take.
             recording: what records or answers model calls.
             parts: makes the digests of what chats use.
+            prices: of connectors whose files say none.
         """
         self._application = application
         self._context = context
@@ -74,7 +76,7 @@ class AgentService:
         self._processes = AgentProcesses(host, self)
         self.runtime = Runtime(
             Assistants(application),
-            Connectors(application.root, variables),
+            Connectors(application.root, variables, prices=prices),
             FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers, uncounted),
             Servers(application.root, variables, self._processes.call_tool),
             prompt_variables,

@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 
     import click
 
+    from runner.application.application import Application
+    from runner.cli.options import RunOptions
+    from runner.cli.settings import Settings
+
 
 COMMANDS = {
+    "config": "runner.cli.commands.config:config",
     "diff": "runner.cli.commands.diff:diff",
     "doctor": "runner.cli.commands.doctor:doctor",
     "extract": "runner.cli.commands.extract:extract",
@@ -81,13 +86,17 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             from runner.planning.resume import with_saved_options
 
             options = with_saved_options(options, environment.directory)
+        from runner.planning.inputs import resolve_application
+
+        application = resolve_application(options, environment.directory)
+        typed = options
+        options, settings = _configured(typed, values, application)
         if options.sandbox is not None or options.verbose:
             from runner.execution.walls import look_at_walls
 
             look_at_walls(options, environment)
-        from runner.planning.inputs import resolve_application
-
-        application = resolve_application(options, environment.directory)
+        if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
+            return _watch(typed, values, environment, application)
         processes = (
             None
             if _only_cases(options.inputs, environment.directory)
@@ -95,7 +104,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         )
         from runner.execution.session import run
 
-        return run(options, environment, application, SCRIPT_PARTS, processes)
+        return run(options, environment, application, SCRIPT_PARTS, processes, settings=settings)
     except RunnerError as error:
         return say(error.message, error.hint, exit_codes.CONFIGURATION)
     except KeyboardInterrupt as error:
@@ -106,6 +115,26 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         hint = getattr(error, "hint", None) or "Run it again with -v -v to see where it broke"
         message = getattr(error, "message", None) or f"yao-test broke: {type(error).__name__}: {error}"
         return say(message, hint, exit_codes.RUNTIME)
+
+
+def _configured(
+    options: RunOptions, values: dict[str, Any], application: Application
+) -> tuple[RunOptions, Settings | None]:
+    """The options with what the configuration file adds to them, if there is one."""
+    if options.profile is None and not os.path.lexists(application.root / "yao-test.toml"):
+        return options, None
+    from runner.planning.configured import with_configuration
+
+    return with_configuration(options, values, application)
+
+
+def _watch(options: RunOptions, values: dict[str, Any], environment: Environment, application: Application) -> int:
+    """`--watch` at a terminal; the exit code."""
+    from runner.watch.loop import Watch
+
+    return Watch(
+        options, environment, application, SCRIPT_PARTS, lambda: _configured(options, values, application)
+    ).run()
 
 
 def _only_cases(inputs: Sequence[str], directory: Path) -> bool:

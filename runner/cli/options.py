@@ -46,6 +46,7 @@ class RunOptions(FlagTable):
     outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", short="o", name="output", kind="repeated", metavar="FILE")
     connector: str | None = flag("Connector that the tested agent uses in the place of its own.", short="c", metavar="ID")
     app: str | None = flag("Application root. Default: found upward from here.", short="a", metavar="DIR")
+    profile: str | None = flag("Profile of yao-test.toml to run with.", metavar="NAME")
     user: str | None = flag("Test user. Default: test-user.", short="u", metavar="ID")
     team: str | None = flag("Test team. Default: test-team.", short="t", metavar="ID")
     locale: str | None = flag("Locale of the test user. Default: en-us.", metavar="ID")
@@ -107,6 +108,7 @@ class RunOptions(FlagTable):
     max_failures: int | None = flag("Stop when so many tests have failed or broken.", metavar="N", read=count)
     """Tests."""
     durations: int | None = flag("Show so many of the slowest tests at the end.", metavar="N", read=count)
+    watch: bool = flag("Stay, and run again what depends on a file that is saved.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
     quiet: bool = flag("Show failures and the summary only.", short="q", kind="switch", excludes=("verbose",))
     json: bool = flag("Print one JSON document and nothing else, for tools and coding agents.", kind="switch", excludes=("interactive", "quiet"))

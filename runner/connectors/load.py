@@ -43,18 +43,26 @@ _OTHER_TYPES = {
 class Connectors:
     """Finds connectors by id and makes each once. For one event loop."""
 
-    def __init__(self, root: Path, variables: Mapping[str, str], timing: Timing | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        variables: Mapping[str, str],
+        timing: Timing | None = None,
+        prices: Mapping[str, Any] | None = None,
+    ) -> None:
         """Reads nothing yet.
 
         Args:
             root: The application's root.
             variables: Environment variables, those of the application's `.env` among them.
             timing: Clocks, for tests.
+            prices: Of connectors whose files say none, as their `price`.
         """
         self.root = self._root = root
         """The application's root."""
         self._variables = variables
         self._timing = timing
+        self._prices = prices or {}
         self._made: dict[str, Connector] = {}
         self._named: dict[str, str] = {}
         """Id that came from an environment variable → that variable's name."""
@@ -170,6 +178,8 @@ class Connectors:
         if definition.type == "scripted":
             return self._scripted(id)
         self._check_presence(definition)
+        if id in self._prices and "price" not in definition.options:
+            definition = definition.replace(options={**definition.options, "price": self._prices[id]})
         connector: Connector = _class_of(definition.type)(
             definition, self._http(), self._clocks(), self._shared_places()
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import World
@@ -30,6 +30,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
+    from runner.cli.options import RunOptions
     from runner.execution.stopping import Stop
 
 
@@ -37,6 +38,8 @@ class CaseSchedule(Value):
     """How to run them."""
 
     environment: CaseEnvironment
+    own: Mapping[str, tuple[RunOptions, CaseEnvironment]] = {}
+    """Agent → the options and the environment of its cases, for those that have others."""
     parallel: int
     max_failures: int | None
     """With how many failed tests no case is to begin any more."""
@@ -53,6 +56,14 @@ class CaseSchedule(Value):
     """Passes over what broke, after the first one."""
     stop: Stop | None = None
     """Says when no case is to begin any more, and when those under way are given up."""
+
+    def of(self, agent: str) -> CaseEnvironment:
+        """What the cases of an agent run in."""
+        return self.own[agent][1] if agent in self.own else self.environment
+
+    def hooks(self, agent: str) -> tuple[str | None, str | None]:
+        """The hooks before and after the cases of each input of an agent."""
+        return (self.own[agent][0].before, self.own[agent][0].after) if agent in self.own else (self.before, self.after)
 
 
 async def run_cases(
@@ -110,7 +121,9 @@ class _SuiteRun:
         self.dependencies = DependencyState(source.waited)
         for id, status in source.ended.items():
             self.dependencies.end(id, status)
-        context = {**schedule.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
+        self.environment = schedule.of(source.assistant.id)
+        self.before, self.after = schedule.hooks(source.assistant.id)
+        context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self.chat = Chat(context, World(suite=source.suite.id, test="@hooks"))
         """Of the hooks around all cases."""
         self.prepared: asyncio.Task[Any] | None = None
@@ -296,7 +309,7 @@ class _Run:
         if not suite.source.broken and self.passes.holds(result):
             self.passes.hold(item, result)
             return
-        if self._schedule.after:
+        if suite.after:
             suite.results.append(_record(result, item.run))
         whole = self._repetition.end(self.passes.told(result))
         if whole is None:
@@ -313,7 +326,7 @@ class _Run:
         source = item.suite.source
         id, position, run = source.suite.id, item.position, item.run
         attempt = CaseAttempt(
-            self._schedule.environment,
+            item.suite.environment,
             id,
             source.folder,
             source.assistant,
@@ -333,32 +346,32 @@ class _Run:
 
     async def _prepare(self, suite: _SuiteRun) -> None:
         """Runs the hook before all cases of a source, once. Raises HookError."""
-        if self._schedule.before is None:
+        if suite.before is None:
             return
         if suite.prepared is None:
-            suite.prepared = asyncio.create_task(self._hook(suite, self._schedule.before, "before", [_cases(suite)]))
+            suite.prepared = asyncio.create_task(self._hook(suite, suite.before, "before", [_cases(suite)]))
         await asyncio.shield(suite.prepared)
 
     async def _finish(self, suite: _SuiteRun) -> None:
         """Runs the hook after all cases of a source; one that fails is said, and fails nothing."""
-        if self._schedule.after is not None:
+        if suite.after is not None:
             data = None
             if suite.prepared is not None:
                 await asyncio.wait([suite.prepared])
                 data = None if suite.prepared.exception() else suite.prepared.result()
             try:
-                await self._hook(suite, self._schedule.after, "after", [suite.results, data])
+                await self._hook(suite, suite.after, "after", [suite.results, data])
             except HookError as error:
                 self._send(Warned(message=f"{suite.source.suite.label}: {error.failure.message}"))
         self._send(SuiteEnd(suite=suite.source.suite.id))
 
     async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
-        hook = Hook(environment=self._schedule.environment, assistant=suite.source.assistant, chat=suite.chat)
+        hook = Hook(environment=suite.environment, assistant=suite.source.assistant, chat=suite.chat)
         try:
-            async with CaseTime(self._schedule.environment.timeout):
+            async with CaseTime(suite.environment.timeout):
                 return await hook.call(reference, kind, arguments)
         except TimeoutError as error:
-            words = f"{kind} {reference}: timeout after {in_words(self._schedule.environment.timeout)}"
+            words = f"{kind} {reference}: timeout after {in_words(suite.environment.timeout)}"
             raise HookError(Failure(cause=Cause.SETUP, message=words)) from error
 
 

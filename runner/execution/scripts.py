@@ -30,6 +30,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import Worlds
+    from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
 
 LISTING = 2.0
@@ -40,10 +41,15 @@ LOG_LINES = 10_000
 """Captured lines of one test that are kept."""
 
 
-def host_module(module: TestModule, context: Mapping[str, Any]) -> Module:
+def host_module(module: TestModule, plan: RunPlan) -> Module:
     """The module as the host takes it."""
+    context = plan.context_of(module.agent)
     own = {**context, "assistant_id": context["assistant_id"] or module.agent}
-    return Module(source=Source(key=module.id, test=module.test, script=module.script), context=json.dumps(own))
+    return Module(
+        source=Source(key=module.id, test=module.test, script=module.script),
+        context=json.dumps(own),
+        timeout=plan.settings.of(module.agent, plan.options).script_timeout,
+    )
 
 
 def run_scripts(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.application.application import Application
     from runner.cli.options import RunOptions
+    from runner.cli.settings import Settings
     from runner.connectors.journal import Journal
     from runner.connectors.recording import Recording
     from runner.environment import Environment
@@ -46,13 +47,16 @@ class RunServices:
         application: Application,
         context: Mapping[str, Any],
         parts: Path,
+        settings: Settings,
     ) -> None:
         """Raises ConfigurationError when what `--record`, `--replay` or `--db` names cannot be used.
 
         Args:
             context: the fields of the run's context.
             parts: the folder of the script half of the bindings.
+            settings: of the configuration file.
         """
+        self._settings = settings
         self.budgets: Budgets | None = None
         self._options = options
         self._environment = environment
@@ -151,6 +155,7 @@ class RunServices:
                 options.case_timeout,
                 self.recording,
                 self.fingerprints().parts,
+                self._settings.prices,
             )
             if self.budgets is not None:
                 self._service.runtime.on_usage = self.budgets.spend
@@ -267,17 +272,25 @@ class TestServices:
         again = self._again.get(module)
         return test in self._retained.get(module, ()) or (again is not None and test not in again)
 
-    def case_environment(self) -> CaseEnvironment:
-        """What cases run in."""
+    def case_environments(self, traces: bool) -> Mapping[str, CaseEnvironment]:
+        """Agent → what its cases run in, for those that have settings of their own. `traces` as below."""
+        plan = self._plan
+        return {
+            agent: self.case_environment(options, plan.context_of(agent), traces)
+            for agent, options in plan.settings.agents.items()
+        }
+
+    def case_environment(self, options: RunOptions, context: Mapping[str, Any], traces: bool) -> CaseEnvironment:
+        """What cases run in, by their options and the fields of their context; `traces`: their results say what they
+        are made of."""
         from runner.modes.base import CaseEnvironment
 
         plan, service = self._plan, self._services.agents()
-        options = plan.options
         return CaseEnvironment(
             application=plan.application,
             runtime=service.runtime,
             helpers=service.helpers,
-            context=plan.context,
+            context=context,
             user=options.user,
             team=options.team,
             connector=options.connector or "",
@@ -288,7 +301,7 @@ class TestServices:
             on_missing_input=options.on_missing_input or "skip",
             interactive=options.interactive,
             person=self._person(),
-            fingerprints=self._services.fingerprints() if plan.resumable else None,
+            fingerprints=self._services.fingerprints() if traces else None,
             require_judge=options.require_judge,
             seed=options.seed,
             transcripts=plan.transcripts,

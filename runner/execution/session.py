@@ -10,6 +10,7 @@ from bindings import DATABASE, SCRIPT_GLOBALS
 from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.options import report_path
+from runner.cli.settings import Settings
 from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
 from runner.execution.passes import Passes
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.execution.observing import Observer
     from runner.execution.outcome import Outcome
     from runner.execution.snapshots import SnapshotWatch
     from runner.planning.selection import Selection
@@ -47,6 +49,8 @@ def run(
     parts: Path,
     processes: Processes | None,
     regraded_from: str | None = None,
+    settings: Settings | None = None,
+    observer: Observer | None = None,
 ) -> int:
     """Runs what the options name and reports it; the exit code. A signal before anything runs raises KeyboardInterrupt
     with its `code`. Raises ConfigurationError before anything is reported.
@@ -55,8 +59,11 @@ def run(
         parts: the folder of the script half of the bindings.
         processes: what runs scripts; None for a run of nothing but case files.
         regraded_from: the report whose transcripts are graded; no agent is asked then.
+        settings: of the configuration file, if there is one.
+        observer: who watches the run; it gets the processes back.
     """
-    stop = Stop()
+    stop = observer.stop if observer is not None else Stop()
+    settings = settings or Settings()
     try:
         with Signals(stop):
             started = environment.monotonic()
@@ -67,7 +74,12 @@ def run(
             context = build_context(options, environment.directory)
             selection = _selection(options)
             with RunServices(
-                options=options, environment=environment, application=application, context=context, parts=parts
+                options=options,
+                environment=environment,
+                application=application,
+                context=context,
+                parts=parts,
+                settings=settings,
             ) as services:
                 try:
                     plan = make_plan(
@@ -79,6 +91,7 @@ def run(
                         services.agents,
                         services.fingerprints,
                         regraded_from,
+                        settings,
                     )
                 except BaseException:
                     if processes is not None:
@@ -98,6 +111,7 @@ def run(
                         stop=stop,
                         host=host,
                         started=started,
+                        observer=observer,
                     ).run()
 
                 if processes is None:
@@ -114,8 +128,12 @@ def run(
                     runs=options.runs,
                     seed=options.seed,
                 )
-                with host, Woken(host.wake_descriptor):
-                    return carry_out(host)
+                with host:
+                    with Woken(host.wake_descriptor):
+                        code = carry_out(host)
+                    if observer is not None:
+                        observer.processes = host.release()
+                    return code
     except KeyboardInterrupt as error:
         error.code = stop.code or exit_codes.INTERRUPTED  # type: ignore[attr-defined]
         raise
@@ -135,7 +153,7 @@ def _list(
     """Prints the plan; the cases that generators made are written to `--output`. The exit code."""
     from runner.execution.listing import print_plan
 
-    records = host.run([host_module(module, plan.context) for module in plan.modules], stop.left) if host else iter(())
+    records = host.run([host_module(module, plan) for module in plan.modules], stop.left) if host else iter(())
     code = print_plan(plan, records, selection, environment)
     if plan.writes_cases:
         from runner.planning.generators import write_cases
@@ -159,7 +177,11 @@ class _Session:
         stop: Stop,
         host: ScriptHost | None,
         started: float,
+        observer: Observer | None,
     ) -> None:
+        self._observer = observer
+        self._traces = plan.resumable or observer is not None
+        """Whether it is noted what results are made of."""
         self._plan = plan
         self._options = plan.options
         self._environment = environment
@@ -240,11 +262,13 @@ class _Session:
         """What the host reports. With `--run`, it has begun when this returns: ConfigurationError is raised when that
         turns out to match nothing."""
         plan, host, stop = self._plan, self._host, self._stop
+        if self._observer is not None:
+            self._observer.begin(self._services.fingerprints().parts)
         if host is None:
             return iter(())
         stop.listen(host.wake)
-        modules = [host_module(module, plan.context) for module in plan.modules]
-        if plan.resumable:
+        modules = [host_module(module, plan) for module in plan.modules]
+        if self._traces:
             host.tell_compiled(self._services.fingerprints().parts.take)
             self._sources = {module.source.key: module.source for module in modules}
         records = host.run(modules, stop.left)
@@ -267,6 +291,8 @@ class _Session:
 
             self._outcome = Outcome(self._options, self._environment.directory)
             reporters.append(self._outcome)
+        if self._observer is not None:
+            reporters.append(self._observer)
         if watch is not None:
             reporters.append(watch)
         if plan.resumable:
@@ -335,7 +361,7 @@ class _Session:
                 min_pass_rate=options.min_pass_rate,
                 resume=plan.resume.origin if plan.resume else None,
                 notes=plan.notes,
-                flags=flags_of(options),
+                flags=flags_of(plan.settings.typed or options),
                 shard=str(options.shard) if options.shard is not None else None,
                 regraded_from=plan.transcripts.report if plan.transcripts else None,
             )
@@ -374,7 +400,7 @@ class _Session:
             max_failures=self._options.failure_limit,
             retained=self._plan.retained_places,
             selection=self._selection,
-            fingerprint=self._fingerprint if self._plan.resumable else None,
+            fingerprint=self._fingerprint if self._traces else None,
             passes=Passes(self._options.retry_errors, stream.send, self._stop),
             again=self._scripts_again,
             worlds=self._services.worlds,
@@ -405,7 +431,11 @@ class _Session:
         from runner.execution.scheduler import CaseSchedule, run_cases
 
         schedule = CaseSchedule(
-            environment=self._tests.case_environment(),
+            environment=self._tests.case_environment(options, plan.context, self._traces),
+            own={
+                agent: (plan.settings.of(agent, options), environment)
+                for agent, environment in self._tests.case_environments(self._traces).items()
+            },
             parallel=options.parallel or 1,
             max_failures=limit,
             failure_flag=options.failure_flag,
@@ -432,7 +462,7 @@ class _Session:
         """Runs tests of modules again; None stands for all tests of a module."""
         assert self._host is not None
         self._tests.begin_again(tests)
-        modules = [host_module(module, self._plan.context) for module in self._plan.modules if module.id in tests]
+        modules = [host_module(module, self._plan) for module in self._plan.modules if module.id in tests]
         return self._host.run(modules, self._stop.left)
 
     def _watch(self) -> SnapshotWatch | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bindings import SCRIPT_GLOBALS
 from runner.application.context import build_context
 from runner.cli.options import RunOptions, absolute
+from runner.cli.settings import Settings
 from runner.errors import ConfigurationError
 from runner.execution.scripts import host_module
 from runner.execution.services import RunServices, TestServices
@@ -70,7 +71,12 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
 
         selection = Selection(options.run, options.selecting)
     with RunServices(
-        options=options, environment=environment, application=application, context=context, parts=parts
+        options=options,
+        environment=environment,
+        application=application,
+        context=context,
+        parts=parts,
+        settings=Settings(),
     ) as services:
         agents, fingerprints = services.agents, services.fingerprints
         plan = make_plan(options, environment, application, context, selection, agents, fingerprints)
@@ -102,7 +108,7 @@ def _listed(
         filter=bool(options.run),
         list_only=True,
     ) as host:
-        for record in host.run([host_module(module, plan.context) for module in plan.modules]):
+        for record in host.run([host_module(module, plan) for module in plan.modules]):
             names = record.tests if isinstance(record, Listed) else (record.module.rpartition(".")[2],)
             yield record.module, names
 

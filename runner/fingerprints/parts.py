@@ -22,6 +22,7 @@ Paths are those below the application. What is not there has the digest "".
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
@@ -77,6 +78,8 @@ class PartDigests:
         """What values of variables are hashed with; reports keep it."""
         self._recordings = recordings
         self._known: dict[str, str] = {}
+        self.files: dict[str, frozenset[str]] = {}
+        """Script that was compiled, as a part → the absolute paths of all files that it was made of."""
         self._assistants: Any = None
         self._connectors: Any = None
         self._servers: Any = None
@@ -113,7 +116,9 @@ class PartDigests:
         from scripttest import without_comments
 
         codes = (without_comments(script.code).encode("utf-8", "replace") for script in compiled.scripts)
-        self._known[part_of(compiled.source, self.root)] = digest_of_bytes(*codes)
+        part = part_of(compiled.source, self.root)
+        self._known[part] = digest_of_bytes(*codes)
+        self.files[part] = frozenset(os.path.normpath(os.path.join(self.root, path)) for path in compiled.inputs)
 
     # one method for each kind of part
 

@@ -62,7 +62,7 @@ def choice_of(options: RunOptions, environment: Environment, application: Applic
             failed = read_failed(memory)
             problem = memory_problem(memory)
             warnings = (problem,) if problem is not None else ()
-        if not failed:
+        if not failed and not (options.watch and options.failed_first):
             notes = (_NOTHING if memory is not None else _NOT_IN_CI,)
     order = None
     if options.shuffle is not None:

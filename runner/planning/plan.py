@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, TestModule, repository_of
+from runner.application.context import build_context
 from runner.cli.options import RunOptions, absolute
+from runner.cli.settings import Settings
 from runner.planning.inputs import CaseInput, GeneratorInput, everything, resolve_inputs
 from runner.results.model import Suite, SuiteKind
 from scripttest.values import Value
@@ -59,6 +61,10 @@ class RunPlan(Value):
     application: Application
     context: Mapping[str, Any]
     """Of the run: the fields of `agent.Context`."""
+    settings: Settings
+    """Of the configuration file."""
+    contexts: Mapping[str, Mapping[str, Any]]
+    """Agent → the context of its tests, for those that have settings of their own."""
     suites: tuple[Suite, ...]
     """All of them, in the order in which they were named."""
     modules: tuple[TestModule, ...]
@@ -86,6 +92,10 @@ class RunPlan(Value):
     writes_cases: bool
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
 
+    def context_of(self, agent: str) -> Mapping[str, Any]:
+        """The context of the tests of an agent."""
+        return self.contexts.get(agent, self.context)
+
     @property
     def total_cases(self) -> int | None:
         """How many cases run; None when modules run too, whose tests are not known yet."""
@@ -105,9 +115,9 @@ class RunPlan(Value):
 
     @property
     def case_folders(self) -> set[Path]:
-        """The folders of the case files, of which the first gets a report where none is named. A run without inputs
-        writes none that was not asked for."""
-        if self.transcripts is not None or not self.options.inputs:
+        """The folders of the case files, of which the first gets a report where none is named. A run without inputs,
+        and a watched one, writes none that was not asked for."""
+        if self.transcripts is not None or not self.options.inputs or self.options.watch:
             return set()
         return {source.folder for source in self.sources if source.suite.file}
 
@@ -135,6 +145,7 @@ def make_plan(
     agents: Callable[[], AgentService],
     fingerprints: Callable[[], Fingerprints],
     regraded_from: str | None = None,
+    settings: Settings | None = None,
 ) -> RunPlan:
     """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
 
@@ -143,8 +154,10 @@ def make_plan(
         agents: gives the agents of the run, since generators are agents and scripts, and references lead to them.
         fingerprints: gives what makes and compares the fingerprints of results.
         regraded_from: the report whose transcripts are graded; no agent is asked then.
+        settings: of the configuration file.
     """
-    planning = _Planning(options, environment, application, context, agents)
+    settings = settings or Settings()
+    planning = _Planning(options, environment, application, context, agents, settings)
     choice = _choice(options, environment, application)
     named = options
     if not options.inputs:
@@ -203,7 +216,7 @@ def make_plan(
         transcripts = saved.of_suites({source.suite.name: source.suite.id for source in sources})
         warnings += said
     suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
-    resumable = not (options.dry_run or regraded_from) and bool(
+    resumable = not (options.dry_run or options.watch or regraded_from) and bool(
         options.resume
         or any(output.lower().endswith(".jsonl") for output in options.outputs)
         or (options.inputs and not options.outputs and any(source.suite.file for source in sources))
@@ -227,6 +240,8 @@ def make_plan(
         options=options,
         application=application,
         context=context,
+        settings=settings,
+        contexts={agent: build_context(own, environment.directory) for agent, own in settings.agents.items()},
         suites=suites,
         modules=tuple(modules),
         sources=tuple(sources),
@@ -293,7 +308,9 @@ class _Planning:
         application: Application,
         context: dict[str, Any],
         agents: Callable[[], AgentService],
+        settings: Settings,
     ) -> None:
+        self._settings = settings
         self._options = options
         self._environment = environment
         self._application = application
@@ -319,6 +336,7 @@ class _Planning:
             self._generate,
             self.check_references,
             picks,
+            self._settings,
         )
         return [source.cleaned(environment.secrets.text) for source in sources], warnings
 
@@ -341,10 +359,12 @@ class _Planning:
         for first in named:
             service = self._agents()
             service.run(check_references(chain([first], named), service.runtime, self._application))
-        if options.connector and not options.dry_run:
-            connectors = self._agents().runtime.connectors
-            find = connectors.get if options.replay is None else connectors.model
-            find(connectors.resolve(options.connector))
+        own = [self._settings.of(source.assistant.id, options).connector for source in sources]
+        for connector in dict.fromkeys((options.connector, *own)):
+            if connector and not options.dry_run:
+                connectors = self._agents().runtime.connectors
+                find = connectors.get if options.replay is None else connectors.model
+                find(connectors.resolve(connector))
 
     def _generate(self, input: GeneratorInput) -> tuple[list[Case], list[str]]:
         """Has cases made; on a terminal a line says so meanwhile."""

@@ -14,6 +14,7 @@ from runner.cases.model import Case, Mode
 from runner.cases.reader import AbsentFilesError, CaseFile
 from runner.cases.select import Chosen, both, chooser
 from runner.cli.options import RunOptions
+from runner.cli.settings import Settings
 from runner.errors import BrokenError
 from runner.planning.case_source import CaseSource
 from runner.planning.inputs import CaseInput, GeneratorInput
@@ -35,7 +36,8 @@ def open_sources(
     directory: Path,
     generate: Generate,
     check: Check,
-    picks: Picks | None = None,
+    picks: Picks | None,
+    settings: Settings,
 ) -> tuple[list[CaseSource], list[str]]:
     """The cases of inputs, in their order, and warnings about them. Blocks while cases are generated, before which
     `check` looks at all others; `picks` are those of `--tag` and the like. Raises ConfigurationError with everything
@@ -49,18 +51,19 @@ def open_sources(
     for input in sorted(inputs, key=lambda input: isinstance(input, GeneratorInput)):
         chosen = both(by_name, picks.chosen(input.id) if picks is not None else None)
         assistant, broken = _assistant(input.agent, assistants)
+        connector = settings.of(assistant.id, options).connector or ""
         if isinstance(input, GeneratorInput):
             if input is generators[0]:
                 _raise_absent(absent, partial(check, sources, generators))
                 check(sources, generators)
             cases, said = generate(input)
-            sources.append(_generated(input, cases, chosen, assistant, options, directory))
+            sources.append(_generated(input, cases, chosen, assistant, connector, directory))
             warnings += said
             continue
         if broken and options.dry_run:
             warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
         if input.path is None:
-            sources.append(_message(input, options, directory, assistant).replace(broken=broken))
+            sources.append(_message(input, connector, directory, assistant).replace(broken=broken))
             continue
         name = _shown(input.path, directory)
         try:
@@ -70,7 +73,6 @@ def open_sources(
             file = error.file
         warnings += file.warnings
         warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
-        connector = options.connector or ""
         suite = Suite(
             id=input.id,
             kind=SuiteKind.CASE_FILE,
@@ -125,7 +127,7 @@ def _generated(
     cases: list[Case],
     chosen: Chosen | None,
     assistant: Assistant,
-    options: RunOptions,
+    connector: str,
     directory: Path,
 ) -> CaseSource:
     left_out = frozenset(case.id for case in cases if chosen is not None and not chosen(case))
@@ -139,7 +141,7 @@ def _generated(
         label=input.id,
         file="",
         agent=assistant.id,
-        connector=options.connector or "",
+        connector=connector,
         multi_turn=several_turns,
     )
     return CaseSource(
@@ -154,7 +156,7 @@ def _generated(
     )
 
 
-def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: Assistant) -> CaseSource:
+def _message(input: CaseInput, connector: str, directory: Path, assistant: Assistant) -> CaseSource:
     case = Case(id="message", input=input.message)
     suite = Suite(
         id=input.id,
@@ -162,7 +164,7 @@ def _message(input: CaseInput, options: RunOptions, directory: Path, assistant: 
         label=f'"{input.message}"',
         file="",
         agent=input.agent,
-        connector=options.connector or "",
+        connector=connector,
     )
     return CaseSource(
         suite=suite, assistant=assistant, folder=directory, selected=1, total=1, cases=lambda: [(0, case)]

@@ -10,8 +10,8 @@ from runner.durations import in_words
 from runner.results.model import Suite
 
 TEXTS = (
-    "app name connector replay record_missing user team locale ctx simulator on_missing_input on_inconclusive before "
-    "after threshold"
+    "app profile name connector replay record_missing user team locale ctx simulator on_missing_input on_inconclusive "
+    "before after threshold"
 ).split()
 """Options with a value that a result may depend on."""
 SWITCHES = ("require_judge", "interactive", "skip_interactive", "strict", "lenient")

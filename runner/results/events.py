@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from runner.results.model import Suite, TestResult
 
 
+STALE = "a file changed"
+"""Why a watched run is stopped whose result nobody wants any more."""
+
+
 class RunStatus(StrEnum):
     """How a run ended. Reports write the same words."""
 

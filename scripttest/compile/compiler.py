@@ -98,6 +98,8 @@ class Compiled(Value):
     """Offset in the last script at which the code of the entry point itself begins."""
     exports: dict[str, str]
     """Exported name → global name."""
+    inputs: tuple[str, ...] = ()
+    """Paths of all files that it was made of, from the root of the application."""
 
 
 Done = Callable[[Source, "Compiled | CompileError"], None]
@@ -192,6 +194,13 @@ class Compiler:
     def close(self) -> None:
         """Ends esbuild."""
         self._end_service()
+
+    def release(self) -> Service | None:
+        """The process for another compiler; None when it is gone, or busy."""
+        service, self._service = (None, self._service) if self._building else (self._service, None)
+        if service is not None:
+            self._watcher.unwatch(service.child.stdout)
+        return service
 
     def _end_service(self) -> Ending | None:
         if self._service is None:
@@ -365,7 +374,9 @@ class Compiler:
                     continue
                 if not imported:
                     names.insert(0, f"{number}.script.js")
-            yield source, self._compiled(source, [(files[name], files[name + ".map"]) for name in names])
+            parts = [(files[name], files[name + ".map"]) for name in names]
+            inputs = dict.fromkeys(path for name in names for path in outputs[name]["inputs"])
+            yield source, self._compiled(source, parts).replace(inputs=tuple(inputs))
         if late:
             self._build(_Build(late, self._boundary, build.overlay, build.refused, with_scripts=True))
 

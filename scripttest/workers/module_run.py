@@ -32,6 +32,8 @@ class Module(Value):
     source: Source
     context: str
     """JSON of `ContextData` in `bindings/src/kernel.ts`."""
+    timeout: float | None = None
+    """Seconds that one test of it may take; None: as the others."""
 
 
 class ModuleRun:
@@ -46,7 +48,8 @@ class ModuleRun:
         timeout: float,
     ) -> None:
         """`called` knows the scripts that were called by `Process`; `timeout` is what a test may take, in seconds."""
-        self._timeout = timeout
+        self.timeout = module.timeout or timeout
+        """Seconds that one test may take."""
         self.module = module
         self.compiled = compiled
         self.slices: Slices | None = None
@@ -190,7 +193,7 @@ class ModuleRun:
         frames = frames or (self.place(index),)
         cause = _CAUSES.get(kind, Cause.ASSERTION)
         if cause is Cause.TIMEOUT:
-            said = timeout_text(self._timeout, of_module=index is None)
+            said = timeout_text(self.timeout, of_module=index is None)
             message = f"{said}: {message}" if message else said
         elif cause is not Cause.INFRASTRUCTURE and phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = Cause.SETUP

@@ -46,6 +46,13 @@ class WorkerPool(Generic[W]):
         for slot in [slot for slot in self.slots if slot.work is None][idle:]:
             slot.end()
 
+    def release(self) -> list[Worker]:
+        """The idle workers, for somebody else; all others are ended."""
+        idle = [slot for slot in self.slots if slot.work is None and not slot.worker.child.has_ended]
+        workers = [slot.release() for slot in idle]
+        self.close()
+        return workers
+
     @property
     def deadline(self) -> float | None:
         """Monotonic time at which the time of the first worker is up; None: that of none."""

@@ -96,6 +96,13 @@ class WorkerSlot(Generic[W]):
         self._forget(self)
         return self.worker.end()
 
+    def release(self) -> Worker:
+        """Stops listening; the worker, which is idle, is for somebody else."""
+        self.is_open = False
+        self._watcher.unwatch(self.worker.child.stdout)
+        self._forget(self)
+        return self.worker
+
     def _readable(self) -> None:
         try:
             frames = self.worker.read()

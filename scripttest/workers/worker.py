@@ -59,11 +59,14 @@ class Processes(Value):
     worker: Worker
     command: list[str]
     """The command line of further workers."""
+    more: tuple[Worker, ...] = ()
+    """Workers that run already beside the first."""
 
     def close(self) -> None:
         """Ends them. For a run that comes to nothing before a host has taken them over."""
         self.compiler.child.end()
-        self.worker.child.end()
+        for worker in (self.worker, *self.more):
+            worker.child.end()
 
 
 def start_processes(parts: Path, root: Path) -> Processes:

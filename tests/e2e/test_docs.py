@@ -8,7 +8,7 @@ In an application made for a page, from the top of the page downward:
 - a `console` block is a command behind `$` and its whole output; durations may differ, and a line `...` stands for any
   lines.
 
-The README and the page of the command line show the assistants of this repository, the other pages what they wrote.
+The README and the pages of the command line show the assistants of this repository, the other pages what they wrote.
 
     PYTHONPATH=tests/helpers python tests/e2e/test_docs.py        writes the table of flags into docs/cli.md
 """
@@ -38,7 +38,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 CLI = ROOT / "docs/cli.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
-SHOW_ASSISTANTS = (README, CLI)
+SHOW_ASSISTANTS = (README, CLI, ROOT / "docs/configuration.md", ROOT / "docs/watch.md")
 FLAG_TABLE = re.compile(r"(<!-- flags: .* -->\n).*?(<!-- /flags -->\n)", re.S)
 TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
 OF_CLICK = {"--help", "-h", "--version"}
@@ -58,7 +58,7 @@ class Block(NamedTuple):
     @property
     def path(self) -> str | None:
         """Where its first line says it belongs."""
-        match = re.match(r"(?://|#) (\S+/\S+\.(?:ts|js|json|yao|ya?ml|jsonl))\n", self.text)
+        match = re.match(r"(?://|#) (\S+/\S+\.(?:ts|js|json|yao|ya?ml|jsonl)|yao-test\.toml)\n", self.text)
         return match[1] if match else None
 
     @property

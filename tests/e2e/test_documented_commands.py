@@ -34,7 +34,8 @@ PLACEHOLDERS = {
     "yao-test init [FOLDER] [-n ID] [--ci github|gitlab|none]": "yao-test init new -n first --ci none",
     "yao-test [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
     "yao-test types [FOLDER]": "yao-test types .",
-    "yao-test schema [file|case|json] [-o FILE]": "yao-test schema case -o case.schema.json",
+    "yao-test config [-a DIR] [--profile NAME] [--json]": "yao-test config -a . --json",
+    "yao-test schema [file|case|json|config] [-o FILE]": "yao-test schema case -o case.schema.json",
     "yao-test doctor [-a DIR] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
     "yao-test show REPORT": "yao-test show report.jsonl",
     "yao-test extract REPORT": "yao-test extract report.jsonl",
@@ -70,6 +71,7 @@ INSTALLS = (
 IN_A_CLONE = (
     "python bindings/build.py",
     "PYTHONPATH=tests/helpers python tests/e2e/test_docs.py",
+    "PYTHONPATH=tests/helpers python tests/e2e/test_watch_page.py",
     "YAO_TEST_FAULT_SEED=1 .venv/bin/pytest -n 0 -s tests/e2e/test_injected_faults.py",
     ".venv/bin/python tests/bench/soak.py",
 )

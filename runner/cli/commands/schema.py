@@ -35,14 +35,25 @@ def _of_documents() -> Schema:
     return outcome_schema()
 
 
-SCHEMAS: dict[str, Callable[[], Schema]] = {"file": _of_files, "case": _of_cases, "json": _of_documents}
+def _of_configurations() -> Schema:
+    from runner.application.configuration_schema import configuration_schema
+
+    return configuration_schema()
+
+
+SCHEMAS: dict[str, Callable[[], Schema]] = {
+    "file": _of_files,
+    "case": _of_cases,
+    "json": _of_documents,
+    "config": _of_configurations,
+}
 
 
 @click.command(
     "schema",
     cls=Command,
     help="Prints the JSON Schema of case files, or of a single case as in a line of JSONL: editors complete and check "
-    "with them. json: that of the documents of --json.",
+    "with them. json: that of the documents of --json. config: that of yao-test.toml.",
 )
 @click.argument("of", type=click.Choice(SCHEMAS), default="file")
 @click.option("-o", "--output", metavar="FILE", help="Write it into a file.")

@@ -13,7 +13,18 @@ from runner.cli.options import RunOptions
 from runner.environment import Environment
 from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
 from runner.reporters.rerun_command import command_of
-from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.events import (
+    STALE,
+    Event,
+    RunEnd,
+    RunError,
+    RunStart,
+    RunStatus,
+    SuiteEnd,
+    SuiteStart,
+    TestEnd,
+    Warned,
+)
 from runner.results.failure_texts import place
 from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
@@ -70,7 +81,7 @@ class ConsoleReporter:
             )
         elif isinstance(event, Warned):
             self._write(self._paint(f"Warning: {event.message}\n", "yellow"))
-        elif isinstance(event, RunEnd):
+        elif isinstance(event, RunEnd) and not (self._options.watch and event.stopped == STALE):
             self._end(event, so_far)
 
     def close(self) -> None:

@@ -1,0 +1,316 @@
+"""`yao-test.toml` at the root of an application: flags by their names, for all runs, for profiles and for agents.
+
+    parallel = 4
+
+    [profile.ci]
+    retry-errors = 2
+
+    [agent.expense]
+    timeout = "10s"
+
+    [prices."openai.gpt4"]
+    input = 2.5
+    output = 10.0
+
+What is said of a flag by the command line counts before its profile, that before its agent, and that before the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.application.application import Application
+from runner.cli.options import FLAGS, RunOptions
+from runner.cli.settings import Settings
+from runner.errors import ConfigurationError, did_you_mean
+from runner.security.files import read_text
+from scripttest.values import Value
+
+FILE = "yao-test.toml"
+TABLES = ("profile", "agent", "prices")
+PRICES = ("input", "output", "cached")
+DOOR = "it opens a door, which only the command line may do"
+ONE_RUN = "it belongs to one run, so it stands on the command line"
+REFUSED = {
+    **dict.fromkeys(("allow-net", "allow-exec"), DOOR),
+    **dict.fromkeys(("require-trust", "trust-from"), "the file comes with what it would guard"),
+    "app": "the file belongs to the application in which it is",
+    **dict.fromkeys(
+        ("input", "name", "resume", "shard", "last-failed", "watch", "update-snapshots", "dry-run", "json", "profile"),
+        ONE_RUN,
+    ),
+}
+"""Flags that the file may not have → why."""
+OF_AGENTS = (
+    "connector user team locale ctx timeout threshold require-judge simulator on-missing-input before after"
+).split()
+"""Flags that an agent may have of its own."""
+_SPELLINGS = {"strictDatabase": "strict-db"}
+_BY_NAME = {flag.name: flag for flag in FLAGS}
+_KEY = r"(?:[\w-]+|\"[^\"]*\"|'[^']*')"
+_DOTTED = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
+
+
+class Setting(Value):
+    """One flag, as a table of the file has it."""
+
+    flag: str
+    """Name of the flag."""
+    value: Any
+    """As in `RunOptions`."""
+    text: Any
+    """As in the file."""
+    table: str
+    """Where it stands, such as `profile.ci`; empty for the beginning of the file."""
+    line: int
+
+
+class Configuration(Value):
+    """A file, read."""
+
+    path: Path
+    tables: Mapping[str, Mapping[str, Setting]]
+    """Table → its settings by the name of the flag; `` is the beginning of the file."""
+    prices: Mapping[str, Mapping[str, float]]
+    price_lines: Mapping[str, int]
+
+    def layers(self, profile: str | None, agent: str | None) -> list[Mapping[str, Setting]]:
+        """The tables that say something, the one that counts most first. Raises ConfigurationError for a profile that
+        is not there."""
+        found = []
+        if profile is not None:
+            if f"profile.{profile}" not in self.tables:
+                known = [name.removeprefix("profile.") for name in self.tables if name.startswith("profile.")]
+                hint = did_you_mean(profile, known) or (f"There are {', '.join(known)}" if known else None)
+                raise ConfigurationError(f"Cannot use --profile {profile}: {self.path} has no such profile", hint)
+            found.append(self.tables[f"profile.{profile}"])
+        if agent is not None:
+            found.append(self.tables.get(f"agent.{agent}", {}))
+        return [*found, self.tables.get("", {})]
+
+    def settings(self, given: frozenset[str], profile: str | None, agent: str | None = None) -> dict[str, Setting]:
+        """What holds, by flag. What the command line has `given`, and what does not go with that, is left out."""
+        found: dict[str, Setting] = {}
+        known = set(given)
+        for layer in self.layers(profile, agent):
+            new = {name: one for name, one in layer.items() if not (known & {name, *_excluded_by(name)})}
+            found |= new
+            known |= new.keys()
+        return found
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents that it says something of."""
+        return [name.removeprefix("agent.") for name in self.tables if name.startswith("agent.")]
+
+
+def configured(options: RunOptions, given: frozenset[str], application: Application) -> tuple[RunOptions, Settings]:
+    """Options with what the file adds to them. Raises ConfigurationError with all that is wrong with it.
+
+    Args:
+        options: of the command line.
+        given: the names of the flags that it has.
+    """
+    file = read_configuration(application)
+    if file is None:
+        if options.profile is not None:
+            raise ConfigurationError(f"Cannot use --profile {options.profile}: there is no {application.root / FILE}")
+        return options, Settings()
+    merged = _with(options, file.settings(given, options.profile))
+    agents = {agent: _with(options, file.settings(given, options.profile, agent)) for agent in file.agents}
+    return merged, Settings(typed=options, agents=agents, prices=file.prices)
+
+
+def read_configuration(application: Application) -> Configuration | None:
+    """The file of an application; None when there is none. Raises ConfigurationError with everything that is wrong with
+    it."""
+    path = application.root / FILE
+    try:
+        text = read_text(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigurationError(f"Cannot read {path}: {why}") from error
+    import tomllib
+
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+        where = f"{path}:{place[1]}:{place[2]}" if place else str(path)
+        raise ConfigurationError(f"Cannot read {where}: {str(error).partition(' (at ')[0]}") from error
+    return _Reader(path, content, _lines_of(text), application).read()
+
+
+def _with(options: RunOptions, settings: Mapping[str, Setting]) -> RunOptions:
+    return options.replace(**{_BY_NAME[name].field: setting.value for name, setting in settings.items()})
+
+
+def _excluded_by(name: str) -> frozenset[str]:
+    """Flags that may not be given beside one."""
+    return frozenset([*_BY_NAME[name].excludes, *(flag.name for flag in FLAGS if name in flag.excludes)])
+
+
+def _lines_of(text: str) -> dict[tuple[str, ...], int]:
+    """The lines of tables and keys, by their whole names."""
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.split("\n"), 1):
+        if head := re.match(rf"\s*\[+\s*({_DOTTED})\s*\]", line):
+            table = _parts(head[1])
+            found.setdefault(table, number)
+        elif key := re.match(rf"\s*({_DOTTED})\s*=", line):
+            found.setdefault((*table, *_parts(key[1])), number)
+    return found
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(part.strip().strip("\"'") for part in re.findall(_KEY, dotted))
+
+
+class _Reader:
+    """Reads the content of a file, and collects what is wrong with it."""
+
+    def __init__(
+        self, path: Path, content: dict[str, Any], lines: dict[tuple[str, ...], int], application: Application
+    ) -> None:
+        self._path = path
+        self._content = content
+        self._lines = lines
+        self._application = application
+        self._problems: list[tuple[int, str]] = []
+
+    def read(self) -> Configuration:
+        """Raises ConfigurationError."""
+        tables = {"": self._table((), {key: value for key, value in self._content.items() if key not in TABLES})}
+        for name, table in self._tables("profile"):
+            tables[f"profile.{name}"] = self._table(("profile", name), table)
+        for name, table in self._tables("agent"):
+            self._check_agent(name)
+            tables[f"agent.{name}"] = self._table(("agent", name), table)
+        prices = {name: self._prices(name, table) for name, table in self._tables("prices")}
+        if self._problems:
+            raise self._error()
+        lines = {name: self._line(("prices", name)) for name in prices}
+        return Configuration(path=self._path, tables=tables, prices=prices, price_lines=lines)
+
+    def _tables(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        tables = self._content.get(kind, {})
+        if not isinstance(tables, dict):
+            self._wrong((kind,), f"{kind} is a table of tables, such as [{kind}.NAME]")
+            return
+        pending: list[tuple[tuple[str, ...], Any]] = [((name,), table) for name, table in tables.items()]
+        for names, table in pending:
+            if not isinstance(table, dict):
+                self._wrong((kind, *names), f"{kind}.{'.'.join(names)} is a table, such as [{kind}.NAME]")
+                continue
+            inner = {name: value for name, value in table.items() if isinstance(value, dict)}
+            if kind != "profile" and inner:  # [agent.a.b] without quotes
+                pending += [((*names, name), value) for name, value in inner.items()]
+                table = {name: value for name, value in table.items() if name not in inner}
+                if not table:
+                    continue
+            yield ".".join(names), table
+
+    def _table(self, place: tuple[str, ...], table: dict[str, Any]) -> dict[str, Setting]:
+        found: dict[str, Setting] = {}
+        for key, value in table.items():
+            setting = self._setting(place, key, value)
+            if setting is None:
+                continue
+            for other in found.keys() & _excluded_by(setting.flag):
+                if setting.value and found[other].value:
+                    self._wrong((*place, key), f"{setting.flag} and {other} exclude each other")
+            found[setting.flag] = setting
+        for setting in found.values():
+            needs = _BY_NAME[setting.flag].needs
+            if needs is not None and not any(needs in one for one in (found, self._content)):
+                self._wrong((*place, setting.flag), f"{setting.flag} needs {needs}")
+        return found
+
+    def _setting(self, place: tuple[str, ...], key: str, value: Any) -> Setting | None:
+        name = _SPELLINGS.get(key, key)
+        at = (*place, key)
+        if name in REFUSED:
+            self._wrong(at, f"{key} cannot be set here: {REFUSED[name]}")
+            return None
+        if name not in _BY_NAME:
+            table = isinstance(value, dict)
+            known = [known for known in (*_BY_NAME, *_SPELLINGS) if known not in REFUSED]
+            hint = did_you_mean(key, TABLES if table else known)
+            self._wrong(at, f"there is no {'table' if table else 'flag'} {key}{'. ' + hint if hint else ''}")
+            return None
+        if place[:1] == ("agent",) and name not in OF_AGENTS:
+            self._wrong(at, f"{key} holds for a whole run, not for an agent. An agent has {', '.join(OF_AGENTS)}")
+            return None
+        try:
+            read = self._value(name, value)
+        except (ConfigurationError, ValueError) as error:
+            text, hint = (error.message, error.hint) if isinstance(error, ConfigurationError) else (str(error), None)
+            text += f". {hint}" if hint else ""
+            self._wrong(at, text.replace(f"--{name}", name))
+            return None
+        return Setting(flag=name, value=read, text=value, table=".".join(place), line=self._line(at))
+
+    def _value(self, name: str, value: Any) -> Any:
+        """The value of a flag. Raises ValueError for one of another kind, ConfigurationError for a bad one."""
+        flag = _BY_NAME[name]
+        default = RunOptions.__value_defaults__[flag.field]
+        if flag.kind == "switch":
+            if not isinstance(value, bool):
+                raise ValueError(f"{name} is true or false")
+            return value
+        if flag.kind == "count":
+            if isinstance(value, bool) or (isinstance(value, int) and 0 <= value <= 2):
+                return int(value)
+            raise ValueError(f"{name} is true, false, or how often it is given")
+        if flag.kind == "maybe" and isinstance(value, bool):
+            return flag.value({flag.field: "*"}) if value else default
+        several = flag.kind in ("repeated", "optional")
+        texts = value if several and isinstance(value, list) else [value]
+        if not texts or not all(isinstance(text, str | int | float) and not isinstance(text, bool) for text in texts):
+            raise ValueError(f"{name} is a text{' or a list of texts' if several else ' or a number'}")
+        words = [self._path_of(str(text)) if flag.metavar in ("FILE", "DIR") else str(text) for text in texts]
+        return flag.value({flag.field: tuple(words) if several else words[0]})
+
+    def _path_of(self, text: str) -> str:
+        """A path, which counts from the folder of the file."""
+        return str(self._path.parent / Path(text).expanduser()) if text else ""
+
+    def _prices(self, connector: str, table: dict[str, Any]) -> dict[str, float]:
+        for key, value in table.items():
+            if key not in PRICES:
+                self._wrong(("prices", connector, key), f"there is no price {key}: there are {', '.join(PRICES)}")
+            elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                self._wrong(("prices", connector, key), f"{key} is a number, US dollars for a million tokens")
+        return table
+
+    def _check_agent(self, id: str) -> None:
+        known = [agent for agent, _ in self._application.agents()]
+        if id not in known:
+            hint = did_you_mean(id, known)
+            self._wrong(("agent", id), f"there is no agent {id}{'. ' + hint if hint else ''}")
+
+    def _line(self, place: tuple[str, ...]) -> int:
+        """The line of a key or a table; where it cannot be found, that of the table around it."""
+        wanted = tuple(part for name in place for part in (name.split(".") if place[:1] == ("agent",) else [name]))
+        for tried in (place, wanted):
+            while tried:
+                if tried in self._lines:
+                    return self._lines[tried]
+                tried = tried[:-1] if tried != place else ()
+        return next((line for known, line in self._lines.items() if known[: len(place)] == place), 1)
+
+    def _wrong(self, place: tuple[str, ...], text: str) -> None:
+        self._problems.append((self._line(place), text))
+
+    def _error(self) -> ConfigurationError:
+        lines = [f"{self._path}:{line}: {text}" for line, text in sorted(self._problems)]
+        if len(lines) == 1:
+            return ConfigurationError(f"Cannot use {lines[0]}")
+        listing = "".join(f"\n  {line}" for line in lines)
+        return ConfigurationError(f"Cannot use {self._path}: {len(lines)} problems{listing}")

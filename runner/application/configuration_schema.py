@@ -1,0 +1,51 @@
+"""The JSON Schema of `yao-test.toml`, for editors, made of the table of flags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.application.configuration import OF_AGENTS, PRICES, REFUSED
+from runner.cli.flags import Flag
+from runner.cli.options import FLAGS
+
+Schema = dict[str, Any]
+
+
+def configuration_schema() -> Schema:
+    """Describes the file."""
+    flags = {flag.name: _of_flag(flag) for flag in FLAGS if flag.name not in REFUSED}
+    flags["strictDatabase"] = flags["strict-db"]
+    of_agents = {name: flags[name] for name in OF_AGENTS}
+    price = {"type": "number", "minimum": 0, "description": "US dollars for a million tokens."}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "yao-test.toml",
+        **_table(
+            {
+                **flags,
+                "profile": _tables(flags, "What --profile NAME sets."),
+                "agent": _tables(of_agents, "What holds for the tests of one agent."),
+                "prices": _tables(dict.fromkeys(PRICES, price), "Prices of a connector whose file says none."),
+            }
+        ),
+    }
+
+
+def _of_flag(flag: Flag) -> Schema:
+    text: Schema = {"type": ["string", "number"]}
+    kinds: dict[str, Schema] = {
+        "text": text,
+        "maybe": {"type": ["boolean", "integer"]},
+        "switch": {"type": "boolean"},
+        "count": {"type": ["boolean", "integer"]},
+        "repeated": {"anyOf": [text, {"type": "array", "items": text, "minItems": 1}]},
+    }
+    return {**kinds[flag.kind], "description": flag.help}
+
+
+def _table(properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _tables(properties: Schema, description: str) -> Schema:
+    return {"type": "object", "additionalProperties": _table(properties), "description": description}

@@ -1,0 +1,23 @@
+"""What the configuration file of an application says of a run beside its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from runner.cli.options import RunOptions
+from scripttest.values import Value
+
+
+class Settings(Value):
+    """Of one run."""
+
+    typed: RunOptions | None = None
+    """The options that the command line alone says; None: all of them."""
+    agents: Mapping[str, RunOptions] = {}
+    """Agent → the options of its tests, where they are others than those of the run."""
+    prices: Mapping[str, Mapping[str, float]] = {}
+    """Connector → its prices, US dollars for a million tokens: `input`, `output`, `cached`."""
+
+    def of(self, agent: str, options: RunOptions) -> RunOptions:
+        """The options of the tests of an agent; `options` are those of the run."""
+        return self.agents.get(agent, options)

@@ -1,0 +1,30 @@
+"""What a run tells somebody who starts it again and again, and what it gets from there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from runner.execution.stopping import Stop
+    from runner.fingerprints.parts import PartDigests
+    from runner.results.events import Event
+    from runner.results.fold import Execution
+    from scripttest import Processes
+
+
+class Observer(Protocol):
+    """Of one run. It is a reporter too."""
+
+    stop: Stop
+    """Ends the run."""
+    processes: Processes | None
+    """What ran scripts, for the next run."""
+
+    def begin(self, parts: PartDigests) -> None:
+        """Called before anything runs; `parts` learns what results are made of while they are made."""
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """As of a reporter."""
+
+    def close(self) -> None:
+        """As of a reporter."""

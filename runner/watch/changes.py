@@ -1,0 +1,132 @@
+"""Files of an application that change: whose content is another one, not merely the time of its last save."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from pathlib import Path
+
+STEP = 5
+"""Milliseconds without an event, after which what there is is told."""
+DEBOUNCE = 20
+"""Milliseconds after which it is told in any case."""
+LOOK = 1000
+"""Milliseconds until it is certain that the folder is watched; then it is compared once with what it was before."""
+LARGE = 4 << 20
+"""Bytes from which on a file counts as changed when its size or its time does."""
+IGNORED = frozenset({"node_modules", ".git", ".hg", ".svn", ".venv", "__pycache__", "__snapshots__", ".yao-test"})
+"""Folders whose files nobody reads or tests write."""
+
+
+class Contents:
+    """What files held when they were last looked at."""
+
+    def __init__(self, root: Path) -> None:
+        """Looks at all files below `root`."""
+        self._root = str(root)
+        self._known: dict[str, bytes] = {}
+        self.changed(self._all())
+
+    def changed(self, paths: Iterable[str]) -> set[str]:
+        """Those that hold something else than before, are new, or are gone."""
+        found = set()
+        for path in paths:
+            before, now = self._known.get(path), _digest(path)
+            if before == now:
+                continue
+            if now is None:
+                del self._known[path]
+            else:
+                self._known[path] = now
+            found.add(path)
+        return found
+
+    def all_changed(self) -> set[str]:
+        """The same of all files that there were and that there are."""
+        return self.changed({*self._known, *self._all()})
+
+    def within(self, path: str) -> list[str]:
+        """Files that a changed path stands for: itself, or all of a folder that came or went."""
+        if any(part in IGNORED for part in path[len(self._root) :].split("/")):
+            return []
+        known = [file for file in self._known if file.startswith(f"{path}/")]
+        return [*known, *(_files(path) if os.path.isdir(path) else [path])]
+
+    def _all(self) -> list[str]:
+        return _files(self._root)
+
+
+class Changes:
+    """Tells of changes, on a thread of its own."""
+
+    def __init__(self, root: Path, tell: Callable[[set[str]], None], broke: Callable[[Exception], None]) -> None:
+        """`tell` hears the absolute paths of files that changed, `broke` why nothing more is told."""
+        self._broke = broke
+        self._root = root
+        self._tell = tell
+        self._contents = Contents(root)
+        self._stop = threading.Event()
+
+    def start(self) -> None:
+        """Begins."""
+        threading.Thread(target=self._work, name="changes", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ends the thread, soon."""
+        self._stop.set()
+
+    def _work(self) -> None:
+        try:
+            try:
+                self._watch(force_polling=None)
+            except OSError:  # no more watches, or a file system that has none
+                self._watch(force_polling=True)
+        except Exception as error:
+            self._broke(error)
+
+    def _watch(self, force_polling: bool | None) -> None:
+        from watchfiles import watch
+
+        looked = False
+        for events in watch(
+            self._root,
+            watch_filter=None,
+            debounce=DEBOUNCE,
+            step=STEP,
+            stop_event=self._stop,
+            rust_timeout=LOOK,
+            yield_on_timeout=True,
+            raise_interrupt=False,
+            force_polling=force_polling,
+            ignore_permission_denied=True,
+        ):
+            changed = self._contents.changed({file for _, path in events for file in self._contents.within(path)})
+            if not looked:
+                looked = True
+                changed |= self._contents.all_changed()
+            if changed:
+                self._tell(changed)
+
+
+def _files(folder: str) -> list[str]:
+    found = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in IGNORED]
+        found += [f"{parent}/{name}" for name in names]
+    return found
+
+
+def _digest(path: str) -> bytes | None:
+    """What a file holds; None when there is none."""
+    try:
+        about = os.stat(path)
+        if not os.path.isfile(path):
+            return None
+        if about.st_size > LARGE:
+            return f"{about.st_size} {about.st_mtime_ns}".encode()
+        with open(path, "rb") as file:
+            return blake2b(file.read(), digest_size=16).digest()
+    except OSError:
+        return None

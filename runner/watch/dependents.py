@@ -1,0 +1,109 @@
+"""What depends on a file: which suites, by what their last results were made of."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.errors import ConfigurationError
+from scripttest import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.connectors.load import Connectors
+    from runner.fingerprints.parts import PartDigests
+    from runner.results.model import Suite, TestResult
+
+FOR_ALL = ("tsconfig", "jsconfig", "package.json", "app.yao", "yao-test.toml", ".env")
+"""Beginnings of names of files on which everything depends."""
+SOURCES = (".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".txt")
+"""Files that a module may want which cannot be loaded."""
+SCRIPTS = ("script", "module")
+"""Kinds of parts that are made of several files."""
+UNTOLD = (*SCRIPTS, "env", "recording")
+"""Kinds of which the digest says nothing to other runs, or which have files of their own."""
+
+
+class Dependents:
+    """Filled while tests run, on any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._suites: dict[str, Suite] = {}
+        self._parts: dict[str, dict[str, str]] = {}
+        """Suite → the parts of its results, with their digests."""
+        self._files: dict[str, frozenset[str]] = {}
+        """Script, as a part → its files."""
+        self._broken: set[str] = set()
+        """Modules that could not be loaded."""
+        self._waiting: set[str] = set()
+        """Suites that have begun and of which nothing is known yet."""
+
+    def begin(self, suites: Mapping[str, Suite]) -> None:
+        """Suites run from now on: what is known of them is what they come to."""
+        with self._lock:
+            for id, suite in suites.items():
+                self._suites[id] = suite
+                self._parts[id] = {}
+                self._broken.discard(id)
+                self._waiting.add(id)
+
+    def take(self, result: TestResult) -> None:
+        """Learns from a result."""
+        with self._lock:
+            self._waiting.discard(result.suite)
+            found = {name: digest for name, digest in (result.fingerprint or {}).items() if " " in name}
+            self._parts.setdefault(result.suite, {}).update(found)
+            is_module = not self._suites[result.suite].has_cases
+            if is_module and result.fingerprint is None and result.outcome.status == Status.FAILED:
+                self._broken.add(result.suite)
+
+    def learn(self, files: Mapping[str, frozenset[str]]) -> None:
+        """Learns of which files scripts are made."""
+        with self._lock:
+            self._files |= files
+
+    def affected(self, changed: Collection[str], now: Callable[[], PartDigests]) -> set[str]:
+        """The suites that depend on changed files; `now` makes the digests of what there is."""
+        paths = set(changed)
+        if any(Path(path).name.startswith(FOR_ALL) for path in paths):
+            return set(self._suites)
+        has_source = any(path.endswith(SOURCES) for path in paths)
+        with self._lock:
+            suites = [(id, suite, dict(self._parts[id])) for id, suite in self._suites.items()]
+            files, broken = dict(self._files), {*self._broken, *self._waiting}
+        found, digests = set(), None
+        for id, suite, parts in suites:
+            own = {*([suite.file] if suite.file else []), *self._module_files(suite, files)}
+            scripts = [part for part in parts if part.partition(" ")[0] in SCRIPTS]
+            if paths & own or (id in broken and has_source) or any(paths & files.get(part, set()) for part in scripts):
+                found.add(id)
+                continue
+            others = {part: digest for part, digest in parts.items() if part.partition(" ")[0] not in UNTOLD}
+            if others:
+                digests = digests or now()
+                if any(digests.of(part) != digest for part, digest in others.items()):
+                    found.add(id)
+        return found
+
+    def asks_models(self, suite: str, connectors: Connectors) -> bool:
+        """Whether real models answered in a suite."""
+        with self._lock:
+            ids = [part.partition(" ")[2] for part in self._parts.get(suite, ()) if part.startswith("connector ")]
+        try:
+            return any(not connectors.is_scripted(id) for id in ids)
+        except ConfigurationError:
+            return False
+
+    def knows(self, suite: str) -> bool:
+        """Whether a suite has run."""
+        return suite in self._suites
+
+    def _module_files(self, suite: Suite, files: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """The files of a test module, also of one without results."""
+        if suite.has_cases:
+            return frozenset()
+        return next((of for part, of in files.items() if part.startswith("module ") and suite.file in of), frozenset())

@@ -1,0 +1,48 @@
+"""Keys of a terminal, one at a time, told by a thread of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+ESCAPE = "\x1b"
+
+
+class Keys:
+    """Within it, the terminal gives single keys and shows none of them."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        """`tell` hears each key; an empty text when the terminal is gone."""
+        self._tell = tell
+        self._descriptor = sys.stdin.fileno()
+
+    def __enter__(self) -> Keys:
+        import termios
+        import tty
+
+        self._before = termios.tcgetattr(self._descriptor)
+        tty.setcbreak(self._descriptor)
+        threading.Thread(target=self._work, name="keys", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        import termios
+
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+
+    def _work(self) -> None:
+        while True:
+            try:
+                pressed = os.read(self._descriptor, 64)
+            except OSError:
+                pressed = b""
+            if not pressed:
+                self._tell("")
+                return
+            text = pressed.decode(errors="replace")
+            if text.startswith(ESCAPE) and len(text) > 1:  # an arrow or the like
+                continue
+            for key in text:
+                self._tell("\n" if key == "\r" else key)

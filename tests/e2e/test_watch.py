@@ -1,0 +1,236 @@
+"""`--watch` on a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+
+import pytest
+from command import Application, MakeApplication
+from model_server import ModelServer
+from terminal import Terminal, on_open_terminal
+
+SUMMARY = r"Summary: .*\n"
+WAITING = r"Waiting for changes.*\n"
+FILES = {
+    "/assistants/demo/package.yao": '{"connector": "scripted", "prompt_preset": ""}',
+    "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
+    "/assistants/demo/replies.yml": "- reply: Hello\n",
+    "/assistants/demo/tests/cases.jsonl": '{"id": "greets", "input": "Hi", "assert": {"type": "equals", "value": "Hello"}}\n',
+    "a.ts": 'import { two } from "./shared";\nimport type { Shape } from "./types";\nexport const a = (): Shape => two + 1;\n',
+    "a_test.ts": 'import { a } from "./a";\nexport function TestA(t) { t.assert.Equal(a(), 3); }\n',
+    "b_test.ts": 'import data from "./data.json";\nexport function TestB(t) { t.assert.Equal(data.n, 1); }\n',
+    "c_test.ts": 'export function TestC(t) { t.assert.Equal(Process("scripts.lib.Two"), 2); }\n',
+    "shared.ts": "export const two = 2;\n",
+    "types.ts": "export type Shape = number;\n",
+    "data.json": '{"n": 1}',
+    "/scripts/lib.ts": "function Two() { return 2; }\n",
+    "/tsconfig.json": "{}",
+}
+
+
+@pytest.fixture
+def here(app: MakeApplication) -> Application:
+    return app(FILES)
+
+
+@pytest.fixture
+def watched(here: Application) -> Iterator[Terminal]:
+    with on_open_terminal(here, "--watch") as terminal:
+        terminal.wait(WAITING)
+        yield terminal
+
+
+def verdict(terminal: Terminal) -> tuple[str, int, int]:
+    """What the next run says: the files that changed, and how many tests passed and failed."""
+    shown = terminal.wait(WAITING)
+    changed = re.search(r"Changed: (.*)\n", shown)
+    found = re.findall(r"(\d+) passed, (\d+) failed|Passed: +(\d+)\s+Failed: +(\d+)", shown)
+    assert len(found) == 1, shown
+    passed, failed = [int(number) for number in found[0] if number]
+    return changed[1] if changed else "", passed, failed
+
+
+SAVES = {
+    "a module": ("a.ts", "export const a = () => 4;\n", 0, 1),
+    "what it imports": ("shared.ts", "export const two = 5;\n", 0, 1),
+    "JSON": ("data.json", '{"n": 2}', 0, 1),
+    "a script that is called": ("/scripts/lib.ts", "function Two() { return 3; }\n", 0, 1),
+    "a test": ("b_test.ts", "export function TestB(t) {}\nexport function TestB2(t) {}\n", 2, 0),
+    "a broken test": ("b_test.ts", "export function TestB(t) {\n", 0, 1),
+    "a new test": ("d_test.ts", "export function TestD(t) {}\n", 1, 0),
+    "the configuration of the compiler": ("/tsconfig.json", '{"compilerOptions": {}}', 4, 0),
+    "replies": ("/assistants/demo/replies.yml", "- reply: Bye\n", 0, 1),
+    "prompts": ("/assistants/demo/prompts.yml", "- {role: system, content: Ho}\n", 1, 0),
+    "the package": ("/assistants/demo/package.yao", '{"connector": "scripted", "name": "x"}', 1, 0),
+    "a case": (
+        "/assistants/demo/tests/cases.jsonl",
+        '{"id": "greets", "input": "Hi"}\n{"id": "x", "input": "x"}\n',
+        2,
+        0,
+    ),
+}
+
+
+def test_a_save_runs_what_depends_on_it_and_nothing_else(watched: Terminal) -> None:
+    here = watched.application
+    for name, (file, text, passed, failed) in SAVES.items():
+        path = here.root / file[1:] if file.startswith("/") else here.source / file
+        before = path.read_text() if path.exists() else None
+        here.write({file: text})
+        found = verdict(watched)
+        assert found == (str(path.relative_to(here.root)), passed, failed), name
+        if before is None:
+            path.unlink()
+            here.write({"a.ts": FILES["a.ts"] + "// again\n"})
+            assert verdict(watched)[1:] == (1, 0), name
+            here.write({"a.ts": FILES["a.ts"]})
+        else:
+            path.write_text(before)
+        assert verdict(watched)[2] == 0, name
+
+
+def test_what_changes_nothing_starts_nothing(watched: Terminal) -> None:
+    here = watched.application
+    (here.source / "a.ts").write_text(FILES["a.ts"])
+    here.write({"types.ts": "export type Shape = number | string;\n", "unused.ts": "export const x = 1;\n"})
+    here.write({"/README.md": "x", "/assistants/demo/tests/__snapshots__/x.snap": "x", "/.git/HEAD": "x"})
+    os.utime(here.source / "a.ts")
+    here.write({"shared.ts": "export const two = 2; // still\n"})
+
+    assert verdict(watched)[1:] == (1, 0)
+    assert "types.ts" not in watched.output.rpartition("Changed:")[0]
+
+
+def test_the_last_content_counts_however_it_came(watched: Terminal) -> None:
+    here = watched.application
+    for number in range(30):
+        here.write({"shared.ts": f"export const two = {number};\n"})
+    part = here.source / "shared.ts.tmp"
+    part.write_text("export const two = 2; // new\n")
+    part.replace(here.source / "shared.ts")
+    while (found := verdict(watched))[1:] != (1, 0):
+        assert found[1:] == (0, 1)
+
+    many = {f"many/m{number}_test.ts": f"export function TestM{number}(t) {{}}\n" for number in range(300)}
+    here.write(many)
+    passed = 0
+    while passed < 300:
+        passed += verdict(watched)[1]
+    assert passed >= 300
+
+
+def test_a_save_during_a_run_gives_up_what_it_makes_stale(here: Application) -> None:
+    slow = "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 20000)); }\n"
+    with on_open_terminal(here, "--watch", "-i", "scripts.demo.a") as terminal:
+        terminal.wait(WAITING)
+        here.write({"a_test.ts": slow})
+        terminal.wait("Changed: ")
+        here.write({"a_test.ts": FILES["a_test.ts"]})
+        shown = terminal.wait(WAITING)
+        assert len(re.findall(SUMMARY, shown)) == 1, shown
+        assert "1 passed, 0 failed" in shown
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
+def test_keys(watched: Terminal) -> None:
+    here = watched.application
+    here.write({"b_test.ts": "export function TestB(t) { t.fail('no'); }\n"})
+    assert verdict(watched) == ("assistants/demo/src/b_test.ts", 0, 1)
+    watched.press("a")
+    assert verdict(watched) == ("", 3, 1)
+    watched.press("f")
+    assert verdict(watched) == ("", 0, 1)
+    watched.press("\r")
+    assert verdict(watched) == ("", 0, 1)
+    watched.press("p")
+    watched.wait("Files that match: ")
+    watched.press("a_teX\x7fst\r")
+    assert verdict(watched) == ("", 1, 0)
+    watched.press("t")
+    watched.wait("Tests that match: ")
+    watched.press("Nothing\r")
+    assert "No test and no case matches --run Nothing" in watched.wait(WAITING)
+    watched.press("\x1b")
+    assert verdict(watched) == ("", 3, 1)
+    watched.press("p")
+    watched.wait("Files that match: ")
+    watched.press("abc\x1b")
+    watched.press("h")
+    watched.wait("q +quit\n")
+    watched.press("q")
+    assert watched.ends() == 0
+
+
+def test_snapshots_of_what_failed_are_updated(app: MakeApplication) -> None:
+    shown = "export function TestS(t) { t.snapshot({ a: 1 }); }\n"
+    here = app({"s_test.ts": shown, "k_test.ts": "export function TestK(t) {}\n"})
+    with on_open_terminal(here, "--watch") as terminal:
+        terminal.wait(WAITING)
+        here.write({"s_test.ts": shown.replace("1", "2")})
+        assert verdict(terminal)[1:] == (0, 1)
+        terminal.press("u")
+        assert verdict(terminal)[1:] == (1, 0)
+        terminal.press("a")
+        assert verdict(terminal)[1:] == (2, 0)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_and_the_terminal_is_as_before(watched: Terminal, number: int, code: int) -> None:
+    watched.process.send_signal(number)
+    assert watched.ends() == code
+    assert watched.echoes
+
+
+def test_ctrl_c_at_the_terminal_ends_it(watched: Terminal) -> None:
+    watched.press("\x03")
+    assert watched.ends() == 130
+
+
+def test_without_a_terminal_or_in_ci_there_is_one_run(here: Application) -> None:
+    run = here.run("--watch")
+    assert run.code == 0
+    assert "Summary: 4 passed" in run.stdout
+    assert "Waiting" not in run.stdout
+    with on_open_terminal(here, "--watch", CI="true") as terminal:
+        assert terminal.ends() == 0
+        assert "Waiting" not in terminal.output
+
+
+def test_what_is_wrong_is_said_and_watching_goes_on(watched: Terminal) -> None:
+    here = watched.application
+    here.write({"/assistants/demo/tests/cases.jsonl": '{"id": 3}\n'})
+    assert "Error: Cannot read cases from" in watched.wait(WAITING)
+    here.write({"/assistants/demo/tests/cases.jsonl": FILES["/assistants/demo/tests/cases.jsonl"]})
+    assert verdict(watched)[1:] == (1, 0)
+    here.write({"/yao-test.toml": "paralel = 3\n"})
+    assert "there is no flag paralel" in watched.wait(WAITING)
+    here.write({"/yao-test.toml": "parallel = 3\n"})
+    assert verdict(watched)[1:] == (4, 0)
+
+
+def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
+        here = app(
+            {
+                "/assistants/demo/package.yao": '{"connector": "local"}',
+                "/assistants/demo/prompts.yml": FILES["/assistants/demo/prompts.yml"],
+                "/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n',
+                "/connectors/local.conn.yao": json.dumps(definition),
+                "a_test.ts": "export function TestA(t) {}\n",
+            }
+        )
+        with on_open_terminal(here, "--watch") as terminal:
+            terminal.wait(WAITING)
+            assert len(server.requests) == 1
+            here.write({"/assistants/demo/prompts.yml": "- {role: system, content: Ho}\n"})
+            assert "Kept: assistants/demo/tests/cases.jsonl  1 of 1 passed" in terminal.wait(WAITING)
+            assert len(server.requests) == 1
+            terminal.press("\r")
+            assert verdict(terminal) == ("", 1, 0)
+            assert len(server.requests) == 2

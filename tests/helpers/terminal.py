@@ -1,0 +1,93 @@
+"""The command on a pseudo-terminal that stays open: what it shows, and keys for it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from command import PATIENCE, Application
+
+CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+
+
+class Terminal:
+    """A command that runs; `output` is all that it has shown, without colours."""
+
+    def __init__(self, application: Application, *arguments: str, **variables: str) -> None:
+        self.application = application
+        self._leader, follower = pty.openpty()
+        environment = {**application.environment, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **variables}
+        self.process = application.start(
+            *arguments, stdin=follower, stdout=follower, stderr=follower, env=environment, preexec_fn=_take_terminal
+        )
+        os.close(follower)
+        self.output = ""
+        self._seen = 0
+
+    def press(self, keys: str) -> None:
+        """Types keys."""
+        os.write(self._leader, keys.encode())
+
+    def wait(self, pattern: str) -> str:
+        """Waits until a pattern is shown after all that was waited for before; what is shown up to its end."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            if match := re.search(pattern, self.output[self._seen :], re.M):
+                shown = self.output[self._seen : self._seen + match.end()]
+                self._seen += match.end()
+                return shown
+            if time.monotonic() > end or not self._read(1.0):
+                raise AssertionError(f"never shown: {pattern}\n--- since then:\n{self.output[self._seen :]}")
+
+    @property
+    def echoes(self) -> bool:
+        """Whether the terminal shows what is typed, as it does before and after."""
+        import termios
+
+        return bool(termios.tcgetattr(self._leader)[3] & termios.ECHO)
+
+    def ends(self) -> int:
+        """Waits for the end of the command; its exit code."""
+        while self._read(PATIENCE):
+            pass
+        return self.process.wait(PATIENCE)
+
+    def close(self) -> None:
+        """Ends it."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
+        os.close(self._leader)
+
+    def _read(self, seconds: float) -> bool:
+        if not select.select([self._leader], [], [], seconds)[0]:
+            return self.process.poll() is None
+        try:
+            piece = os.read(self._leader, 65536)
+        except OSError:
+            return False
+        self.output += CODES.sub("", piece.decode(errors="replace"))
+        return bool(piece)
+
+
+def _take_terminal() -> None:
+    import fcntl
+    import termios
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@contextmanager
+def on_open_terminal(application: Application, *arguments: str, **variables: str) -> Iterator[Terminal]:
+    """Starts the command, and ends it if need be."""
+    terminal = Terminal(application, *arguments, **variables)
+    try:
+        yield terminal
+    finally:
+        terminal.close()
