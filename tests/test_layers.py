@@ -140,7 +140,7 @@ DOORS = {
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments case_json certainty change_verdict changes combining comparison events failure_texts fold histories inconclusive json_text judged_cases made_of model places repeating replay report result_json"
+    "runner/results": "attachments case_json certainty change_verdict changes combining comparison criteria events failure_texts fold histories inconclusive json_text judged_cases made_of model places repeating replay report result_json"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict verdict_json",
     "runner/modes": "base interactive transcripts",

@@ -2,26 +2,54 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from runner.results.fold import Counts
+    from runner.results.fold import Counts, PartFigures
     from runner.statistics.intervals import Estimate
 
+Item = TypeVar("Item")
+
 DIGITS = 4
+BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "parts")
+"""Keys of a summary that say how sure its figures are."""
+KINDS = ("suite", "tag", "criterion", "checkpoint")
+"""Of parts, in the order in which they are shown."""
+OF_CASES = KINDS[:2]
+"""Those that have whole cases, which pass and have a score."""
+PARTS = 200
+"""Parts of a kind that a summary has."""
 
 
 def certainty_of(counts: Counts) -> dict[str, Any]:
-    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?}`, all from 0 to 1, an interval as `[low,
-    high]` at 95 %; empty where no case was judged. Each case has the same weight, however often it ran."""
+    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?, parts?}`, all from 0 to 1, an interval as
+    `[low, high]` at 95 %; empty where no case was judged. Each case has the same weight, however often it ran.
+
+    `parts` is `[{kind, name, cases, runs?, pass_rate?, pass_rate_interval?, mean_score?, mean_score_interval?}]`, of
+    suites where there are several, tags, criteria and checkpoints: of each kind those of the most cases, `PARTS` at
+    most."""
     if not counts.rates:
         return {}
-    from runner.statistics.intervals import mean_of, suite_rate
+    parts = _parts(counts)
+    return {**_figures(counts), **({"parts": parts} if parts else {})}
 
-    return {
-        **_record("pass_rate", suite_rate(list(counts.rates.elements()))),
-        **_record("mean_score", mean_of(list(counts.scores.elements()))),
-    }
+
+def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[tuple[str, str, str, str, str]]:
+    """Kind, name, number of cases, pass rate and mean score of each part of a summary, as texts, but for parts of a
+    single run, which have no rate to speak of; of each kind `limit` at most, and then a row that says how many more
+    there are."""
+    rows: list[tuple[str, str, str, str, str]] = []
+    for kind in KINDS:
+        found = [part for part in summary.get("parts") or () if part["kind"] == kind and _is_rate(part)]
+        rows += [
+            (kind, part["name"], str(part["cases"]), rate_text(part), rate_text(part, "mean_score"))
+            for part in _most(found, limit, lambda part: part["cases"])
+        ]
+        if len(found) > limit:
+            rows.append((kind, f"... and {len(found) - limit} more", "", "", ""))
+    return rows
 
 
 def rate_text(summary: dict[str, Any], name: str = "pass_rate") -> str:
@@ -35,6 +63,63 @@ def rate_text(summary: dict[str, Any], name: str = "pass_rate") -> str:
     return f"{value} ({low.removesuffix('%')}-{high})"
 
 
+def _figures(counts: Counts | PartFigures) -> dict[str, Any]:
+    from runner.statistics.intervals import mean_of, suite_rate
+
+    return {
+        **_record("pass_rate", suite_rate(list(counts.rates.elements()))),
+        **_record("mean_score", mean_of(list(counts.scores.elements()))),
+    }
+
+
+def _parts(counts: Counts) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for kind in KINDS:
+        known = [
+            (name, part if kind in OF_CASES else _one(part)) for (of, name), part in counts.parts.items() if of == kind
+        ]
+        if kind == "suite" and len(known) < 2:
+            continue
+        most = _most(known, PARTS, lambda item: _cases(item[1]))
+        found += [{"kind": kind, "name": name, **_sizes(part), **_figures(part)} for name, part in most]
+    return found
+
+
+def _is_rate(part: dict[str, Any]) -> bool:
+    return bool(max(part["cases"], part.get("runs", 0)) > 1)
+
+
+def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Sequence[Item]:
+    """Those of the most cases, in their order."""
+    if len(items) <= limit:
+        return items
+    places = sorted(range(len(items)), key=lambda at: (-cases(items[at]), at))[:limit]
+    return [items[at] for at in sorted(places)]
+
+
+def _one(part: PartFigures) -> PartFigures:
+    """A criterion has one figure: the share of runs in which it holds, or the mean of its scores where it has some that
+    are neither 0 nor 1."""
+    if not part.scores:
+        return part
+    from runner.results.fold import PartFigures
+
+    whole = PartFigures()
+    whole.scores.update(part.scores)
+    for (passed, runs), cases in part.rates.items():
+        whole.scores[passed / runs] += cases
+    return whole
+
+
+def _sizes(part: PartFigures) -> dict[str, int]:
+    runs = sum(runs * cases for (_, runs), cases in part.rates.items())
+    return {"cases": _cases(part), **({"runs": runs} if runs else {})}
+
+
+def _cases(part: PartFigures) -> int:
+    return max(part.rates.total(), part.scores.total())
+
+
 def _record(name: str, estimate: Estimate) -> dict[str, Any]:
     if estimate.value is None:
         return {}
@@ -46,4 +131,7 @@ def _record(name: str, estimate: Estimate) -> dict[str, Any]:
 
 def _percent(share: float) -> str:
     """0 and 100 % only where it is exactly that."""
-    return f"{100 * share:.0f}%" if share in (0, 1) else f"{min(99.9, max(0.1, 100 * share)):.1f}%"
+    if share in (0, 1):
+        return f"{100 * share:.0f}%"
+    rounded = math.floor(1000 * share + 0.5) / 10  # a half goes up, as on the page
+    return f"{min(99.9, max(0.1, rounded)):.1f}%"

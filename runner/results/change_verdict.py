@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NoReturn
@@ -21,6 +22,8 @@ CONFIRMING_RUNS = 5
 """Runs a side that show whether a suspect broke."""
 LOOK_AT = 0.1
 """Share of false ones among the criteria and tags that stand out."""
+CRITERIA = 200
+"""Criteria that are compared: those of the most runs."""
 STEPS_OF_PARTS = 100_000
 """Of the exact distribution of what only informs, so that many tags cost little."""
 REPLAYED = "--replay"
@@ -383,7 +386,8 @@ def _parts(pairs: Sequence[tuple[JudgedCase, JudgedCase]], measure: str, noise: 
     """The score, the criteria and the tags of the cases; those that stand out among all of them are marked."""
     judged = [run for pair in pairs for case in pair for run in case.runs]
     wanted = [("score", SCORE)] if any(run.score is not None for run in judged) else []
-    wanted += [("criterion", id) for id in sorted({id for run in judged for id in run.criteria})]
+    common = Counter(id for run in judged for id in run.criteria).most_common(CRITERIA)
+    wanted += [("criterion", id) for id in sorted(id for id, _ in common)]
     found = [_part(kind, name, name, pairs, noise) for kind, name in wanted if name != measure]
     for tag in sorted({tag for pair in pairs for case in pair for tag in case.tags}):
         tagged = [pair for pair in pairs if any(tag in case.tags for case in pair)]

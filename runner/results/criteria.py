@@ -1,11 +1,14 @@
-"""What a result says of each criterion by its id, and which scores count."""
+"""What a result says of each criterion, and which scores count."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 Record = dict[str, Any]
+
+CRITERION, CHECKPOINT = "criterion", "checkpoint"
 
 
 def score_in(value: Any) -> float | None:
@@ -15,26 +18,56 @@ def score_in(value: Any) -> float | None:
     return float(value) if 0 <= value <= 1 else None
 
 
-def criteria_of(record: Record) -> dict[str, float]:
-    """Id of a criterion → 1 or 0, or its score: of scores, of their assertions, and of checkpoints. Those that nobody
-    could judge are left out."""
-    found: dict[str, float] = {}
-    for item in record.get("scores") or ():
+def objects_in(value: Any) -> list[Record]:
+    """The objects of a list in a saved report, whatever stands there."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def criteria_of(record: Mapping[str, Any]) -> dict[str, float]:
+    """Name of a criterion, its id or else its text → 1 or 0, or its score: of scores, of their assertions, and of
+    checkpoints; the mean where there are several of a name. Those that nobody could judge are left out."""
+    found: dict[str, list[float]] = {}
+    for item in objects_in(record.get("scores")):
         score = score_in(item.get("score"))
         if item.get("name") and score is not None:
-            found[str(item["name"])] = score
-        for check in item.get("assertions") or ():
-            found |= _criterion(check)
-    for check in record.get("checkpoints") or ():
-        found |= _criterion(check)
-    return found
+            found.setdefault(str(item["name"]), []).append(score)
+    for _, check in _checks(record):
+        name, value = _name(check), _value(check)
+        if name and value is not None:
+            found.setdefault(name, []).append(value)
+    return {name: sum(values) / len(values) for name, values in found.items()}
 
 
-def _criterion(check: Record) -> dict[str, float]:
-    id = check.get("id") or check.get("name")
-    if not id or check.get("judged") is False:
-        return {}
+def parts_in(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """`criterion` or `checkpoint` and the name of each of a result, as `criteria_of` has them."""
+    return list(dict.fromkeys((kind, _name(check)) for kind, check in _checks(record) if _name(check)))
+
+
+def only_criteria(record: Mapping[str, Any]) -> Record:
+    """`{scores?, checkpoints?}` of a result with no more than rates are made of."""
+    kept = ("id", "name", "text", "passed", "score", "judged")
+    checks = [(kind, {key: check[key] for key in kept if key in check}) for kind, check in _checks(record)]
+    scores = [{"assertions": [check for kind, check in checks if kind == CRITERION]}]
+    checkpoints = [check for kind, check in checks if kind != CRITERION]
+    return {"scores": scores, "checkpoints": checkpoints} if checks else {}
+
+
+def _checks(record: Mapping[str, Any]) -> Iterator[tuple[str, Record]]:
+    for item in objects_in(record.get("scores")):
+        for check in objects_in(item.get("assertions")):
+            yield CRITERION, check
+    for check in objects_in(record.get("checkpoints")):
+        yield CHECKPOINT, check
+
+
+def _name(check: Record) -> str:
+    return str(check.get("id") or check.get("name") or check.get("text") or "")
+
+
+def _value(check: Record) -> float | None:
+    """None: it was not judged."""
+    if check.get("judged") is False:
+        return None
     score = score_in(check.get("score"))
     reached = check.get("passed", check.get("reached"))
-    value = score if score is not None else float(bool(reached)) if isinstance(reached, bool) else None
-    return {} if value is None else {str(id): value}
+    return score if score is not None else float(reached) if isinstance(reached, bool) else None

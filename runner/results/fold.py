@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import Answered
-from runner.results.criteria import score_in
+from runner.results.criteria import criteria_of, parts_in, score_in
 from runner.results.events import (
     AttemptEnd,
     Event,
@@ -30,6 +30,23 @@ if TYPE_CHECKING:
 
 NAMED = 10
 """Cases that check nothing and are named."""
+DECIDED = (Verdict.PASSED, Verdict.FAILED)
+SUITE, TAG = "suite", "tag"
+
+Part = tuple[str, str]
+"""What some cases have in common: `suite`, `tag`, `criterion` or `checkpoint`, and its name."""
+
+
+class PartFigures:
+    """What the cases of a part came to."""
+
+    __slots__ = ("rates", "scores")
+
+    def __init__(self) -> None:
+        self.rates: Counter[tuple[int, int]] = Counter()
+        """`(runs that passed, judged runs)` of a case → how many cases have them."""
+        self.scores: Counter[float] = Counter()
+        """The mean score of a case → how many cases have it."""
 
 
 class Counts:
@@ -48,6 +65,7 @@ class Counts:
         "not_judged",
         "not_needed",
         "output_tokens",
+        "parts",
         "passed",
         "rates",
         "repeated",
@@ -79,6 +97,8 @@ class Counts:
         """`(runs that passed, judged runs)` of a case → how many cases have them."""
         self.scores: Counter[float] = Counter()
         """The mean score of a case → how many cases have it."""
+        self.parts: dict[Part, PartFigures] = {}
+        """The same for a suite, a tag, a criterion or a checkpoint."""
         self.input_tokens = self.output_tokens = 0
         """Of all runs of cases that have ended."""
         self.cost: float | None = None
@@ -108,8 +128,9 @@ class Counts:
         """The ids of the first of the cases that check nothing, in the order of the suites and their cases."""
         return [id for _, _, id in self.first_of_nothing]
 
-    def add(self, result: TestResult, suite: int) -> None:
-        """Counts one result of the suite at a place among the suites; what its models took is told to `take`."""
+    def add(self, result: TestResult, suite: int, name: str) -> None:
+        """Counts one result of the suite of this name at a place among the suites; what its models took is told to
+        `take`."""
         outcome, case, attempts = result.outcome, result.case, result.attempts
         self.count(
             verdict_on(result),
@@ -124,7 +145,14 @@ class Counts:
             repeat = result.repeat
             if repeat is not None:
                 self.count_repeat(repeat.judged, repeat.saved, case.cost)
-            self.count_case(runs, None if repeat is None else repeat.wave)
+            first = None if repeat is None else repeat.wave
+            self.count_case(runs, [(SUITE, name), *((TAG, tag) for tag in case.tags)], first)
+            if case.scores or case.checkpoints:
+                from runner.results.turn_json import checkpoint_record, score_record
+
+                checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
+                record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
+                self.count_criteria(record, [(run.verdict, run.criteria) for run in attempts], verdict_on(result), first)
 
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
@@ -144,7 +172,13 @@ class Counts:
                 is_decided = repeat["verdict"] in (Verdict.PASSED, Verdict.FAILED)
                 saved = repeat["most"] - repeat["judged"] if is_decided else 0
                 self.count_repeat(repeat["judged"], saved, (record.get("usage") or {}).get("cost"))
-            self.count_case([(verdict_in(run), run.get("score")) for run in judged], repeat.get("wave"))
+            first, tags = repeat.get("wave"), record.get("tags")
+            labels = [(SUITE, str(record.get("suite") or ""))]
+            labels += [(TAG, str(tag)) for tag in tags] if isinstance(tags, list) else []
+            self.count_case([(verdict_in(run), run.get("score")) for run in judged], labels, first)
+            if record.get("scores") or record.get("checkpoints"):
+                runs = [(verdict_in(run), run.get("criteria")) for run in attempts if run is not record]
+                self.count_criteria(record, runs, verdict_in(record), first)
         if usage := record.get("usage"):
             self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
 
@@ -166,15 +200,51 @@ class Counts:
         if self._whole is not None:
             self._whole.count_repeat(made, saved, cost)
 
-    def count_case(self, runs: Sequence[tuple[Verdict, float | None]], first: int | None = None) -> None:
-        """Counts the verdict and the score of each run of a case, for the pass rate and the mean score; of one whose
-        runs stopped early, only the `first` ones, which were made whatever came of them."""
-        judged = [(verdict, score) for verdict, score in runs if verdict in (Verdict.PASSED, Verdict.FAILED)][:first]
+    def count_case(
+        self, runs: Sequence[tuple[Verdict, float | None]], parts: Sequence[Part] = (), first: int | None = None
+    ) -> None:
+        """Counts the verdict and the score of each run of a case, for the pass rate and the mean score of the whole and
+        of the `parts` that the case belongs to; of one whose runs stopped early, only the `first` ones, which were made
+        whatever came of them."""
+        judged = [(verdict, score) for verdict, score in runs if verdict in DECIDED][:first]
         if not judged:
             return
         rate = (sum(verdict is Verdict.PASSED for verdict, _ in judged), len(judged))
         known = [score for _, value in judged if (score := score_in(value)) is not None]
-        self.count_rate(rate, sum(known) / len(known) if known else None)
+        score = sum(known) / len(known) if known else None
+        self.count_rate(rate, score)
+        for part in dict.fromkeys(parts):
+            self.count_part(part, rate, score)
+
+    def count_criteria(
+        self,
+        record: Mapping[str, Any],
+        runs: Sequence[tuple[Verdict, Mapping[str, float] | None]],
+        verdict: Verdict,
+        first: int | None = None,
+    ) -> None:
+        """Counts the criteria and the checkpoints of a case: those of `record`, which has its `scores` and
+        `checkpoints` and ended with `verdict`, or of each of its `runs`, where there are several; `first` as above."""
+        known = [found or {} for ended, found in runs or [(verdict, criteria_of(record))] if ended in DECIDED]
+        judged = known[:first]
+        for part in parts_in(record):
+            values = [found[part[1]] for found in judged if part[1] in found]
+            if not values:
+                continue
+            if all(value in (0, 1) for value in values):
+                self.count_part(part, (round(sum(values)), len(values)), None)
+            else:
+                self.count_part(part, None, sum(values) / len(values))
+
+    def count_part(self, part: Part, rate: tuple[int, int] | None, score: float | None) -> None:
+        """Counts a case of a part, by its runs that passed, its mean score, or both."""
+        figures = self.parts.setdefault(part, PartFigures())
+        if rate is not None:
+            figures.rates[rate] += 1
+        if score is not None:
+            figures.scores[score] += 1
+        if self._whole is not None:
+            self._whole.count_part(part, rate, score)
 
     def count_rate(self, rate: tuple[int, int], score: float | None) -> None:
         """Counts the runs of a case, `(passed, judged)`, and its mean score."""
@@ -270,7 +340,8 @@ class Execution:
             result = event.result
             self._ended(result, is_counted=(result.suite, result.position) not in self._attempted)
             self._attempted.discard((result.suite, result.position))
-            self.of_suite[result.suite].add(result, self._places[result.suite])
+            suite = result.suite
+            self.of_suite[suite].add(result, self._places[suite], self.suites[suite].name)
             self.cut += result.cut_short
         elif isinstance(event, TestStart):
             self.running[event.suite, event.position, event.run] = event.name

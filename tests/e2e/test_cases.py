@@ -510,6 +510,8 @@ def test_a_mixed_run_has_one_report_and_one_exit_code(app: MakeApplication) -> N
         "checks_nothing": 2,
         "checks_nothing_first": ["a", "b"],
         "usage": {"input_tokens": 6, "output_tokens": 4},
+        "pass_rate": 1.0,
+        "pass_rate_interval": [0.3424, 1.0],
         "duration_ms": 0,
     }
     run = application.run("-i", "scripts.demo.sum", "-i", case_file(), "-q", "-o", str(application.home / "r.jsonl"))

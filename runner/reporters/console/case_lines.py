@@ -28,9 +28,12 @@ class CaseLines:
         self._turns = 0
         self._with_turns = 0
         """Cases of several turns."""
+        self._rated = False
+        """Whether there are cases of a file: one message of the command line has no rate."""
 
     def header(self, suite: Suite, start: SuiteStart) -> str:
         """What stands above the cases of one input."""
+        self._rated = self._rated or not suite.is_message
         cases = f"({count(start.selected, 'test case')}"
         cases += ")" if start.selected == start.total else f" of {start.total})"
         title = "  Agent Test" + (" (Multi-Turn)" if suite.multi_turn else "")
@@ -85,6 +88,9 @@ class CaseLines:
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
         lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_milliseconds(end.seconds * 1000)}")
+        from runner.reporters.console.rate_lines import rate_lines
+
+        lines += rate_lines(counts) if self._rated else []
         return "\n".join(lines) + "\n"
 
     def _facts(self, case: CaseResult) -> str:

@@ -227,6 +227,10 @@ class ConsoleReporter:
                 from runner.results.summary import counts_record, savings
 
                 text += f"  {savings(counts_record(counts))}\n"
+        if counts.rates and not self._options.quiet:
+            from runner.reporters.console.rate_lines import rate_table
+
+            text += rate_table(counts, self._style)
         if self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
             text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):
@@ -242,7 +246,7 @@ class ConsoleReporter:
             if event.status == RunStatus.INTERRUPTED:
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != RunStatus.PASSED else "green"
-            text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{usage_line(run)}{DOUBLE}\n"
+            text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{self._rates(run)}{usage_line(run)}{DOUBLE}\n"
         if counts.not_judged or counts.checks_nothing:
             from runner.results.summary import counts_record, remarks
 
@@ -258,6 +262,14 @@ class ConsoleReporter:
             left = f"; {event.not_run} not run" if event.not_run else ""
             text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")
         self._write(text)
+
+    def _rates(self, run: Execution) -> str:
+        """How sure the figures of a run of cases are; of one with script tests too they would be half the truth."""
+        if not run.counts.rates or self._options.quiet or not all(suite.has_cases for suite in run.suites.values()):
+            return ""
+        from runner.reporters.console.rate_lines import rate_lines
+
+        return "".join(f"{line}\n" for line in rate_lines(run.counts))
 
     def _repeat(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS, json_text
+from runner.results.certainty import BARS
 from runner.results.report import Record, Report
 from runner.results.result_texts import errors_of, name_of, place_of, remarks_of
 
@@ -50,7 +51,7 @@ def ctrf(report: Report) -> Record:
     more: Record = {"status": summary["status"]}
     more |= {key: texts for key, texts in (("errors", report.errors), ("warnings", report.warnings)) if texts}
     more |= {"result_warnings": summary["warnings"]} if summary.get("warnings") else {}
-    more |= {key: summary[key] for key in (*MARKS, "usage", "stopped", "not_run") if key in summary}
+    more |= {key: summary[key] for key in (*MARKS, "usage", *BARS, "stopped", "not_run") if key in summary}
     more |= {"snapshots": summary["snapshots"]} if summary.get("snapshots") else {}
     tool = {"name": "yao-test", "version": report.start["version"]}
     return {

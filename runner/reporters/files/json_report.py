@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from runner.reporters.files.document import DocumentReporter
-from runner.results.certainty import certainty_of
+from runner.results.certainty import BARS, certainty_of
 from runner.results.fold import counted
 from runner.results.json_text import json_line, plain, without_halves
 from runner.results.report import Record, Report
@@ -156,7 +156,8 @@ def _connector(suite: Record, results: list[Record]) -> str:
 
 
 def _counts(summary: Record) -> Record:
-    kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", "snapshots"]
+    kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", *BARS]
+    kept += ["snapshots"]
     kept += ["status", "stopped", "not_run"] if "stopped" in summary else []
     kept += ["suites"]
     return {key: summary[key] for key in kept if key in summary}

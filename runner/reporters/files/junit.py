@@ -17,7 +17,8 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.json_report import MARKS
 from runner.results.attachments import sizes
-from runner.results.certainty import certainty_of
+from runner.results.certainty import BARS, certainty_of
+from runner.results.criteria import only_criteria
 from runner.results.fold import Counts, counted
 from runner.results.report import Record, Report
 from runner.results.result_texts import (
@@ -57,7 +58,7 @@ class JunitReporter(DocumentReporter):
     def keep(self, record: Record) -> Record | None:
         """What the format has a place for."""
         found = {"differences": differences_of(record)} if record["status"] == Status.FAILED else {}
-        return {**{key: value for key, value in record.items() if key not in UNUSED}, **found}
+        return {**{key: value for key, value in record.items() if key not in UNUSED}, **only_criteria(record), **found}
 
     def render(self, report: Report) -> str:
         """The document."""
@@ -124,9 +125,18 @@ def _properties(report: Report, suite: Record, counts: Counts) -> Record:
         **{key: _listed(value) for key, value in counts_record(counts).items() if key in MARKS},
         **_snapshots(report),
         **usage_record(counts).get("usage", {}),
-        **{key: _interval(value) for key, value in certainty_of(counts).items()},
+        **_bars(certainty_of(counts)),
         **{key: report.summary[key] for key in ("stopped", "not_run") if key in report.summary},
     }
+
+
+def _bars(known: Record) -> Record:
+    """Rates and mean scores with their intervals, of the suite and of its parts: `tag smoke pass_rate`."""
+    bars = {key: _interval(value) for key, value in known.items() if key != "parts"}
+    for part in known.get("parts") or ():
+        of = f"{part['kind']} {part['name']}"
+        bars |= {f"{of} {key}": _interval(part[key]) for key in BARS if key in part}
+    return bars
 
 
 def _interval(value: float | list[float]) -> float | str:

@@ -4,11 +4,12 @@ GitHub takes as the summary of a job."""
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.files.markdown_result import MARKS, body, heading
-from runner.results.certainty import rate_text
+from runner.results.certainty import part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.json_text import utf8
 from runner.results.report import Record, Report
@@ -28,6 +29,9 @@ WHOLE = 0.8
 """Share of the document from which on results have no details."""
 ORDER = (MARKS["failed"], MARKS["broken"], MARKS["passed"], MARKS["skipped"])
 """Signs of suites, in the order in which these are listed."""
+RATES = ("Pass Rate", "Mean Score")
+PART_ROWS = 20
+"""Tags, criteria and checkpoints that are listed, of each."""
 ROWS = 200
 """Suites, errors and warnings that are listed."""
 
@@ -75,6 +79,7 @@ def _head(report: Report, limit: int) -> str:
     text += table(("Metric", "Value"), _metrics(report))
     text += "".join(f"{inline(said, LINE_LIMIT)}\n\n" for said in remarks(report.summary))
     text += f"{inline(saved)}\n\n" if (saved := savings(report.summary)) else ""
+    text += _parts(report)
     who = report.start["environment"]
     rows = [(title, inline(who.get(key, ""))) for title, key in _SETTINGS if who.get(key)]
     text += f"## Environment\n\n{table(('Setting', 'Value'), rows)}" if rows else ""
@@ -86,12 +91,28 @@ def _head(report: Report, limit: int) -> str:
             text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
     if len(report.suites) > 1:
         broke = bool(report.summary.get("errors"))
-        found = (_suite_row(suite, results, broke) for suite, results in report.by_suite())
+        rates = {row[1]: row[3:] for row in part_rows(report.summary) if row[0] == "suite"}
+        heads = [head for at, head in enumerate(RATES) if any(row[at] for row in rates.values())]
+        found = (
+            _suite_row(suite, results, broke, rates.get(suite["id"], ("", ""))[: len(heads)])
+            for suite, results in report.by_suite()
+        )
         suites = sorted(found, key=lambda row: ORDER.index(row[0]))
         counted = ("Passed", "Failed", "Skipped", *(("Errors",) if broke else ()))
-        text += "## Suites\n\n" + table(("", "Suite", *counted, "Duration"), suites[:ROWS])
+        text += "## Suites\n\n" + table(("", "Suite", *counted, *heads, "Duration"), suites[:ROWS])
         text += f"... and {len(suites) - ROWS} more\n\n" if len(suites) > ROWS else ""
     return text
+
+
+def _parts(report: Report) -> str:
+    """The table of rates and mean scores by tag, criterion and checkpoint."""
+    rows = [row for row in part_rows(report.summary, PART_ROWS) if row[0] != "suite"]
+    if not rows:
+        return ""
+    cells = [(f"{kind} {inline(name)}", cases, rate, score) for kind, name, cases, rate, score in rows]
+    heads = ("Part", "Cases", *RATES)
+    used = [at for at in range(len(heads)) if any(row[at] for row in cells)]
+    return "## Rates\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in cells])
 
 
 _SETTINGS = (("User", "user_id"), ("Team", "team_id"), ("Locale", "locale"))
@@ -147,11 +168,11 @@ def _rate(report: Report, judged: int) -> str:
     return of_cases or rate
 
 
-def _suite_row(suite: Record, results: list[Record], broke: bool) -> tuple[str, ...]:
-    """A suite in the table; `broke`: with its errors, as some suite has some."""
+def _suite_row(suite: Record, results: list[Record], broke: bool, rates: Sequence[str]) -> tuple[str, ...]:
+    """A suite in the table; `broke`: with its errors, as some suite has some; `rates`: its pass rate and mean score."""
     counts = counts_of(results)
     errors = counts.get("errors", 0)
     verdict = "failed" if counts["failed"] else "broken" if errors else "passed" if counts["passed"] else "skipped"
     time = sum(record["duration_ms"] for record in results)
     numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
-    return (MARKS[verdict], inline(suite["label"]), *map(str, numbers), duration(time))
+    return (MARKS[verdict], inline(suite["label"]), *map(str, numbers), *rates, duration(time))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, visible
+from runner.results.certainty import part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.report import Record, Report
 from runner.results.result_texts import counts_text, dollars, tokens_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.suite_json import has_cases
 from runner.results.summary import remarks
 from runner.results.value_texts import cut
 from runner.results.verdict import Verdict, verdict_in
@@ -31,6 +33,7 @@ class SummaryReporter(DocumentReporter):
         summary = report.summary
         interrupted = "interrupted: " if summary["status"] == RunStatus.INTERRUPTED else ""
         lines = [f"{interrupted}{counts_text(summary)} in {summary['duration_ms'] / 1000:.2f}s{_more(summary)}"]
+        lines += _rates(report)
         lines += [_bad(record) for record in report.results if record["status"] == Status.FAILED]
         lines += [
             f"WARNING {_line(record['suite'])} {_line(record['id'])}: {_line(message)}"
@@ -41,6 +44,17 @@ class SummaryReporter(DocumentReporter):
         if (counts := snapshots_in(summary)) is not None:
             lines += map(visible, in_lines(counts))
         return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
+
+
+def _rates(report: Report) -> list[str]:
+    """How sure the figures are: of all cases, where there are no script tests beside them, then of each part."""
+    summary = report.summary
+    said = [("Pass rate", rate_text(summary)), ("Mean score", rate_text(summary, "mean_score"))]
+    lines = [f"{title}: {text}" for title, text in said if text and all(map(has_cases, report.suites))]
+    return lines + [
+        f"{kind} {_line(name)}: {', '.join(filter(None, (rate, score and f'score {score}'))) or cases}"
+        for kind, name, cases, rate, score in part_rows(summary)
+    ]
 
 
 def _bad(record: Record) -> str:

@@ -8,6 +8,7 @@ import { asCsv, asJson, save } from "./export";
 import { Failures } from "./failures";
 import { visible } from "./format";
 import { List } from "./list";
+import { RatesByPart } from "./rates";
 import { useSearch } from "./search";
 import { Stability } from "./stability";
 import { readComparison, Store } from "./store";
@@ -95,6 +96,7 @@ function App({ store, before }: { store: Store; before: Before | null }) {
         {before && (
           <Compared now={index} before={before.store.index} comparison={before.comparison} chosen={view.change} onChoose={(kind) => change({ change: kind })} />
         )}
+        <RatesByPart index={index} />
         <Stability index={index} theme={colours} onOpen={openResult} />
         <section class="results" id="results" tabIndex={-1} aria-labelledby="results-title">
           <h2 id="results-title">Results</h2>

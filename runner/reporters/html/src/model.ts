@@ -19,7 +19,23 @@ export interface Start {
   suites: Suite[];
 }
 
-export interface Summary {
+/** Figures from 0 to 1, with their intervals at 95 %. */
+export interface Rates {
+  pass_rate?: number;
+  pass_rate_interval?: [number, number];
+  mean_score?: number;
+  mean_score_interval?: [number, number];
+}
+
+/** What some cases have in common. */
+export interface Part extends Rates {
+  kind: string;
+  name: string;
+  cases: number;
+}
+
+export interface Summary extends Rates {
+  parts?: Part[];
   total: number;
   passed: number;
   failed: number;

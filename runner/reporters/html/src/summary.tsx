@@ -2,7 +2,9 @@
 
 import { capital, duration, money, number, percent, plural, visible, when } from "./format";
 import type { Index } from "./model";
+import { withEnds } from "./rates";
 import { Sign } from "./values";
+import { Bar } from "./whisker";
 
 export function Summary({ index, onStatus, status }: { index: Index; status: string; onStatus: (status: string) => void }) {
   const { summary, start } = index;
@@ -16,7 +18,16 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
   if (summary.errors) tiles.splice(3, 0, ["error", "Errors", summary.errors]);
   return (
     <section class="summary card" aria-labelledby="summary-title">
-      <Ring passed={summary.passed} judged={judged} />
+      <div class="rate">
+        <Ring passed={summary.passed} judged={judged} />
+        {summary.pass_rate_interval && start.suites.every(({ kind }) => kind === "agent_test") && (
+          <div class="ends" title="Where the pass rate of the cases is, with a certainty of 95 %">
+            <Bar ends={[summary.pass_rate_interval[0], summary.pass_rate ?? 0, summary.pass_rate_interval[1]]} from={0} to={1} />
+            <span>{withEnds(summary.pass_rate ?? 0, summary.pass_rate_interval)}</span>
+          </div>
+        )}
+        {summary.mean_score != null && <p class="ends">Mean score {withEnds(summary.mean_score, summary.mean_score_interval)}</p>}
+      </div>
       <div class="verdict">
         <h2 id="summary-title" class={summary.status === "passed" && !summary.errors ? "good" : "bad"}>{verdict(index)}</h2>
         <p class="faint">

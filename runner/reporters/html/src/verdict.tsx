@@ -1,13 +1,12 @@
 /** Whether a run is worse than the baseline: the verdict, what it rests on, and the cases that fell. */
 
 import { Table } from "./attempts";
-import type { Verdict, Whisker } from "./changes";
+import type { Verdict } from "./changes";
 import { visible } from "./format";
+import { Bar } from "./whisker";
 
 const TONES: Record<string, string> = { regressed: "bad", improved: "good", unchanged: "good", "cannot tell": "unsure" };
 const COMMAND = ": yao-test ";
-const WIDTH = 140;
-const HEIGHT = 14;
 
 export function VerdictOn({ change, named }: { change: Verdict; named: boolean }) {
   const [first, ...rest] = change.said;
@@ -62,19 +61,4 @@ function Sentence({ text }: { text: string }) {
   const at = text.indexOf(COMMAND);
   if (at < 0) return <li>{visible(text)}</li>;
   return <li>{visible(text.slice(0, at + 1))} <code>{visible(text.slice(at + 2))}</code></li>;
-}
-
-/** An interval as a bar with its middle; the text beside it says the same, so nobody needs to see it. */
-function Bar({ ends, from, to, zero = false }: { ends?: Whisker; from: number; to: number; zero?: boolean }) {
-  if (!ends) return null;
-  const place = (value: number) => 3 + ((Math.min(to, Math.max(from, value)) - from) / (to - from)) * (WIDTH - 6);
-  const [low, value, high] = ends.map(place);
-  const middle = HEIGHT / 2;
-  return (
-    <svg class="whisker" width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
-      {zero && <line class="zero" x1={place(0)} x2={place(0)} y1="0" y2={HEIGHT} />}
-      <path d={`M${low} ${middle - 4}v8M${low} ${middle}H${high}M${high} ${middle - 4}v8`} />
-      <circle cx={value} cy={middle} r="3" />
-    </svg>
-  );
 }

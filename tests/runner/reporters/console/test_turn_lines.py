@@ -239,7 +239,9 @@ OTHERS = model.Suite(
 
 
 def test_a_run_of_conversations_has_the_layout_of_the_design() -> None:
-    assert console(RunOptions(inputs=()), (TRIPS,), STATIC, WITHOUT_ANSWER, SIMULATED) == THREE
+    assert console(RunOptions(inputs=()), (TRIPS,), STATIC, WITHOUT_ANSWER, SIMULATED) == (
+        f"{THREE}  Pass rate:  100% (34.2-100%)\n"
+    )
 
 
 def test_a_run_of_many_inputs_shows_the_turns_of_failing_cases_at_its_end() -> None:
@@ -256,6 +258,7 @@ def test_a_run_of_many_inputs_shows_the_turns_of_failing_cases_at_its_end() -> N
         "  Run it again: yao-test -i tests/trips.jsonl --run '^B04$' --name hotel\n\n"
         "═══════════════════════════════════════════════════════════════════════════════\n"
         "  Summary: 1 passed, 1 failed, 0 skipped (14.20s) in 2 inputs\n"
+        "  Pass rate:  50.0% (9.5-90.6%)\n"
         "═══════════════════════════════════════════════════════════════════════════════\n"
     )
 

@@ -1,0 +1,42 @@
+"""How sure the rates and mean scores of a run are, on the console: lines of the summary, and a table by suite, tag,
+criterion and checkpoint."""
+
+from __future__ import annotations
+
+from runner.reporters.console.style import SINGLE, Style
+from runner.results.certainty import certainty_of, part_rows, rate_text
+from runner.results.fold import Counts
+
+ROWS = 20
+"""Parts of a kind that the table shows."""
+NAME_WIDTH = 40
+HEAD = ("", "Cases", "Pass rate", "Mean score")
+
+
+def rate_lines(counts: Counts) -> list[str]:
+    """The pass rate and the mean score of all cases, each where there is one."""
+    known = certainty_of(counts)
+    said = [("Pass rate: ", rate_text(known)), ("Mean score:", rate_text(known, "mean_score"))]
+    return [f"  {title} {text}" for title, text in said if text]
+
+
+def rate_table(counts: Counts, style: Style) -> str:
+    """A row for each suite, tag, criterion and checkpoint; empty where there are none."""
+    found = part_rows(certainty_of(counts), ROWS)
+    if not found:
+        return ""
+    rows = [(f"{kind} {_short(name, keep_end=kind == 'suite')}", *cells) for kind, name, *cells in found]
+    used = [at for at in range(len(HEAD)) if at == 0 or any(row[at] for row in rows)]
+    cells = [[row[at] for at in used] for row in (HEAD, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
+    ]
+    return "\n".join([SINGLE, "  Rates (with 95 % intervals)", SINGLE, style.paint(lines[0], "dim"), *lines[1:]]) + "\n"
+
+
+def _short(name: str, keep_end: bool) -> str:
+    line = " ".join(name.split())
+    if len(line) <= NAME_WIDTH:
+        return line
+    return f"...{line[3 - NAME_WIDTH :]}" if keep_end else f"{line[: NAME_WIDTH - 3]}..."
