@@ -28,7 +28,7 @@ from runner.results.events import STALE, Event, RunStart, SuiteEnd, TestEnd
 from runner.watch.changes import Changes
 from runner.watch.dependents import Dependents
 from runner.watch.keys import ESCAPE, Keys
-from scripttest import start_processes
+from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
     from runner.application.application import Application
@@ -368,7 +368,7 @@ class Watch:
 
     def _say_kept(self, id: str) -> None:
         results = list(self._results.get(id, {}).values())
-        passed = sum(status == "passed" for status in results)
+        passed = sum(status == Status.PASSED for status in results)
         name = suite_key(id, self._application.root)
         self._say(f"Kept: {name}  {passed} of {len(results)} passed. A model answers there: press Enter to ask it")
 

@@ -14,6 +14,7 @@ from command import make_application
 from runner.application.context import build_context
 from runner.cli.options import options_from
 from runner.cli.quick import read
+from runner.cli.settings import Settings
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.services import RunServices
@@ -47,6 +48,7 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
         application=application,
         context=context,
         parts=root,
+        settings=Settings(),
     ) as services:
         agents, fingerprints = services.agents, services.fingerprints
         return make_plan(options, environment, application, context, selection, agents, fingerprints)
