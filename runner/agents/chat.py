@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bindings import World
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
+    from scripttest import StackFrame
 
 Messages = list[dict[str, Any]]
 
@@ -120,6 +121,8 @@ class Chat:
         """What hooks and tools sent with `ctx.Send`."""
         self.logs: list[tuple[str, str]] = []
         """Captured lines: level and text."""
+        self.stopped: tuple[StackFrame, ...] = ()
+        """Where the hook or tool was in which time ran out, innermost first."""
         self.parts: dict[str, str] = {}
         """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
 

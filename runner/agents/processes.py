@@ -19,7 +19,7 @@ from runner.agents.runtime import Runtime, Scope
 from runner.agents.test_realm import ask_test
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError
-from scripttest import ScriptError
+from scripttest import ScriptError, StackFrame
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -87,6 +87,10 @@ class AgentProcesses:
         own.catch_up(world)
         for name, count in mocked:
             own.ledger.note(name, Answered.MOCKED, count=count)
+
+    def stopped(self, owner: Scope, frames: tuple[StackFrame, ...]) -> None:
+        """Keeps where the innermost function was when time was up; see `scripttest.FunctionServices`."""
+        owner.chat.stopped = owner.chat.stopped or frames
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.FunctionServices`."""

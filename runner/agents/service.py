@@ -17,7 +17,7 @@ from runner.agents.processes import AgentProcesses
 from runner.agents.runtime import Parts, Runtime, Scope
 from runner.application.application import Application
 from runner.connectors.load import Connectors
-from runner.connectors.timing import CaseTime, uncounted
+from runner.connectors.timing import CaseTime, is_case_late, uncounted
 from scripttest import FunctionPool
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class AgentService:
         self.runtime = Runtime(
             Assistants(application),
             Connectors(application.root, variables, prices=prices),
-            FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers, uncounted),
+            FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers, uncounted, is_case_late),
             Servers(application.root, variables, self._processes.call_tool),
             prompt_variables,
             lambda: datetime.now().astimezone(),

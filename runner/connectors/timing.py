@@ -55,6 +55,11 @@ class CaseTime:
         """When it runs out, on the monotonic clock; None while it stands still."""
         return self._timeout.when()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has run out."""
+        return self._timeout.expired()
+
     def now(self) -> float:
         """Seconds of the monotonic clock, without those for which it stood still."""
         return (self._paused_at if self._pauses else time.monotonic()) - self._stood_still
@@ -132,6 +137,12 @@ def case_end() -> float | None:
     """When the case that is under way runs out of time, on the monotonic clock; None for never."""
     case = _current.get()
     return case.end() if case is not None else None
+
+
+def is_case_late() -> bool:
+    """Whether the case that is under way has run out of time."""
+    case = _current.get()
+    return case is not None and case.is_over
 
 
 def case_now() -> float:

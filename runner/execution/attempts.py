@@ -14,7 +14,7 @@ from runner.execution.hooks import Hook, HookError, case_record
 from runner.execution.outside import with_outside
 from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult
-from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status
+from scripttest import Cause, Failure, HostError, Outcome, ScriptError, Status, code_frame
 
 _LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
 """Cause → its place behind verdicts, which come first."""
@@ -48,7 +48,15 @@ async def _run(attempt: CaseAttempt) -> TestResult:
             prepared = True
             await _mode_of(attempt)(attempt)
     except TimeoutError:
-        attempt.failures.append(Failure(cause=Cause.TIMEOUT, message=f"timeout after {in_words(seconds)}"))
+        frames = attempt.chat.stopped
+        attempt.failures.append(
+            Failure(
+                cause=Cause.TIMEOUT,
+                message=f"timeout after {in_words(seconds)}",
+                frames=frames,
+                code_frame=code_frame(frames[0].location) if frames else "",
+            )
+        )
         attempt.end(status=Status.FAILED, error=attempt.failures[-1].message)
     except HookError as error:
         attempt.failures.append(error.failure)

@@ -52,7 +52,8 @@ def in_words(counts: SnapshotCounts) -> str:
 def in_lines(counts: SnapshotCounts) -> list[str]:
     """The same, with the obsolete ones by name and what to do about them."""
     lines = [in_words(counts)]
-    lines += [f"  obsolete: {name}" for name in counts.obsolete[:NAMED]]
+    named = [name.replace("\n", "\\n") for name in counts.obsolete[:NAMED]]
+    lines += [f"  obsolete: {name}" for name in named]
     if len(counts.obsolete) > NAMED:
         lines.append(f"  ... and {len(counts.obsolete) - NAMED} more")
     if counts.obsolete:

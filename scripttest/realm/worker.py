@@ -257,11 +257,23 @@ class Worker:
             for script in self._scripts:
                 if failure := realm.dispatch("load", script):
                     return f'{{"unloaded":{failure}}}'
-            return realm.invoke(function, arguments)
+            answer = realm.invoke(function, arguments)
+            return self._given_up(realm, "") if self.alarm.rang else answer
         except EngineError as error:
-            return self._broken(realm, str(error))
+            return self._given_up(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
         finally:
             self._leave()
+
+    def _given_up(self, realm: Realm, trace: str) -> str:
+        """The answer of a function whose time is up: an error that says where it was, if the realm still can."""
+        head, _, frames = trace.partition("\n")
+        interrupts = self.alarm.silence()
+        try:
+            if interrupts:
+                realm.close(f"{head}\n{self._stopped}{frames}", interrupts)
+            return str(realm.dispatch("invoked"))
+        except EngineError as error:
+            return failure_envelope(str(error), stack=self._stopped + frames)
 
     def _broken(self, realm: Realm, text: str) -> str:
         """The outcome of a test whose realm said `text`, which may be all that it can still say."""

@@ -24,6 +24,7 @@ from scripttest.workers.libraries import Libraries
 from scripttest.workers.pool import WorkerPool
 from scripttest.workers.protocol import encode
 from scripttest.workers.session import Loss, WorkerSlot
+from scripttest.workers.worker import LAST_WORDS
 
 if TYPE_CHECKING:
     from scripttest.diagnostics.stack import StackMapper
@@ -53,6 +54,9 @@ class FunctionServices(Protocol):
 
     def returned(self, owner: Owner, world: str, mocked: Mocked) -> None:
         """Hears what the realm of a function tells of its world when it has ended, and which calls mocks answered."""
+
+    def stopped(self, owner: Owner, frames: tuple[StackFrame, ...]) -> None:
+        """Hears where a function was when its time was up, innermost first."""
 
     def library(self, module: str, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
@@ -119,6 +123,7 @@ class FunctionPool:
         names: Mapping[str, str],
         workers: int,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+        is_late: Callable[[], bool] = lambda: False,
     ) -> None:
         """Starts nothing yet.
 
@@ -128,12 +133,14 @@ class FunctionPool:
             names: global name → part of the bindings that supplies it.
             workers: how many functions may run at the same time; those that wait for the host do not count.
             waiting: is entered while a function waits for its turn.
+            is_late: whether a call that is cancelled is so because its time is up.
         """
         self._root = root
         self._services = services
         self._boots = Boots(names)
         self._workers = workers
         self._waiting = waiting
+        self._is_late = is_late
         self._running = asyncio.Semaphore(workers)
         self._compiler = Compiler(root, self)
         self._libraries = Libraries(self._compiler, lambda module, script: services.library(module, script))
@@ -187,6 +194,10 @@ class FunctionPool:
             error.logs = tuple(work.logs)
             error.infrastructure = event.cause == Cause.INFRASTRUCTURE
             raise error
+        except asyncio.CancelledError:
+            if self._is_late() and slot.work is work and slot.is_open:
+                self._services.stopped(owner, await _place_of(slot, work, loaded))
+            raise
         finally:
             if slot.work is not None and slot.is_open:
                 slot.end()
@@ -341,6 +352,12 @@ class _Loaded:
         error.loading = record.get("unloaded") is True
         raise error
 
+    def stopped(self, record: dict[str, Any]) -> tuple[StackFrame, ...]:
+        """Where a function was whose time was up, from its worker's answer; nothing when it had ended."""
+        failure = record.get("error", {})
+        stack = failure.get("stack") or ""
+        return self.mapper.stopped(stack) if failure.get("stopped") else tuple(self.mapper.frames(stack))
+
     @property
     def mapper(self) -> StackMapper:
         """Maps positions in realms to the sources."""
@@ -370,6 +387,18 @@ class _Call:
         self.began = False
         """Whether the worker has begun with it."""
         self.returned = False
+
+
+async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: _Loaded) -> tuple[StackFrame, ...]:
+    """Where a function is that is to be given up; nothing where its worker does not say so in time."""
+    slot.worker.expire("call")
+    try:
+        async with asyncio.timeout(LAST_WORDS):
+            while isinstance(event := await work.events.get(), _Question):
+                continue
+    except TimeoutError:
+        return ()
+    return loaded.stopped(event) if isinstance(event, dict) else ()
 
 
 def _compile_failure(error: CompileError) -> FunctionError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -561,6 +562,57 @@ function Next(ctx, payload) { if (payload.messages[0].content === "wait") return
         "wait": ("timeout after 1s", "timeout"),
         **{f"fine-{number}": (None, None) for number in range(3)},
     }
+
+
+HANGS = """\
+import { spin, never } from "./helper";
+export async function Create(ctx, messages) {
+  const { content } = messages[0];
+  if (content === "loop") for (;;) {}
+  if (content === "helper") spin();
+  if (content === "awaits") await never();
+  if (content === "regexp") /^(a+)+$/.test("a".repeat(40) + "b");
+  if (content === "script") Process("scripts.demo.helper.spin");
+  if (content === "delegate") return { delegate: { agent_id: "demo", messages: [{ role: "user", content: "loop" }] } };
+}
+export function Next(ctx, payload) {
+  if (payload.messages[0].content === "next") while (true) {}
+  return { data: "fine" };
+}
+"""
+HANG_HELPER = """\
+export function spin() {
+  while (true) {}
+}
+export async function never() {
+  await new Promise((done) => setTimeout(done, 60000));
+}
+"""
+HANG_PLACES = {
+    "loop": ["index.ts:4"],
+    "helper": ["helper.ts:2", "index.ts:5"],
+    "awaits": ["helper.ts:5", "index.ts:6"],
+    "regexp": ["index.ts:7"],
+    "script": ["helper.ts:2", "index.ts:8"],
+    "delegate": ["index.ts:4"],
+    "next": ["index.ts:12"],
+    "before": ["env_test.ts:1"],
+}
+
+
+def test_time_that_runs_out_in_a_hook_names_the_statement_that_hung(app: MakeApplication) -> None:
+    cases = [{"id": id, "input": id, "timeout": "500ms"} for id in HANG_PLACES] + [{"id": "fine", "input": "Hi"}]
+    cases[-2]["before"] = "env_test.Before"
+    files = {"helper.ts": HANG_HELPER, "env_test.ts": "export function Before() { while (true) {} }"}
+    application = app({**agent(prompts=None, hooks=HANGS, cases=cases), **files})
+
+    records = run_cases(application, "--parallel", "4", code=1)
+
+    assert records.pop("fine")["status"] == "passed"
+    stacks = {id: record.get("stack_trace", "") for id, record in records.items()}
+    found = {id: re.findall(r"/src/(\S+):\d+\)", stack) for id, stack in stacks.items()}
+    assert found == HANG_PLACES
+    assert {record["error"] for record in records.values()} == {"timeout after 500ms"}
 
 
 def test_a_promise_of_a_hook_that_nothing_can_settle_fails_at_once(app: MakeApplication) -> None:

@@ -345,3 +345,10 @@ def test_merged_reports_count_them_together(app: MakeApplication) -> None:
         here.run("-i", "scripts.demo", "--shard", f"{n}/2", "-o", out)
     here.run("merge", *outs, "-o", str(here.home / "all.md"))
     assert "4 snapshots written" in (here.home / "all.md").read_text()
+
+
+def test_a_name_of_two_lines_is_told_in_one(app: MakeApplication) -> None:
+    here = app({"card_test.ts": 'export function TestA(t) { t.snapshot(1, "a\\nb"); t.snapshot(2, "c"); }'})
+    summary(here, *CARD)
+    here.write({"card_test.ts": 'export function TestA(t) { t.snapshot(2, "c"); }'})
+    assert summary(here, *CARD) == obsolete(f"{FILE} › TestA a\\nb")

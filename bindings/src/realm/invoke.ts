@@ -103,7 +103,8 @@ export default function (core: Core) {
             const values = std.parse(args) as unknown[];
             const { contextAt } = core.boot as InvokeBoot;
             if (contextAt != null) values[contextAt] = context();
-            answer = returned(yield std.apply(target, undefined, values));
+            const { root } = core;
+            answer = returned(yield (core.stateOf(root).awaits = std.apply(target, undefined, values)));
           } catch (error) {
             answer = failed(error);
           }
@@ -112,12 +113,12 @@ export default function (core: Core) {
       );
     },
 
-    /** What came of it; a rejection that nobody handled or a deadlock counts as thrown. */
+    /** What came of it; a rejection that nobody handled, a deadlock, and time that is up count as thrown. */
     answer(): string {
       const { failures } = core.outcomeOf(core.root);
       if (!failures.length) return answer;
-      const { message, stack } = failures[0];
-      return encode(std, { error: { message, stack }, ...world() });
+      const { message, stack, stopped } = failures[0];
+      return encode(std, { error: { message, stack, stopped }, ...world() });
     },
   };
 }

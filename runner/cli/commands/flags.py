@@ -39,9 +39,8 @@ class Command(click.Command):
         single = [flag for flag in order if isinstance(flag, click.Option) and _takes_one(flag)]
         for flag, count in Counter(single).items():
             if count > 1:
-                name = min(flag.opts, key=len)
                 times = "twice" if count == 2 else f"{count} times"
-                raise click.UsageError(f"{name} is given {times}, and takes one value", ctx)
+                raise click.UsageError(f"{flag.opts[0]} is given {times}, and takes one value", ctx)
         return super().parse_args(ctx, args)
 
 
