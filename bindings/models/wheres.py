@@ -23,12 +23,12 @@ class Condition(Value):
     parameters: tuple[Json, ...] = ()
 
 
-Place = Callable[[str, str], str | None]
+FindColumn = Callable[[str, str], str | None]
 """(column, relation or nothing) → the column as SQL names it; None: there is no such relation here."""
 Warn = Callable[[str], None]
 
 
-def conditions(wheres: Json, place: Place, warn: Warn) -> Condition:
+def conditions(wheres: Json, place: FindColumn, warn: Warn) -> Condition:
     """The conditions of a list of wheres. `warn` is told of those that are dropped or that mean something else than
     they say."""
     sql = ""
@@ -52,7 +52,7 @@ def conditions(wheres: Json, place: Place, warn: Warn) -> Condition:
     return Condition(sql=sql, parameters=tuple(parameters))
 
 
-def _condition(item: Mapping[str, Json], place: Place, warn: Warn) -> Condition | None:
+def _condition(item: Mapping[str, Json], place: FindColumn, warn: Warn) -> Condition | None:
     if isinstance(item.get("wheres"), list):
         group = conditions(item["wheres"], place, warn)
         return group.replace(sql=f"({group.sql})") if group.sql else None

@@ -26,7 +26,7 @@ _STEP = re.compile(r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+""")
 """A step of a plain path."""
 
 
-class _Place(Value):
+class _Found(Value):
     value: Any
     missing: str
     """Where the path ended, if it led nowhere."""
@@ -107,15 +107,15 @@ def _no_json(assertion: Assertion, evidence: Evidence, purpose: str) -> Verdict:
     return nothing_to_judge(assertion, assertion.value, evidence.output, message)
 
 
-def _look(root: Any, path: str, state: Mapping[str, Any]) -> _Place:
+def _look(root: Any, path: str, state: Mapping[str, Any]) -> _Found:
     from bindings import json_path as library
 
     try:
         for place in (root, state.get("variables"), state) if state else (root,):
             found = library.find(place, path)
             if found:
-                return _Place(value=found[0] if len(found) == 1 else found, missing="")
-        return _Place(value=None, missing=_way(root, path))
+                return _Found(value=found[0] if len(found) == 1 else found, missing="")
+        return _Found(value=None, missing=_way(root, path))
     except library.JsonPathError as error:
         raise NotEvaluated(str(error)) from error
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,7 +24,6 @@ from runner.connectors.base import ConnectorError, ModelRequest, Origin
 from runner.connectors.kept_answers import Answer, KeptAnswers, Keys, ask, same_model, say
 from runner.connectors.matching import Clean, Described, describe, difference, exact_key, likeness, loose_key
 from runner.connectors.recordings import (
-    MESSAGE,
     SUFFIX,
     CaseRecording,
     RecordedCall,
@@ -54,7 +53,7 @@ _SEARCHES = 20
 """How often in a run."""
 
 
-class Place(Value):
+class RecordingFolder(Value):
     """Where recordings are."""
 
     folder: Path
@@ -62,7 +61,7 @@ class Place(Value):
     """The folder as the user wrote it."""
 
 
-def open_place(text: str, folder: Path, mode: Mode) -> Place:
+def open_folder(text: str, folder: Path, mode: Mode) -> RecordingFolder:
     """The folder that a flag names, made if it is to be written. Raises ConfigurationError when it cannot be used."""
     subject = f"Cannot use {FLAGS[mode]} {text}"
     if folder.exists() and not folder.is_dir():
@@ -70,7 +69,7 @@ def open_place(text: str, folder: Path, mode: Mode) -> Place:
     if mode == "replay":
         if not folder.exists():
             raise ConfigurationError(f"{subject}: there is no such folder", f"Record first, with --record {text}")
-        return Place(folder=folder, shown=text)
+        return RecordingFolder(folder=folder, shown=text)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".{os.getpid()}.tmp"
@@ -78,7 +77,7 @@ def open_place(text: str, folder: Path, mode: Mode) -> Place:
         probe.unlink()
     except OSError as error:
         raise ConfigurationError(f"{subject}: {error.strerror}", "It must be a folder that can be written") from error
-    return Place(folder=folder, shown=text)
+    return RecordingFolder(folder=folder, shown=text)
 
 
 def open_recording(options: RunOptions, directory: Path, root: Path, redact: Clean) -> Recording:
@@ -89,13 +88,13 @@ def open_recording(options: RunOptions, directory: Path, root: Path, redact: Cle
         "missing": options.record_missing,
     }
     mode, text = next((mode, text) for mode, text in texts.items() if text is not None)
-    return Recording(open_place(text, absolute(text, directory), mode), mode, root, redact)
+    return Recording(open_folder(text, absolute(text, directory), mode), mode, root, redact)
 
 
 class Recording:
     """The recordings of one run."""
 
-    def __init__(self, place: Place, mode: Mode, root: Path, redact: Clean = str) -> None:
+    def __init__(self, place: RecordingFolder, mode: Mode, root: Path, redact: Clean = str) -> None:
         """Reads nothing yet.
 
         Args:
@@ -107,12 +106,18 @@ class Recording:
         self._root = str(root)
         self._redact = redact
         self._tapes: dict[tuple[str, str], dict[int, _Tape]] = {}
+        self._messages: frozenset[str] = frozenset()
         self._seen: dict[str, set[str]] = {}
         """Folder of a suite → the files of its cases that ran, below it."""
         self._swept: set[Path] = set()
         self._unused: list[str] = []
         self._unused_count = 0
         self._searches = 0
+
+    def set_messages(self, suites: Iterable[str]) -> None:
+        """Says which suites, by their ids, are messages of the command line, whose texts are no paths. To be called
+        before their cases run."""
+        self._messages = frozenset(suites)
 
     async def complete(
         self,
@@ -216,15 +221,15 @@ class Recording:
         return f"{self._folder(suite)}/{file_of(self._redact(case), run)}"
 
     def _folder(self, suite: str) -> str:
-        return folder_of(self._redact(self._label(suite)))
+        return folder_of(self._redact(self._label(suite)), suite in self._messages)
 
     def _file(self, suite: str, case: str, run: int = 1) -> str:
         """The file that a case is read from, below the folder of the recordings: of a message perhaps the one that it
         had in an earlier version, in which a slash counted as a blank."""
         name = self._name(suite, case, run)
-        if not suite.startswith(MESSAGE) or (self._place.folder / name).exists():
+        if suite not in self._messages or (self._place.folder / name).exists():
             return name
-        older = f"{folder_of(self._redact(suite.replace('/', ' ')))}/{file_of(self._redact(case), run)}"
+        older = f"{folder_of(self._redact(suite.replace('/', ' ')), True)}/{file_of(self._redact(case), run)}"
         return older if (self._place.folder / older).exists() else name
 
     def _tape(self, origin: Origin) -> _Tape:

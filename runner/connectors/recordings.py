@@ -38,8 +38,6 @@ from scripttest.values import Value, fields_of
 VERSION = 1
 """Of the format."""
 SUFFIX = ".json"
-MESSAGE = "message "
-"""How the name of a suite begins that is a message of the command line."""
 _NAME = 80
 """Characters of a file's name that come from the id."""
 _STALE = 60.0
@@ -74,9 +72,9 @@ class CaseRecording(Value):
     calls: list[RecordedCall]
 
 
-def folder_of(suite: str) -> str:
+def folder_of(suite: str, is_message: bool) -> str:
     """The folder of a suite below that of all recordings; that of a message is one, whatever it says."""
-    if suite.startswith(MESSAGE):
+    if is_message:
         return _slug(suite)
     return "/".join(_slug(part) for part in suite.split("/") if part) or "@run"
 

@@ -10,7 +10,7 @@ from runner.agents.answer import AgentError
 from runner.connectors.timing import CaseTime
 from runner.durations import in_words
 from runner.errors import RunnerError
-from runner.execution.hooks import Hook, HookError, case_record
+from runner.execution.hooks import Hook, HookError, told_of_case
 from runner.execution.outside import with_outside
 from runner.modes.base import CaseAttempt
 from runner.results.model import TestResult
@@ -44,7 +44,7 @@ async def _run(attempt: CaseAttempt) -> TestResult:
             if case.fixtures:
                 await asyncio.to_thread(attempt.database.load, case.fixtures)
             if case.before:
-                data = await _hook(attempt, case.before, "before", [case_record(case)])
+                data = await _hook(attempt, case.before, "before", [told_of_case(case)])
             prepared = True
             await _mode_of(attempt)(attempt)
     except TimeoutError:
@@ -94,7 +94,7 @@ async def _after(attempt: CaseAttempt, data: Any, milliseconds: float, seconds: 
     }
     try:
         async with CaseTime(seconds):
-            await _hook(attempt, attempt.case.after, "after", [case_record(attempt.case), record, data])
+            await _hook(attempt, attempt.case.after, "after", [told_of_case(attempt.case), record, data])
     except HookError as error:
         attempt.chat.logs.append(("warn", error.failure.message))
     except TimeoutError:

@@ -60,7 +60,7 @@ class Hook(Value):
         return value["data"] if isinstance(value, dict) and "data" in value else value
 
 
-def case_record(case: Case) -> dict[str, Any]:
+def told_of_case(case: Case) -> dict[str, Any]:
     """What hooks get of a case: `{id, input, metadata, assert?}`."""
     record: dict[str, Any] = {"id": case.id, "input": input_of(case), "metadata": case.metadata}
     if case.assertions:

@@ -17,7 +17,7 @@ from runner.agents.chat import Chat
 from runner.connectors.timing import CaseTime
 from runner.durations import in_words
 from runner.execution.dependencies import DependencyState
-from runner.execution.hooks import Hook, HookError, case_record
+from runner.execution.hooks import Hook, HookError, told_of_case
 from runner.execution.passes import Passes, at_a_time
 from runner.execution.repetition import Repetition
 from runner.execution.trials import CaseRun
@@ -376,7 +376,7 @@ class _Run:
 
 
 def _cases(suite: _SuiteRun) -> list[dict[str, Any]]:
-    return [case_record(case) for _, case in suite.source.cases()]
+    return [told_of_case(case) for _, case in suite.source.cases()]
 
 
 def _record(result: TestResult, run: int) -> dict[str, Any]:

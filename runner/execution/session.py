@@ -305,6 +305,7 @@ class _Session:
             return Multiplexer(reporters, secrets)
         from runner.execution.recorded import RecordedStream
 
+        services.recording.set_messages(suite.id for suite in plan.suites if suite.is_message)
         return RecordedStream(reporters, secrets, services.recording, plan.is_whole)
 
     def _remember_failures(self, reporters: list[Reporter]) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from runner.statistics.repeats import KOfN, Progress, RatesAt, Sequential
+from runner.statistics.repeats import KOfN, RatesAt, Sequential, Standing
 from scripttest.values import Value
 
 Written = str | Mapping[str, Any]
@@ -58,14 +58,14 @@ class Policy(Value):
         """How a sequential test ends at its good rate, between both, and at its bad one; empty for others."""
         return () if isinstance(self.rule, KOfN) else self.rule.exact_errors()
 
-    def after(self, outcomes: Sequence[str]) -> Progress:
+    def after(self, outcomes: Sequence[str]) -> Standing:
         """What outcomes say, in the order of the runs: `p` passed, `f` failed, anything else says nothing."""
         found = self.rule.after(outcomes)
         if self.stops:
             return found
         judged = sum(outcome in "pf" for outcome in outcomes)
         if judged < self.most:
-            return Progress(
+            return Standing(
                 verdict=None,
                 decided_after=None,
                 judged=judged,

@@ -11,7 +11,7 @@ from scripttest.values import Value
 _SLACK = 1e-12
 
 
-class Progress(Value):
+class Standing(Value):
     """What a policy says after some outcomes."""
 
     verdict: str | None
@@ -30,7 +30,7 @@ class KOfN(Value):
     need: int
     of: int
 
-    def after(self, outcomes: Iterable[str]) -> Progress:
+    def after(self, outcomes: Iterable[str]) -> Standing:
         """What the outcomes say, in the order of the runs: `p` passed, `f` failed, anything else broke."""
         passed = failed = 0
         for count, outcome in enumerate(outcomes, 1):
@@ -38,11 +38,11 @@ class KOfN(Value):
             failed += outcome == "f"
             if passed >= self.need or failed > self.of - self.need:
                 verdict = "passed" if passed >= self.need else "failed"
-                return Progress(
+                return Standing(
                     verdict=verdict, decided_after=count, judged=passed + failed, passed=passed, next_wave=0
                 )
         wave = min(self.need - passed, self.of - self.need + 1 - failed)
-        return Progress(verdict=None, decided_after=None, judged=passed + failed, passed=passed, next_wave=wave)
+        return Standing(verdict=None, decided_after=None, judged=passed + failed, passed=passed, next_wave=wave)
 
 
 class RatesAt(Value):
@@ -87,7 +87,7 @@ class Sequential(Value):
         """The sum at which it has failed."""
         return math.log(self.beta / (1 - self.alpha))
 
-    def after(self, outcomes: Iterable[str]) -> Progress:
+    def after(self, outcomes: Iterable[str]) -> Standing:
         """What the outcomes say; see `KOfN.after`."""
         passed = failed = 0
         for count, outcome in enumerate(outcomes, 1):
@@ -95,14 +95,14 @@ class Sequential(Value):
             failed += outcome == "f"
             verdict = self._verdict(passed, failed)
             if verdict is not None:
-                return Progress(
+                return Standing(
                     verdict=verdict, decided_after=count, judged=passed + failed, passed=passed, next_wave=0
                 )
         left = self.most - passed - failed
         to_pass = next(wave for wave in range(1, left + 1) if self._verdict(passed + wave, failed) is not None)
         to_fail = next(wave for wave in range(1, left + 1) if self._verdict(passed, failed + wave) is not None)
         wave = min(to_pass, to_fail)
-        return Progress(verdict=None, decided_after=None, judged=passed + failed, passed=passed, next_wave=wave)
+        return Standing(verdict=None, decided_after=None, judged=passed + failed, passed=passed, next_wave=wave)
 
     def straight(self, *, passes: bool) -> int:
         """Runs of one kind in a row from the start that decide."""

@@ -430,7 +430,7 @@ def test_messages_that_differ_by_a_slash_have_recordings_of_their_own(app: MakeA
         here = app({**agent(package={"connector": "local"}), **with_model(server)})
         for message in messages:
             assert here.run("-i", message, "-n", "demo", "--record", "rec").code == 0
-    with_slash, without = (here.root / "rec" / folder_of(f"message {message}") for message in messages)
+    with_slash, without = (here.root / "rec" / folder_of(f"message {message}", True) for message in messages)
     assert sorted((here.root / "rec").iterdir()) == sorted([with_slash, without])
 
     replayed = [here.run("-i", message, "-n", "demo", "--replay", "rec") for message in messages]

@@ -217,18 +217,23 @@ export function BeforeAll() {
     }
 
 
-SLOW = (
-    "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 400)); t.assert.True(true); }\n"
-)
+SLOW = """\
+export function TestSlow(t) {
+  const files = new FS("data");
+  if (files.Exists("/slow")) return t.assert.True(true);
+  files.WriteFile("/slow", "x");
+  for (;;) {}
+}
+"""
+"""Ends when it runs for the second time."""
 QUICK_TEST = "export function TestQuick(t) { t.assert.True(true); }\n"
 
 
 def test_a_script_test_whose_worker_was_killed_runs_again(app: MakeApplication) -> None:
-    here = app({"some_test.ts": SLOW + QUICK_TEST})
+    here = app({"some_test.ts": SLOW + QUICK_TEST, "/data/.keep": ""})
     arguments = ("-i", "scripts.demo.some", "--retry-errors", "1", *reports(here))
     with start(here, *arguments) as process:
-        eventually(lambda: worker_pids(process.pid), "a worker")
-        time.sleep(0.3)
+        eventually((here.root / "data/slow").exists, "the slow test begins")
         for pid in worker_pids(process.pid):
             os.kill(pid, signal.SIGKILL)
         done = here.finish(process)

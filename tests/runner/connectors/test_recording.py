@@ -15,7 +15,7 @@ from model_server import Exchange, says, status
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
 from runner.connectors.load import Connectors
-from runner.connectors.recording import Mode, Recording, open_place
+from runner.connectors.recording import Mode, Recording, open_folder
 from runner.errors import ConfigurationError
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Recorded:
     ) -> T:
         """One run: what `work` does in it, then the end of it."""
         self.bench.write(**(options or {}))
-        recording = Recording(open_place("rec", self.folder, mode), mode, self.bench.root, redact)
+        recording = Recording(open_folder("rec", self.folder, mode), mode, self.bench.root, redact)
         return self.bench.run(lambda connectors: work(Session(recording, connectors)), variables)
 
     def record(self, *texts: str | ModelRequest, origin: Origin = CASE, mode: Mode = "record") -> list[str]:
@@ -549,13 +549,13 @@ def test_a_folder_that_cannot_be_used_is_said_at_once(tmp_path: Path, mode: Mode
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ConfigurationError) as caught:
-        open_place("x", tmp_path / place, mode)
+        open_folder("x", tmp_path / place, mode)
 
     assert caught.value.message == said
     assert caught.value.hint
 
 
 def test_a_folder_to_record_to_is_made(tmp_path: Path) -> None:
-    open_place("x", tmp_path / "a/b", "record")
+    open_folder("x", tmp_path / "a/b", "record")
 
     assert list((tmp_path / "a/b").iterdir()) == []

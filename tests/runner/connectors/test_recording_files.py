@@ -255,12 +255,13 @@ def test_every_case_has_a_file_of_its_own_in_the_folder_of_its_suite() -> None:
 
 
 def test_suites_are_folders_below_that_of_the_recordings() -> None:
-    assert folder_of("assistants/expense/tests/filing.jsonl") == "assistants/expense/tests/filing.jsonl"
-    assert folder_of("scripts.expense.setup") == "scripts.expense.setup"
-    assert folder_of("message a/b") != folder_of("message a b")
+    assert folder_of("assistants/expense/tests/filing.jsonl", False) == "assistants/expense/tests/filing.jsonl"
+    assert folder_of("scripts.expense.setup", False) == "scripts.expense.setup"
+    assert folder_of("message a/b", True) != folder_of("message a b", True)
     for suite in ("../x/cases.jsonl", "/etc/passwd", "message .. / ..", "agents:a?b=1&c=../.."):
-        assert ".." not in Path(folder_of(suite)).parts
-        assert not Path(folder_of(suite)).is_absolute()
+        for is_message in (True, False):
+            assert ".." not in Path(folder_of(suite, is_message)).parts
+            assert not Path(folder_of(suite, is_message)).is_absolute()
 
 
 def test_a_secret_is_cleaned_also_where_it_stood_across_pieces() -> None:

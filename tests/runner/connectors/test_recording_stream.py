@@ -10,7 +10,7 @@ from connector_bench import Bench, asks
 
 from runner.connectors.base import ConnectorError, Origin
 from runner.connectors.load import Connectors
-from runner.connectors.recording import Mode, Recording, open_place
+from runner.connectors.recording import Mode, Recording, open_folder
 from runner.execution.recorded import RecordedStream
 from runner.results import events, model
 from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned
@@ -42,7 +42,7 @@ class Run:
         self.bench = bench
         bench.write()
         self.folder = bench.root / "rec"
-        self.recording = Recording(open_place("rec", self.folder, mode), mode, bench.root)
+        self.recording = Recording(open_folder("rec", self.folder, mode), mode, bench.root)
         self.heard = Heard()
         self.stream = RecordedStream([self.heard], Secrets(), self.recording, True)
         self.stream.send(RunStart(started_at="", version="", suites=(SUITE,), environment={}))
