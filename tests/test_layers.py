@@ -110,7 +110,7 @@ ROOMS = {
     "runner/watch": "runner runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/results",
     "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
-    "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/doctor runner/cases"
+    "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/connectors runner/doctor runner/cases"
     " runner/planning runner/execution runner/reporters runner/results"
     " runner/reporters/console runner/reporters/files runner/reporters/html",
     "runner/cli/main": "runner runner/cli runner/application runner/cli/commands runner/planning runner/execution runner/watch",
@@ -134,7 +134,7 @@ DOORS = {
     "runner/security": "files keys secrets",
     "runner/cli": "flags habits options quick settings shard",
     "runner/statistics": "change intervals policies",
-    "runner/cli/commands": "flags",
+    "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models trust yaml_keys",
     "runner/connectors": "base http journal kept_answers load proxies recording timing",
@@ -148,7 +148,7 @@ DOORS = {
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts"
     " verdict verdict_json",
     "runner/modes": "base interactive transcripts",
-    "runner/planning": "case_source configured gaps generators inputs last_failed order plan regrading resume resume_origin saved_run selection",
+    "runner/planning": "case_source configured gaps generators inputs last_failed order plan regrading resume resume_origin saved_run selection tags",
     "runner/reporters": "__init__ base multiplexer ordered pipes rerun_command",
     "runner/reporters/console": "change_lines console overview_lines progress style verdict_lines",
     "runner/reporters/files": "agent document github jsonl line_file markdown_parts markdown_result",

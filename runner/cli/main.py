@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 COMMANDS = {
+    "completion": "runner.cli.commands.completion:completion",
     "config": "runner.cli.commands.config:config",
     "diff": "runner.cli.commands.diff:diff",
     "doctor": "runner.cli.commands.doctor:doctor",
@@ -43,13 +44,15 @@ COMMANDS = {
     "types": "runner.cli.commands.types:types",
 }
 """First argument → module and function of another command."""
+COMPLETING = "_YAO_TEST_COMPLETE"
+"""The variable by which a shell asks what completes a command line."""
 
 
 def main() -> None:
     """Entry point of `yao-test`; ends the process."""
     environment = from_process()
     hide_environment()
-    code = run_command(sys.argv[1:], environment)
+    code = _completed(environment) if COMPLETING in environment.variables else run_command(sys.argv[1:], environment)
     try:
         environment.stdout.flush()
         environment.stderr.flush()
@@ -59,6 +62,12 @@ def main() -> None:
         code = code or exit_codes.RUNTIME
         os.write(2, f"Error: Cannot write the output: {error.strerror}\n".encode())
     os._exit(code)
+
+
+def _completed(environment: Environment) -> int:
+    from runner.cli.commands.completion import complete
+
+    return complete(environment, COMMANDS)
 
 
 def run_command(arguments: Sequence[str], environment: Environment) -> int:

@@ -4,18 +4,31 @@ takes the last without a word."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from runner.cli.flags import Flag
 
 
-def options_of(flags: Iterable[Flag]) -> list[click.Parameter]:
-    """Flags of the table, as click takes them."""
-    return [click.Option([*flag.spellings, flag.field], help=flag.help, **_settings_of(flag)) for flag in flags]
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+"""Gives the values that begin with a text."""
+
+
+def options_of(
+    flags: Iterable[Flag], completer: Callable[[Flag], Completer | None] = lambda _: None
+) -> list[click.Parameter]:
+    """Flags of the table, as click takes them; `completer` gives what completes the values of one."""
+    return [
+        click.Option(
+            [*flag.spellings, flag.field], help=flag.help, shell_complete=completer(flag), **_settings_of(flag)
+        )
+        for flag in flags
+    ]
 
 
 def _settings_of(flag: Flag) -> dict[str, Any]:
