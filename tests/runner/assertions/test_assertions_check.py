@@ -36,6 +36,9 @@ CHECKS = {
     "tokens": {"value": 1},
     "cost": {"value": 1},
     "snapshot": {},
+    "file_exists": {"path": "a.txt"},
+    "file_contains": {"path": "a.txt", "value": "a"},
+    "workspace": {},
 }
 """A good assertion of each type."""
 OUTPUTS = ["", "abc", "{", "\ud800", None, True, 0, -1.5, 10**400, [], [[[]]], {}, {"a": 1}, {"a": None}]

@@ -1,6 +1,6 @@
 """The page of assertions: its examples do what it shows.
 
-After a case line, a text block has paragraphs: an answer (`answer:` a text, `data:` JSON; `tools:`, `took:` and what the
+After a case line, a text block has paragraphs: an answer (`answer:` a text, `data:` JSON; `tools:`, `took:`, `files:` and what the
 `judge:` says, as JSON), and then `passed`, or what the first failed assertion says.
 """
 
@@ -34,6 +34,7 @@ def evidence_of(case: Case, given: dict[str, str]) -> Evidence:
         expected=case.expected,
         tools=tuple(ToolUse(**tool) for tool in tools),
         case=case.id,
+        files=lambda: {path: text.encode() for path, text in json.loads(given.get("files", "{}")).items()},
         **json.loads(given.get("took", "{}")),
     )
 
