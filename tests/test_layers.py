@@ -120,7 +120,7 @@ ROOMS = {
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors files lazy process results values",
-    "scripttest/walls": "confinement environment machine",
+    "scripttest/walls": "confinement environment jailed machine",
     "scripttest/compile": "boundary comments compiler esbuild reach",
     "scripttest/shortcuts": "__init__ bytecode library scan slicing",
     "scripttest/diagnostics": "stack written_calls",

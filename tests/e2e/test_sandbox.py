@@ -8,6 +8,8 @@ import pytest
 from agent_files import agent, run_cases
 from command import Application, Files, MakeApplication
 
+from scripttest import system_walls
+
 SANDBOX = {
     "version": "2.0",
     "computer": {"image": "yaoapp/box:1"},
@@ -274,3 +276,46 @@ def test_unknown_parts_of_mocked_commands_are_named(app: MakeApplication) -> Non
     run = application.run("-i", "assistants/demo/tests/cases.jsonl")
     assert run.code == 2
     assert 'It is called "exit_code"' in run.stderr
+
+
+JAILED = """
+const tried = (work) => { try { return work(); } catch (error) { return error.message; } };
+export function TestJail(t, ctx) {
+  const run = (...argv) => ctx.computer.Exec(argv);
+  t.assert.Equal(run("echo", "hi"), { stdout: "hi\\n", stderr: "", exit_code: 0 });
+  ctx.workspace.WriteFile("a.txt", "text");
+  t.assert.Equal(run("ls").stdout, "a.txt\\n");
+  t.assert.Equal(run("sh", "-c", "mkdir b; cp a.txt b/c.txt; exit 3").exit_code, 3);
+  t.assert.Equal(ctx.workspace.ReadFile("b/c.txt"), "text");
+  t.assert.Equal(run("sh", "-c", "env | grep -v ^PWD= | grep -v ^_= | grep -v ^SHLVL= | grep -v ^OLDPWD=").stdout, "");
+  for (const attempt of ["cat SECRET", "ls HOME", "cat /proc/1/status", "echo x > SECRET", "cat /etc/passwd", "kill -9 PARENT", "chmod 777 SECRET", "touch -d 2001-01-01 SECRET"]) {
+    const { stdout, exit_code } = run("sh", "-c", attempt.replace("PARENT", "$PPID"));
+    t.assert.NotEqual(exit_code, 0, attempt);
+    t.assert.Equal(stdout, "", attempt);
+  }
+  t.assert.NotEqual(run("python3", "-c", "import socket; socket.socket()").exit_code, 0);
+  t.assert.Equal(run("python3", "-c", "print(6 * 7)").stdout, "42\\n");
+  t.assert.Contains(tried(() => run("cat", "a.txt")), "--allow-exec=cat");
+  t.assert.Contains(tried(() => run("nosuchprogram")), "executable file not found");
+  t.mock.exec("echo", "mocked");
+  t.assert.Equal(run("echo", "hi").stdout, "mocked");
+}
+"""
+
+
+def test_an_allowed_program_runs_in_a_jail(app: MakeApplication) -> None:
+    secret = "s3cret"
+    application = app(sandbox())
+    application.write({"/secret.txt": secret})
+    text = JAILED.replace("SECRET", str(application.root / "secret.txt")).replace("HOME", str(application.root))
+    application.write({"jail_test.ts": text})
+    names = "echo,ls,sh,python3,nosuchprogram"
+    run = application.run("-i", "scripts.demo.jail", f"--allow-exec={names}", "-v")
+    if any(wall.missing for wall in system_walls() if wall.name in ("files", "system calls")):
+        assert "Cannot run echo in a jail" in run.stdout
+    else:
+        assert run.code == 0, run.stdout
+    assert (application.root / "secret.txt").read_text() == secret
+    assert (application.root / "secret.txt").stat().st_mode & 0o777 != 0o777
+    told = application.run("-i", "scripts.demo.jail", "--allow-exec=/bin/sh")
+    assert (told.code, "it must be the name of a program" in told.stderr) == (2, True)
