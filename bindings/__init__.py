@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bindings.services import HostCall, HostFunction, ProcessError
     from bindings.snapshot_files import SnapshotFileError
     from bindings.translations import load_translations
+    from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import World, Worlds
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "RunSnapshots",
     "SCRIPT_GLOBALS",
     "SnapshotFileError",
+    "Workspace",
     "World",
     "Worlds",
     "answered_value",
@@ -70,8 +72,10 @@ __all__ = [
     "given_mocks",
     "is_served",
     "load_translations",
+    "opened_workspace",
     "read_definition",
     "revived",
+    "workspace_of",
 ]
 
 __getattr__ = lazy_names(
@@ -101,6 +105,7 @@ __getattr__ = lazy_names(
         "script_globals": ("SCRIPT_GLOBALS",),
         "snapshot_files": ("SnapshotFileError",),
         "translations": ("load_translations",),
+        "workspace": ("Workspace", "opened_workspace", "workspace_of"),
         "world": ("World", "Worlds"),
         "services": ("HostCall", "HostFunction", "ProcessError"),
     },

@@ -76,6 +76,9 @@ def called(name: str, args: Sequence[Any]) -> str:
     group, _, rest = lower.partition(".")
     if lower in SILENT or group in INSIDE:
         return ""
+    if group == "sandbox":
+        command = args[0] if args and isinstance(args[0], list) else []
+        return f"exec {' '.join(map(str, command))}" if lower == "sandbox.computer.exec" else ""
     texts = [value if isinstance(value, str) else "" for value in args[:2]] + ["", ""]
     if group == "http":
         method, url = texts[:2] if rest in ("send", "stream") else (rest, texts[0])

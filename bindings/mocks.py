@@ -12,7 +12,7 @@ from typing import Any
 
 from scripttest.values import Value
 
-KINDS = ("process", "agent", "http")
+KINDS = ("process", "agent", "http", "exec")
 
 
 class Mock(Value):
@@ -31,6 +31,7 @@ class Mocks(Value):
     process: tuple[Mock, ...] = ()
     agent: tuple[Mock, ...] = ()
     http: tuple[Mock, ...] = ()
+    exec: tuple[Mock, ...] = ()
 
     def find_process(self, name: str) -> Mock | None:
         """The mock of a process, in any case."""
@@ -40,6 +41,11 @@ class Mocks(Value):
         """The mock of an agent, with or without `agents:`."""
         bare = tuple(mock.replace(pattern=mock.pattern.removeprefix("agents:")) for mock in self.agent)
         return _find(bare, id.removeprefix("agents:"))
+
+    def find_exec(self, command: str) -> Mock | None:
+        """The mock of a command: by the whole of it, by its first words, or by a regular expression between slashes;
+        `bindings/src/mocks/mocked-exec.ts` finds the same. Raises PatternError."""
+        return next((mock for mock in reversed(self.exec) if _fits_command(mock.pattern, command)), None)
 
     def record(self) -> dict[str, Any]:
         """For realms of functions: kind → `[pattern, value, number or null]`; see `bindings/src/realm/invoke.ts`."""
@@ -76,3 +82,14 @@ def _find(mocks: tuple[Mock, ...], name: str, flags: int = 0) -> Mock | None:
         if re.fullmatch(expression, name, flags | re.DOTALL):
             return mock
     return None
+
+
+def _fits_command(pattern: str, command: str) -> bool:
+    expression = re.fullmatch(r"/(.+)/([a-z]*)", pattern, re.DOTALL)
+    if expression is not None:
+        from bindings.patterns import compile
+
+        flags = "".join(flag for flag in expression[2] if flag in "ims")
+        return bool(compile(f"(?{flags}){expression[1]}" if flags else expression[1]).search(command))
+    glob = ".*".join(map(re.escape, pattern.split("*")))
+    return re.fullmatch(f"{glob}( .*)?", command, re.DOTALL) is not None

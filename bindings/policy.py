@@ -45,6 +45,8 @@ class Policy(Value):
 
     allow_net: tuple[str, ...] | None = None
     """Hosts that scripts may reach, as `host` (any port) or `host:port`; `("*",)` is every host, None is no network."""
+    allow_exec: tuple[str, ...] = ()
+    """Names of the programs that `ctx.computer.Exec` may run, in a jail."""
     environment: Mapping[str, str] = _NOTHING
     """The environment variables that scripts may see. Names that are not here look like missing ones."""
     keep_secret: Callable[[str, str], None] = lambda name, value: None

@@ -142,6 +142,10 @@ def revived(arguments: str) -> list[Any]:
 
 def envelope(value: Any, clock: Clock) -> str:
     """The envelope of a result; with the time, in milliseconds, where the clock is stopped."""
+    from bindings.services import ErrorValue
+
+    if isinstance(value, ErrorValue):
+        return _dated({"returned": {"message": value.message}}, clock)
     if isinstance(value, bytes):
         from base64 import b64encode
 

@@ -34,6 +34,12 @@ class ProcessError(Exception):
         self.infrastructure = infrastructure
 
 
+class ErrorValue(Value):
+    """What a process answers that returns its error, and does not throw it: an `Error` for the script."""
+
+    message: str
+
+
 class HostCall(Value):
     """The surroundings of one call."""
 

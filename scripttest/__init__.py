@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Status,
     )
     from scripttest.walls.environment import hide_environment
+    from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionCall, FunctionError, FunctionPool, MissingFunctionError, Returned
     from scripttest.workers.module_run import Module
@@ -65,6 +66,7 @@ __all__ = [
     "Module",
     "Outcome",
     "Processes",
+    "ProgramResult",
     "RefusedFileError",
     "ResultWarning",
     "Returned",
@@ -86,6 +88,7 @@ __all__ = [
     "open_file",
     "parts_below",
     "read_file",
+    "run_jailed",
     "sandbox_of",
     "start_processes",
     "system_walls",
@@ -126,6 +129,7 @@ __getattr__ = lazy_names(
         "diagnostics.stack": ("code_frame",),
         "diagnostics.written_calls": ("WrittenCall", "WrittenCalls"),
         "walls.environment": ("hide_environment",),
+        "walls.jailed": ("ProgramResult", "run_jailed"),
         "walls.machine": ("Wall", "sandbox_of", "system_walls"),
         "workers.worker": ("Processes", "start_processes", "worker_command"),
     },

@@ -9,7 +9,7 @@ from bindings.models import reads, tables, writes
 from bindings.models.definition import Model
 from bindings.models.errors import ModelFileError, bad, failed
 from bindings.models.store import Store, migrate
-from bindings.services import ProcessError
+from bindings.services import ErrorValue, ProcessError
 
 Json = Any
 _ZERO_TIME = "0001-01-01T00:00:00Z"
@@ -105,7 +105,7 @@ def _load(store: Store, process: str, id: str, values: list[Json]) -> Json:
         file, document = store.load(str(values[0]), source)
         store.catalog.add(read_definition(id.lower(), file, document))
     except (ModelFileError, ProcessError) as error:
-        return {"code": 500, "message": error.message}
+        return ErrorValue(message=error.message)
     return None
 
 
@@ -113,7 +113,7 @@ def _migrate(given: Call) -> Json:
     try:
         migrate(given.store, given.model, force=given.at(0) is True)
     except ProcessError as error:  # upstream answers with the error, and does not raise it
-        return {"code": error.code, "message": error.message}
+        return ErrorValue(message=error.message)
     return None
 
 

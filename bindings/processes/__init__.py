@@ -28,6 +28,7 @@ NAMESPACES = {
     "json": "bindings.processes.json",
     "jsonpath": "bindings.processes.jsonpath",
     "regex": "bindings.processes.regex",
+    "sandbox": "bindings.processes.sandbox",
     "session": "bindings.processes.session",
     "text": "bindings.processes.text",
     "utils": "bindings.processes.utils",

@@ -20,6 +20,8 @@ export interface ContextData {
   /** display names for `User.Name` and `Team.Name`, when the context file gives them */
   user_name?: string;
   team_name?: string;
+  /** of an agent with a sandbox: what `ctx.computer.Info` says */
+  sandbox?: Record<string, unknown>;
 }
 
 export interface Kernel {
@@ -70,6 +72,7 @@ export interface Mocks {
   process: Mock[];
   agent: Mock[];
   http: Mock[];
+  exec: Mock[];
 }
 
 /** Why a check failed. */

@@ -172,10 +172,10 @@ declare namespace agent {
     search: Search;
 
     /** Commands in a sandbox; absent without one. */
-    computer?: any;
+    computer?: Computer;
 
-    /** Files in a sandbox; absent without one. */
-    workspace?: any;
+    /** Files of the workspace; absent without a sandbox, unless `metadata.workspace_id` names a workspace. */
+    workspace?: Workspace;
 
     /** Old name of `computer` and `workspace`. */
     sandbox?: any;
@@ -788,6 +788,100 @@ declare namespace agent {
     output?: any;
     /** Its place among the samples, from 0. */
     index: number;
+  }
+
+  /** Commands in a sandbox: mocks answer them. */
+  interface Computer {
+    /** Id of the box. */
+    id: string;
+    /**
+     * Runs a command: a list, or a text that is cut at blanks. An exit code that is not 0 throws nothing.
+     *
+     * @param command A list, or a text that is cut at blanks.
+     */
+    Exec: (command: string | string[]) => { stdout: string; stderr: string; exit_code: number };
+    /**
+     * What the box is: always the same one in a test.
+     */
+    Info: () => Record<string, any>;
+    /**
+     * Throws: there is no screen.
+     */
+    VNC: () => string;
+    /**
+     * Throws: there are no ports.
+     *
+     * @param port Of a program in the box.
+     * @param path Of a folder; the top if not given.
+     */
+    Proxy: (port: number, path?: string) => string;
+  }
+
+  /** Files of a workspace. Paths are relative; reading takes none that begin with `/` or have `.` or `..` in them. */
+  interface Workspace {
+    /**
+     * The text of a file.
+     *
+     * @param path Of a file or folder.
+     */
+    ReadFile: (path: string) => string;
+    /**
+     * Writes a file, and makes the folders above it.
+     *
+     * @param path Of a file or folder.
+     * @param content Its text; what is no text becomes one.
+     */
+    WriteFile: (path: string, content: any) => void;
+    /**
+     * Whether there is a file or folder.
+     *
+     * @param path Of a file or folder.
+     */
+    Exists: (path: string) => boolean;
+    /**
+     * What is in a folder, by name.
+     *
+     * @param path Of a folder; the top if not given.
+     */
+    ReadDir: (path?: string) => { name: string; is_dir: boolean; size: number }[];
+    /**
+     * What a file or folder is; `mtime` is in milliseconds.
+     *
+     * @param path Of a file or folder.
+     */
+    Stat: (path: string) => { name: string; size: number; is_dir: boolean; mode: number; mtime: number };
+    /**
+     * Makes a folder and those above it.
+     *
+     * @param path Of a file or folder.
+     */
+    MkdirAll: (path: string) => void;
+    /**
+     * Removes a file or an empty folder.
+     *
+     * @param path Of a file or folder.
+     */
+    Remove: (path: string) => void;
+    /**
+     * Removes a file, or a folder with all in it.
+     *
+     * @param path Of a file or folder.
+     */
+    RemoveAll: (path: string) => void;
+    /**
+     * Puts a file or folder at another path.
+     *
+     * @param from Where it is.
+     * @param to Where it will be.
+     */
+    Rename: (from: string, to: string) => void;
+    /**
+     * Copies a file or folder.
+     *
+     * @param from Where it is.
+     * @param to Where it will be.
+     */
+    Copy: (from: string, to: string) => void;
   }
 
   /** Examples of calls. */

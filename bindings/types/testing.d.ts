@@ -685,6 +685,28 @@ declare namespace testing {
     ): Recorder<[request: HttpRequest]>;
 
     /**
+     * Answers commands of `ctx.computer.Exec`, in agents with a sandbox. A command that no mock fits is refused.
+     *
+     * @example
+     * ```ts
+     * const echo = t.mock.exec("echo", { stdout: "hello" });
+     * t.mock.exec(/^unzip .*\.zip$/, { stderr: "no such file", exit_code: 9 });
+     *
+     * t.assert.Equal(Process("sandbox.computer.Exec", ["echo", "hello"]).stdout, "hello");
+     * t.assert.Equal(Process("sandbox.computer.Exec", ["unzip", "a.zip"]).exit_code, 9);
+     * t.assert.Equal(echo.last?.args[1], "echo hello");
+     * ```
+     *
+     * @param pattern The whole command, its first words, or a regular expression; `*` stands for any run of characters.
+     *   The parts of a command are joined by blanks.
+     * @param reply The result; a text is what it writes. Nothing and exit code 0 if not given.
+     */
+    exec(
+      pattern: string | RegExp,
+      reply?: ExecReply | ((argv: string[], command: string) => ExecReply),
+    ): Recorder<[argv: string[], command: string]>;
+
+    /**
      * Stops the clock, for the test and for all that it calls: other scripts, agents, hooks and tools. `Date`,
      * `performance.now()`, timers, times to live, tokens, `utils.now.*` and `$SYS` variables tell this time. Only
      * `advance` and `time.Sleep`, which then returns at once, move it. The time that a test may take, and durations in
@@ -882,6 +904,20 @@ declare namespace testing {
         lines?: string[];
         /** What the caller finds in `message`. */
         message?: string;
+      };
+
+  /** The result of a mocked command: what it writes, or its parts. Any other key is an error. */
+  type ExecReply =
+    | string
+    | {
+        /** What it writes to its standard output. */
+        stdout?: string;
+        /** What it writes to its standard error. */
+        stderr?: string;
+        /** Its exit code, 0 if not given. */
+        exit_code?: number;
+        /** How long it takes: milliseconds, or a text such as `"2s"`. A stopped clock moves, and nothing waits. */
+        delay?: number | string;
       };
 
   /** A case of a case file, as `Before(ctx, case)` and `After(ctx, case, result, data)` are given it. */

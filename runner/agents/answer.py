@@ -81,6 +81,8 @@ class Answer(Value):
     chat_id: str = ""
     connector: str = ""
     """Id of the connector that was asked; empty when none was."""
+    of_runner: bool = False
+    """Whether the runner of a sandbox has answered, and no model."""
 
     @property
     def content(self) -> str:
@@ -118,7 +120,7 @@ class Answer(Value):
         if self.next is not None:
             record["next"] = self.next
         if self.completion is not None:
-            record["completion"] = completion_record(self.completion)
+            record["completion"] = completion_record(self.completion, of_runner=self.of_runner)
         if self.tools:
             record["tools"] = [tool.record() for tool in self.tools]
         return record
@@ -133,9 +135,12 @@ class Answer(Value):
         return {"agent_id": self.agent, "response": self.response(), "content": content}
 
 
-def completion_record(completion: Completion) -> dict[str, Any]:
+def completion_record(completion: Completion, *, of_runner: bool = False) -> dict[str, Any]:
     """`{id, object, created, model, role, content, finish_reason}`, and `usage`, `tool_calls`, `refusal`,
-    `reasoning_content` where there are some."""
+    `reasoning_content` where there are some. `of_runner`: `{role, content?, finish_reason}`, as runners answer."""
+    if of_runner:
+        said = {"content": completion.content} if completion.content else {}
+        return {"role": "assistant", **said, "finish_reason": completion.finish_reason}
     usage = completion.usage
     record: dict[str, Any] = {
         "id": completion.id,

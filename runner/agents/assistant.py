@@ -8,6 +8,7 @@ from typing import Any
 
 from runner.application.application import Application
 from runner.application.documents import read_json, read_yaml
+from runner.application.sandbox import Sandbox, read_sandbox
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
 from runner.security.files import read_text
 from scripttest.values import Value
@@ -46,6 +47,10 @@ class Assistant(Value):
     script: Path | None
     """`src/index.ts` or `.js`: the hooks."""
     uses: dict[str, Any]
+    sandbox: Sandbox | None = None
+    """Of an agent whose answers come from a runner."""
+    has_old_sandbox: bool = False
+    """Whether `package.yao` has the key `sandbox` of old, which means nothing any more."""
 
 
 class Assistants:
@@ -174,6 +179,8 @@ def _read(id: str, folder: Path) -> Assistant:
         prompts=_own_prompts(prompts) if prompts.is_file() else (),
         script=script,
         uses=package.get("uses") or {},
+        sandbox=(sandbox := read_sandbox(folder, package)),
+        has_old_sandbox=sandbox is None and bool(package.get("sandbox")),
     )
 
 

@@ -17,10 +17,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from runner.agents import sandbox
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
 from runner.agents.chat import Messages, ToolStep, read_messages
 from runner.agents.prompts import fill
 from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
 from runner.errors import BrokenError, ConfigurationError
 from scripttest import FunctionCall
@@ -66,6 +68,9 @@ class Call:
         """All steps; see `Runtime.call`."""
         if self._assistant.script is not None and not HOOKS & await self._runtime.hooks(self._assistant):
             await self._runtime.evaluate(self._scope)
+        self._tell_of_sandbox()
+        if self._assistant.sandbox is not None:
+            await sandbox.prepare(self._runtime, self._scope)
         create = await self._hook("Create", [self._messages, self._options])
         settings = self._object("Create", create)
         for key, (kind, named) in CREATE_KINDS.items():
@@ -79,7 +84,10 @@ class Call:
         connector = ""
         servers = settings.get("mcp_servers") or self._assistant.servers
         if self._assistant.prompts or servers:
-            completion, tools, connector = await self._converse(settings, tuple(servers))
+            if self._assistant.sandbox is not None:
+                completion, connector = await self._run_sandbox(settings), RUNNER
+            else:
+                completion, tools, connector = await self._converse(settings, tuple(servers))
         answer = Answer(
             agent=self._assistant.id,
             completion=completion,
@@ -87,14 +95,16 @@ class Call:
             next=None,
             create=create or None,
             connector=connector,
+            of_runner=connector == RUNNER,
         )
         return await self._finish(answer)
 
     async def _finish(self, answer: Answer) -> Answer:
+        completed = answer.completion
         payload = {
             "messages": self._messages,
-            "completion": completion_record(answer.completion) if answer.completion else None,
-            "tools": [tool.record() for tool in answer.tools],
+            "completion": completed and completion_record(completed, of_runner=answer.of_runner),
+            "tools": None if self._assistant.sandbox is not None else [tool.record() for tool in answer.tools],
             "error": "",
         }
         result = await self._hook("Next", [payload, self._options])
@@ -172,6 +182,29 @@ class Call:
         )
         returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
         return returned.value
+
+    def _tell_of_sandbox(self) -> None:
+        """Says once in each conversation what answers in the place of a sandbox."""
+        notice = sandbox.notice(self._assistant)
+        if notice and ("info", notice) not in self._scope.chat.logs:
+            self._scope.chat.logs.append(("info", notice))
+
+    async def _run_sandbox(self, settings: dict[str, Any]) -> Completion:
+        """What the runner answers, which is asked in the place of the model."""
+        assistant, context = self._assistant, self._scope.context
+        said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
+        named = self._runtime.assistants.localized(assistant, str(context.get("locale") or ""))
+        prompts = [prompt for prompt in assistant.prompts if prompt["role"] == "system"][:1]
+        variables, now = self._runtime.variables, self._runtime.now(self._scope.chat)
+        request = ModelRequest(
+            messages=fill(prompts, named, context, variables, now) + said,
+            on_chunk=self._on_chunk,
+            agent=assistant.id,
+            folder=assistant.folder,
+            turn=sum(message.get("role", "user") == "user" for message in self._messages),
+            metadata=context["metadata"],
+        )
+        return await sandbox.run(self._runtime, request, self._scope)
 
     # the model
 

@@ -16,6 +16,7 @@ from runner.agents.mocked import mocked_agent
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.kept_answers import Answer as ModelAnswer
 from runner.connectors.kept_answers import ask
+from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
 from runner.errors import RunnerError
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
@@ -124,6 +125,9 @@ class Runtime:
         if referer:
             context["referer"] = referer
         context["metadata"] = {**(context.get("metadata") or {}), **(options.get("metadata") or {})}
+        context.pop("sandbox", None)
+        if assistant.sandbox is not None:
+            context = assistant.sandbox.context(context)
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth)
         self.note(chat, f"agent {assistant.id}", f"prompts {assistant.id}")
         answer = await Call(self, scope, messages, options, on_chunk).run()
@@ -255,7 +259,9 @@ class Runtime:
     async def ask(self, connector: str, request: ModelRequest, chat: Chat) -> Completion:
         """Asks a model. Raises AgentError and ConfigurationError."""
         started = case_now()
-        scripted = [f"replies {request.agent}"] if self.connectors.is_scripted(connector) else []
+        scripted = []
+        if self.connectors.is_scripted(connector):
+            scripted = [f"{'runner' if connector == RUNNER else 'replies'} {request.agent}"]
         self.note(chat, f"model {connector}", f"connector {connector}", *scripted)
         if self._recording is not None and self._recording.mode == "replay":
             self.note(chat, f"recording {self._recording.file(chat.origin)}")

@@ -53,6 +53,9 @@ TYPES = {
     "tokens": "measures",
     "cost": "measures",
     "snapshot": "snapshot",
+    "file_exists": "workspace",
+    "file_contains": "workspace",
+    "workspace": "workspace",
 }
 """Every type → the module here that has its kind, which is imported on use."""
 

@@ -89,6 +89,8 @@ class Evidence(Value):
     """Those that `messages` are of."""
     criteria: str | None = None
     """Those of a whole conversation, as its case has them."""
+    files: Callable[[], Mapping[str, bytes]] | None = dict
+    """The files of the workspace, by path; None where that is gone."""
 
     @property
     def text(self) -> str:

@@ -28,11 +28,11 @@ class Assertion(Model):
     value: FreeValue = None
     """What is expected; its meaning depends on the type."""
     path: str | None = None
-    """Where in the output: `$.a[0].b` or `a.b`."""
+    """Where in the output: `$.a[0].b` or `a.b`; of `file_exists` and `file_contains` a file of the workspace."""
     pattern: str | None = None
     """Regular expression of `regex`, in the syntax of Go (RE2)."""
     name: str | None = None
-    """Tool name of `tool_called`; name of a `snapshot`."""
+    """Tool name of `tool_called`; name of a `snapshot`, or that of a `workspace`."""
     script: str | None = None
     """Script function of `script`: `scripts.test.Assert`."""
     use: str | None = None

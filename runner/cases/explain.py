@@ -12,8 +12,8 @@ from typing import Any
 
 from runner.application.json_parts import JsonPath
 from runner.assertions.model import Assertion
-from runner.cases.http_replies import UNKNOWN_PART, known_parts
 from runner.cases.kinds import CONVERSATION_MODE, known_elsewhere, misplaced
+from runner.cases.mock_replies import UNKNOWN_PART, known_parts
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
@@ -106,7 +106,9 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     if kind in ("string_pattern_mismatch", "too_short"):
         return Finding(path=path, text=f"{written(path)} must not be empty")
     if kind == UNKNOWN_PART:
-        return Finding(path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(name))
+        return Finding(
+            path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(str(path[-3]), name)
+        )
     if kind in (TOO_LARGE, "finite_number"):
         return Finding(path=path, text=f"{written(path)} is too large for a number", hint=_LARGEST)
     if kind == NO_DURATION:

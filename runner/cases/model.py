@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 
 from runner.assertions.model import Assertions
-from runner.cases.http_replies import HttpReplies
+from runner.cases.mock_replies import ExecReplies, HttpReplies
 from runner.shapes import declared
 from runner.shapes.declared import Field, Model
 from runner.shapes.durations import DurationText
@@ -106,6 +106,8 @@ class Mocks(Model):
     """Agent id or pattern → its answer."""
     http: HttpReplies = Field(default_factory=dict)
     """`GET https://host/path` or pattern → the response."""
+    exec: ExecReplies = Field(default_factory=dict)
+    """Command, its first words, `*` for anything, or `/regular expression/` → its output."""
     now: str | None = None
     """RFC 3339: the time that scripts see."""
 

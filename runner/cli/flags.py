@@ -200,6 +200,16 @@ def hosts(text: str, where: str) -> tuple[str, ...]:
     return tuple(host.strip() for host in text.split(",") if host.strip())
 
 
+def programs(text: str, where: str) -> tuple[str, ...]:
+    """Names of programs with commas between them. Raises ConfigurationError for a path."""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if "/" in name or "*" in name:
+            hint = "Programs are looked for in /usr/local/bin, /usr/bin and /bin"
+            raise ConfigurationError(f'Cannot use {where} "{name}": it must be the name of a program', hint)
+    return names
+
+
 def one_of(*choices: str) -> Callable[[str, str], str]:
     """A reader of one of some words."""
 

@@ -17,6 +17,7 @@ from runner.cli.flags import (
     one_of,
     percent,
     policy,
+    programs,
     revision,
     shard,
     share,
@@ -99,6 +100,7 @@ class RunOptions(FlagTable):
     db: str | None = flag("Keep the database of the test in this file; of several tests, in a folder of this name.", metavar="FILE", excludes=("dry-run",))
     strict_db: bool = flag("Refuse rows that MySQL would refuse and SQLite takes.", kind="switch")
     allow_net: tuple[str, ...] = flag("Hosts scripts may reach: host or host:port; * is every public one.", kind="optional", metavar="HOST", read=hosts)
+    allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run, in a jail, such as echo,ls.", kind="repeated", metavar="NAME", read=programs)
     require_trust: bool = flag("Refuse connectors, prompts and hooks that are not as yao-test.trust approves them.", kind="switch")
     trust_from: str | None = flag("The same with the yao-test.trust of another revision, such as origin/main.", metavar="REF", read=revision)
     """A revision of the repository."""

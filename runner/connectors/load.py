@@ -23,6 +23,9 @@ TYPES = {
 """Type in a connector file → `module:Class`."""
 SCRIPTED = "scripted"
 """The id that needs no file."""
+RUNNER = "runner"
+"""The id of what stands for the runners of sandbox agents; no agent names it."""
+_STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.connectors.runner:ScriptedRunner"}
 BOUNDS = ("key", "price", "proxy", "retries", "timeout", "max_concurrency", "requests_per_minute", "tokens_per_minute")
 """Options of a connector that change no answer."""
 _SUFFIXES = (".conn.yao", ".conn.jsonc", ".conn.json")
@@ -101,7 +104,7 @@ class Connectors:
         if id not in self._made:
             path = self.find(id)
             try:
-                self._made[id] = self._scripted(id) if path is None else self._make(id, path)
+                self._made[id] = self._stand_in(id, id) if path is None else self._make(id, path)
             except ConfigurationError as error:
                 raise BrokenError(error.message, error.hint) from error
         return self._made[id]
@@ -110,7 +113,7 @@ class Connectors:
         """The file of a connector; None for the one that needs none. Raises ConfigurationError when there is no such
         connector."""
         path = self._files().get(id)
-        if path is not None or id == SCRIPTED:
+        if path is not None or id in _STAND_INS:
             return path
         known = self.ids()
         if id in self._named:  # whoever named the variable need not know its value
@@ -146,7 +149,7 @@ class Connectors:
     def is_scripted(self, id: str) -> bool:
         """Whether no model stands behind a connector."""
         path = self._files().get(id)
-        return id == SCRIPTED if path is None else self._type(path) == SCRIPTED
+        return id in _STAND_INS if path is None else self._type(path) == SCRIPTED
 
     def ids(self) -> list[str]:
         """Ids of all models, sorted; `scripted` among them."""
@@ -176,7 +179,7 @@ class Connectors:
         if definition.type not in TYPES:
             raise self._unusable(definition)
         if definition.type == "scripted":
-            return self._scripted(id)
+            return self._stand_in(id, SCRIPTED)
         self._check_presence(definition)
         if id in self._prices and "price" not in definition.options:
             definition = definition.replace(options={**definition.options, "price": self._prices[id]})
@@ -190,8 +193,8 @@ class Connectors:
             self._types[path] = read_type(path)
         return self._types[path]
 
-    def _scripted(self, id: str) -> Connector:
-        connector: Connector = _class_of("scripted")(self._root)
+    def _stand_in(self, id: str, kind: str) -> Connector:
+        connector: Connector = _class_of(kind)(self._root)
         connector.id = id
         return connector
 
@@ -282,5 +285,5 @@ def _block(content: dict[str, Any], name: str) -> dict[str, Any]:
 def _class_of(type: str) -> Any:
     from importlib import import_module
 
-    module, _, name = TYPES[type].partition(":")
+    module, _, name = {**TYPES, **_STAND_INS}[type].partition(":")
     return getattr(import_module(module), name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
@@ -45,11 +47,26 @@ def host_module(module: TestModule, plan: RunPlan) -> Module:
     """The module as the host takes it."""
     context = plan.context_of(module.agent)
     own = {**context, "assistant_id": context["assistant_id"] or module.agent}
+    folder = f"{str(module.test)[: -len(module.label)]}{module.label.partition('/src/')[0]}"
+    if os.path.isfile(f"{folder}/sandbox.yao"):
+        own = _in_sandbox(own, Path(folder))
     return Module(
         source=Source(key=module.id, test=module.test, script=module.script),
         context=json.dumps(own),
         timeout=plan.settings.of(module.agent, plan.options).script_timeout,
     )
+
+
+def _in_sandbox(context: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The context of an agent with a sandbox; as it is where the file of that is wrong: calls of the agent say so."""
+    from runner.application.sandbox import read_sandbox
+    from runner.errors import ConfigurationError
+
+    try:
+        sandbox = read_sandbox(folder)
+    except ConfigurationError:
+        return context
+    return context if sandbox is None else sandbox.context(context)
 
 
 def run_scripts(

@@ -219,6 +219,7 @@ class RunServices:
                 raise ProcessError(f"{error.message}. {error.hint}", 403) from error
             self._permitted = Policy(
                 allow_net=self._options.allow_net or None,
+                allow_exec=self._options.allow_exec,
                 environment=named,
                 keep_secret=self._environment.secrets.add,
             )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 FLAGS = (
     "connector threshold require_judge simulator interactive skip_interactive on_missing_input before after strict "
-    "lenient replay strict_db allow_net"
+    "lenient replay strict_db allow_net allow_exec"
 ).split()
 """Options with which a result may be another one. What `--user`, `--team` and `--ctx` say is the context."""
 Fingerprint = dict[str, Any]

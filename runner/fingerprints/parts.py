@@ -5,6 +5,7 @@
 | `agent ID` | `package.yao`, and the connector that it leads to |
 | `prompts ID` | its prompts and presets, the files that they take in, the prompts of all agents, and its translations |
 | `replies ID` | the replies of an agent that the scripted model answers |
+| `runner ID` | what its `runner.yml` says |
 | `model ID` | what kind of model host a connector asks, and for which model |
 | `connector ID` | the rest of a connector's file, without its key |
 | `server ID` | the definition of an MCP server, and what describes its tools |
@@ -124,7 +125,8 @@ class PartDigests:
 
     def _agent(self, id: str) -> str:
         assistant = self._all_assistants().get(id)
-        kept = ("name", "description", "type", "connector", "parameters", "servers", "loops", "turns", "uses")
+        kept = ["name", "description", "type", "connector", "parameters", "servers", "loops", "turns", "uses"]
+        kept += [] if assistant.sandbox is None else ["sandbox"]
         fields = {field: getattr(assistant, field) for field in kept}
         try:
             connector = self._all_connectors().resolve(assistant.connector)
@@ -150,6 +152,9 @@ class PartDigests:
     def _replies(self, id: str) -> str:
         folder = self._all_assistants().get(id).folder if id else self._application.root / "agent"
         return digest_of_bytes(read_bytes(folder / "replies.yml"))
+
+    def _runner(self, id: str) -> str:
+        return digest_of_bytes(read_bytes(self._all_assistants().get(id).folder / "runner.yml"))
 
     def _model(self, id: str) -> str:
         kind, _ = self._definition(id)

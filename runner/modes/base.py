@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from bindings import DATABASE, World, given_mocks
+from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.chat import Chat, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
 from runner.assertions.base import AssertionResult, Evidence, Said
@@ -233,6 +233,11 @@ class CaseAttempt:
             options["connector"] = self.environment.connector
         return options
 
+    def files(self) -> Mapping[str, bytes]:
+        """What is in the workspace of the case."""
+        workspace = opened_workspace(self.world)
+        return {} if workspace is None else workspace.files()
+
     def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
         """What assertions on the answer look at; `messages` is what the agent was told."""
         answer, case, took = self.answer, self.case, taken(self.chat.model_calls)
@@ -254,6 +259,7 @@ class CaseAttempt:
             agents=None if self.saved is not None else tuple(self.chat.agents),
             messages=(*messages, {"role": "assistant", "content": answer.text}),
             metadata=case.metadata,
+            files=self.files if self.saved is None else None,
             case=case.id,
             turns=(Said(turn=1, start=start, input=said, output=answer.output, tools=uses),),
         )

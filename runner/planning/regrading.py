@@ -25,7 +25,7 @@ NAMED = 10
 """Results that are named when they are refused."""
 TAKEN = (
     "name app ctx user team timeout repeat threshold require_judge simulator on_missing_input strict lenient allow_net "
-    "require_trust trust_from sandbox"
+    "allow_exec require_trust trust_from sandbox"
 ).split()
 """Options of the saved run that hold where the command says nothing else."""
 

@@ -31,6 +31,7 @@ def flags_of(options: RunOptions) -> tuple[str, ...]:
     words += ["--min-pass-rate", f"{options.min_pass_rate:g}"] if options.min_pass_rate < 100 else []
     for host in options.allow_net:
         words += ["--allow-net", host]
+    words += ["--allow-exec", ",".join(options.allow_exec)] if options.allow_exec else []
     return (*words, *(_flag(key) for key in SWITCHES if getattr(options, key)))
 
 

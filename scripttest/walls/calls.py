@@ -113,3 +113,52 @@ COMPILER_CONDITIONS: dict[str, tuple[int, str, tuple[int, ...]]] = {
 
 MISSING = ("clone3",)
 """Answered as by an older kernel, so that C libraries take `clone`, whose arguments a filter can see."""
+OUTWARD: dict[str, tuple[int | None, int | None]] = {
+    "socket": (41, 198),
+    "io_uring_setup": (425, 425),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kill": (62, 129),
+    "tkill": (200, 130),
+    "pidfd_send_signal": (424, 424),
+    "pidfd_getfd": (438, 438),
+    "setsid": (112, 157),
+    "setpgid": (109, 154),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "chroot": (161, 51),
+    "pivot_root": (155, 41),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "keyctl": (250, 219),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "open_by_handle_at": (304, 265),
+    "userfaultfd": (323, 282),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, None),
+    "fchown": (93, 55),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "utime": (132, None),
+    "utimes": (235, None),
+    "futimesat": (261, None),
+}
+"""Calls that a program in a jail may not make, with their numbers: those from `chmod` on
+are not kept to its folder by Landlock."""
+SET_TIMES = (280, 88)
+"""`utimensat`, which a program may make for a file that it has open, that is without a path."""

@@ -11,7 +11,9 @@ import os
 
 from scripttest.walls.system import NO_NEW_PRIVILEGES, prctl, syscall
 
-EXECUTE, READ_FILE, READ_DIR = 1, 4, 8
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+IN_FOLDER = WRITE_FILE | READ_FILE | READ_DIR | 0x10 | 0x20 | 0x80 | 0x100 | 0x1000 | 0x2000 | 0x4000
+"""All that can be done in a folder with files, folders and symbolic links, but to run a file."""
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION = 1
 _PATH_BENEATH = 1
@@ -35,16 +37,13 @@ def restrict(rules: list[tuple[str, int]]) -> None:
         rules: path, which must be there, and what is allowed to it and below it.
     """
     known = version()
-    handled = [
-        sum(rights for since, rights in table if since <= known).to_bytes(8, "little")
-        for table in (_FILES, _TCP, _SCOPES)
-    ]
-    ruleset = syscall(_CREATE_RULESET, b"".join(handled), 24, 0)
+    handled = [sum(rights for since, rights in table if since <= known) for table in (_FILES, _TCP, _SCOPES)]
+    ruleset = syscall(_CREATE_RULESET, b"".join(rights.to_bytes(8, "little") for rights in handled), 24, 0)
     try:
         for path, rights in rules:
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
             try:
-                rule = rights.to_bytes(8, "little") + descriptor.to_bytes(4, "little")
+                rule = (rights & handled[0]).to_bytes(8, "little") + descriptor.to_bytes(4, "little")
                 syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
             finally:
                 os.close(descriptor)

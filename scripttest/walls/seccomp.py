@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 
-from scripttest.walls.calls import COMPILER, COMPILER_CONDITIONS, MISSING, NUMBERS, WORKER
+from scripttest.walls.calls import COMPILER, COMPILER_CONDITIONS, MISSING, NUMBERS, OUTWARD, SET_TIMES, WORKER
 from scripttest.walls.system import NO_NEW_PRIVILEGES, prctl, syscall
 
 MACHINES = {"x86_64": (0xC000003E, 317), "aarch64": (0xC00000B7, 277)}
 """Machine → its number among architectures, and the number of the call that sets a filter."""
-LOAD, EQUAL, ANY_OF, AND, RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
+LOAD, EQUAL, NOT_BELOW, ANY_OF, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _ERROR = 0x00050000
 ALLOW, REFUSE, ABSENT = 0x7FFF0000, _ERROR | 1, _ERROR | 38  # EPERM, ENOSYS
 _SET_FILTER, _GET_ACTION = 1, 2
@@ -42,6 +42,22 @@ def confine_worker() -> None:
 def confine_compiler() -> None:
     """Leaves this thread, and what it starts, the calls of the compiler. Raises OSError."""
     _set(0, program(os.uname().machine, COMPILER, COMPILER_CONDITIONS, MISSING))
+
+
+def confine_program() -> None:
+    """Refuses this thread, and what it becomes and starts, the calls that reach networks, other processes and devices,
+    and those that lead out of its session. Raises OSError."""
+    column = list(MACHINES).index(os.uname().machine)
+    steps = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, MACHINES[os.uname().machine][0]), (RETURN, 0, 0, REFUSE), (LOAD, 0, 0, 0)]
+    if column == 0:  # numbers from here on are those of another interface of the same machine
+        steps += [(NOT_BELOW, 0, 1, 0x40000000), (RETURN, 0, 0, REFUSE)]
+    for numbers in OUTWARD.values():
+        number = numbers[column]
+        if number is not None:
+            steps += [(EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE)]
+    no_path = [(LOAD, 0, 0, 24), (EQUAL, 0, 2, 0), (LOAD, 0, 0, 28), (EQUAL, 1, 0, 0)]
+    steps += [(EQUAL, 0, 6, SET_TIMES[column]), *no_path, (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+    _set(0, _packed([*steps, (RETURN, 0, 0, ALLOW)]))
 
 
 def _set(flags: int, instructions: bytes) -> None:
@@ -80,6 +96,10 @@ def program(
         checks = [(LOAD, 0, 0, 16 + 8 * position), *checks, (RETURN, 0, 0, REFUSE)]
         steps += [(EQUAL, 0, len(checks), number), *checks]
     steps.append((RETURN, 0, 0, REFUSE))
+    return _packed(steps)
+
+
+def _packed(steps: list[tuple[int, int, int, int]]) -> bytes:
     return b"".join(
         code.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little") for code, yes, no, value in steps
     )

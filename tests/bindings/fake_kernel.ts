@@ -65,7 +65,7 @@ fake.kernel = {
     return "";
   },
   Exception,
-  mocks: { process: [], agent: [], http: [] },
+  mocks: { process: [], agent: [], http: [], exec: [] },
   context: {
     chat_id: "chat-1",
     assistant_id: "demo",

@@ -64,7 +64,7 @@ PROCESS = [
     ("others go on", "mock.process('a', 1); return Process('host.Real')", "real"),
     ("restore", "const m = mock.process('host.Real', 1); const before = Process('host.Real'); m.restore(); m.restore(); return [before, Process('host.Real')]", [1, "real"]),
     ("restore uncovers the older one", "mock.process('a', 1); const m = mock.process('a', 2); m.restore(); return Process('a')", 1),
-    ("restore all", "mock.process('host.Real', 1); mock.agent('a', 'x'); mock.http('*', 1); mock.now(5); mock.restore(); return [Process('host.Real'), kernel.mocks, Date.now() > 1e12]", ["real", {"process": [], "agent": [], "http": []}, True]),
+    ("restore all", "mock.process('host.Real', 1); mock.agent('a', 'x'); mock.http('*', 1); mock.now(5); mock.restore(); return [Process('host.Real'), kernel.mocks, Date.now() > 1e12]", ["real", {"process": [], "agent": [], "http": [], "exec": []}, True]),
     ("records", "const m = mock.process('a.*', (x) => x * 2); Process('a.B', 4); return [m.calls, m.count, m.last]", [[{"name": "a.B", "args": [4], "result": 8}], 1, {"name": "a.B", "args": [4], "result": 8}]),
     ("no record yet", "const m = mock.process('a'); return [m.calls, m.count, m.last === undefined]", [[], 0, True]),
     ("a record is a copy", "const m = mock.process('a', () => ({y: 1})); const arg = {x: 1}; Process('a', arg).y = 2; arg.x = 2; return [m.last.args, m.last.result]", [[{"x": 1}], {"y": 1}]),

@@ -66,6 +66,9 @@ def test_models_are_reached_from_everywhere_under_their_ids(app: MakeApplication
               try { Process("models.agents.demo.note.Find", 9, {}); } catch (error) {
                 t.assert.Equal([error.message, error.code], ["ID=9的数据不存在", 500]);
               }
+              Process("models.late.Load", "late.mod.yao", JSON.stringify({ name: "Late", columns: [{ name: "id", type: "ID" }] }));
+              const answered = Process("models.late.Migrate");
+              t.assert.Equal([answered instanceof Error, answered.message], [true, "missing table name"]);
               t.assert.Panic(() => new Query("mysql").Get({ select: ["id"], from: "x" }), "Query Engine mysql does not loaded");
             }
         """,

@@ -8,8 +8,8 @@ export default function (core: Core): Record<string, (...args: unknown[]) => unk
   return {
     /** What the mock of a number answers to the call of a name. */
     reply(number, name, ...args) {
-      const { process, agent, http } = core.mocks;
-      const mock = [...process, ...agent, ...http].find((mock) => mock.number === number);
+      const { process, agent, http, exec } = core.mocks;
+      const mock = [...process, ...agent, ...http, ...exec].find((mock) => mock.number === number);
       if (!mock) throw new core.Exception(`The mock that answers ${String(name)} was taken away meanwhile`);
       return mock.reply.apply({ name }, args) ?? null;
     },

@@ -5,7 +5,7 @@
  */
 
 import { copy } from "../copy";
-import type { Kernel, Mock } from "../kernel";
+import type { Kernel, Mock, Mocks } from "../kernel";
 import type { Core } from "../core";
 import type { Clock } from "./clock";
 import { millisecondsOf } from "../durations";
@@ -35,6 +35,9 @@ interface Recorder {
 /** Different calls that are counted. */
 const most = 1000;
 
+/** What stands before the name of a call in the ledger. */
+const prefixes: Partial<Record<keyof Mocks, string>> = { agent: "agents.", exec: "exec " };
+
 type Reply = (...args: unknown[]) => unknown;
 
 export default function (kernel: Kernel) {
@@ -63,10 +66,12 @@ export default function (kernel: Kernel) {
   }
 
   function add(kind: keyof typeof kernel.mocks, pattern: unknown, given: unknown): Recorder {
+    if (kind === "exec" && pattern instanceof RegExp) pattern = String(pattern);
     if (typeof pattern !== "string" || !pattern.trim()) {
       throw new TypeError(`t.mock.${kind} takes a name or a pattern as its first argument, not ${typeof pattern}`);
     }
-    if (kind === "http" && typeof given !== "function") kernel.part<HttpFinder>("mocked-http").check(pattern, given);
+    if ((kind === "http" || kind === "exec") && typeof given !== "function")
+      kernel.part<HttpFinder>(`mocked-${kind}`).check(pattern, given);
     const reply = typeof given === "function" ? (given as Reply) : () => copy(given);
     const list = kernel.mocks[kind];
     const mock: Mock = {
@@ -75,7 +80,7 @@ export default function (kernel: Kernel) {
       reply(this: unknown, ...args: unknown[]): unknown {
         const call: Call = { name: String((this as Partial<Call> | undefined)?.name ?? pattern), args: copy(args) };
         record.calls.push(call);
-        if (!mock.asks) note(kind === "agent" ? "agents." + call.name : call.name);
+        if (!mock.asks) note((prefixes[kind] ?? "") + call.name);
         try {
           const result = reply(...args) ?? null;
           if (typeof (result as { then?: unknown } | null)?.then === "function") {
@@ -155,6 +160,9 @@ export default function (kernel: Kernel) {
 
     /** Answers requests whose `url` or `METHOD url` matches: with a text, `{status, data, headers, lines, message}`, or `(request) => either`. */
     http: (pattern: unknown, response?: unknown) => add("http", pattern, response),
+
+    /** Answers commands of `ctx.computer.Exec`: with its output, `{stdout, stderr, exit_code, delay}`, or `(argv) => either`. */
+    exec: (pattern: unknown, reply?: unknown) => add("exec", pattern, reply),
 
     /** Stops the clock at a time, for the test and all that it calls; `advance` moves it. Limits keep the real time. */
     now(instant: unknown = Math.ceil(kernel.now())): Recorder & { advance(by: unknown): void } {

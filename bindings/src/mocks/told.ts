@@ -27,7 +27,7 @@ export default function (core: Core): Teller {
     tell(): void {
       if (core.boot.nested) return;
       const told: Told = { now: teller.now, seed: teller.seed, seeded: teller.seeded };
-      for (const kind of ["process", "agent", "http"] as const) {
+      for (const kind of ["process", "agent", "http", "exec"] as const) {
         const list = core.mocks[kind];
         if (list.length) (told.mocks ??= {})[kind] = list.map(({ pattern, number }) => [pattern, number]);
       }

@@ -41,7 +41,7 @@ export default function (core: Core) {
 
   /** Defines everything on a blank object. */
   function fill(ctx: Context): void {
-    const { user_name, team_name, ...fields } = core.context;
+    const { user_name, team_name, sandbox, ...fields } = core.context;
     Object.assign(ctx, fields);
     for (const alias in aliases) {
       const field = aliases[alias];

@@ -21,7 +21,7 @@ export interface InvokeBoot {
    * what the world of the case or script test holds: mocks as `[pattern, value, number]`, where a number is that of a mock
    * of a script test, which is asked for its reply; the time in milliseconds at which the clock stands; a seed
    */
-  mocks?: { process?: Given[]; agent?: Given[]; http?: Given[]; now?: number; seed?: number };
+  mocks?: { process?: Given[]; agent?: Given[]; http?: Given[]; exec?: Given[]; now?: number; seed?: number };
   /** index of the argument that the context stands in for */
   contextAt?: number | null;
 }
@@ -43,7 +43,7 @@ export default function (core: Core) {
     const { mocks } = core.boot as InvokeBoot;
     if (!mocks) return;
     const make = core.part<Record<string, (pattern: unknown, reply?: unknown) => unknown>>("mock");
-    for (const kind of ["process", "agent", "http"] as const) {
+    for (const kind of ["process", "agent", "http", "exec"] as const) {
       for (const [pattern, value, number] of mocks[kind] ?? []) {
         const ask = function (this: { name?: string } | undefined, ...args: unknown[]): unknown {
           return core.host("world.Reply", [number, this?.name ?? pattern, ...args]);

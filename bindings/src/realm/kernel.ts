@@ -15,7 +15,7 @@ export default function (core: Core): object {
   const dictionary = () => ({ __proto__: null as never }) as Record<string, number>;
   const out = () => core.part<Kernel>("process");
   const own: Partial<Core> = {
-    mocks: { process: [], agent: [], http: [] },
+    mocks: { process: [], agent: [], http: [], exec: [] },
     testName: () => core.current?.name ?? "",
     call: (name, args) => out().call(name, args),
     host: (name, args) => out().host(name, args),

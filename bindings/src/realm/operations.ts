@@ -32,6 +32,7 @@ export default function (core: Core) {
 
   function envelope(value: unknown): string {
     if (value instanceof Uint8Array) return encode(std, { bytes: base64().toBase64(value) });
+    if (value instanceof std.Error) return encode(std, { returned: { message: describeError(core, value).message } });
     return encode(std, { ok: new Raw(std.stringify(value) ?? "null") });
   }
 

@@ -7,7 +7,14 @@ import { describeError } from "../errors";
 const outputLimit = 1_000_000;
 const argumentLimit = 32_000_000;
 
-type Envelope = { ok?: unknown; bytes?: string; now?: number; error?: { message: string; code?: number; stack?: string; broke?: boolean } };
+type Envelope = {
+  ok?: unknown;
+  bytes?: string;
+  /** An error that a process answers, and does not throw. */
+  returned?: { message: string };
+  now?: number;
+  error?: { message: string; code?: number; stack?: string; broke?: boolean };
+};
 
 export default function (core: Core) {
   const { std, bridge, mocks } = core;
@@ -50,7 +57,7 @@ export default function (core: Core) {
 
   /** What a call returned. `script` is the one that ran; where it failed stands above the caller's own stack. */
   function open(text: string, script = ""): unknown {
-    const { ok, bytes, error, now } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
+    const { ok, bytes, returned, error, now } = { __proto__: null, ...(std.parse(text) as Envelope) } as Envelope;
     if (now !== undefined) core.part<{ moved(time: number): void }>("clock").moved(now);
     if (error) {
       const exception = new Exception(error.message, error.code);
@@ -61,6 +68,7 @@ export default function (core: Core) {
       }
       throw exception;
     }
+    if (returned) return new std.Error(returned.message);
     return bytes === undefined ? ok : base64().fromBase64(bytes);
   }
 
@@ -78,7 +86,7 @@ export default function (core: Core) {
   function call(name: string, args: readonly unknown[]): unknown {
     checkName(name);
     if (core.boot.nested) return host(name, args);
-    if (mocks.process.length || mocks.agent.length || mocks.http.length) {
+    if (mocks.process.length || mocks.agent.length || mocks.http.length || mocks.exec.length) {
       const mocked = core.part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked").find(name, args);
       if (mocked) return mocked() ?? null;
     }

@@ -10,6 +10,7 @@ const groups: Record<string, string> = {
   messages: "sent Send SendStream Append Replace Merge Set End MessageID BlockID ThreadID EndBlock",
   trace: "trace",
   services: "mcp agent llm search",
+  sandbox: "computer workspace",
 };
 
 export default function (kernel: Kernel) {
@@ -19,7 +20,7 @@ export default function (kernel: Kernel) {
   return {
     names: Object.keys(groupOf) as readonly string[],
 
-    /** The member of a context; undefined for what only a sandbox has (`computer`, `workspace`). */
+    /** The member of a context; `computer` and `workspace` are undefined where there is no sandbox. */
     member(ctx: object, name: string): unknown {
       const part = groupOf[name];
       if (!part) return undefined;

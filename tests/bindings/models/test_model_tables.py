@@ -9,6 +9,7 @@ from bindings.models.column_types import TYPES
 from bindings.models.definition import read_definition
 from bindings.models.errors import ModelFileError
 from bindings.models.tables import column_sql
+from bindings.services import ErrorValue
 
 DECLARED: list[tuple[dict[str, Any], str]] = [
     ({"type": "ID"}, "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"),
@@ -160,7 +161,7 @@ def test_a_changed_model_adds_and_renames_columns() -> None:
 
 def test_a_model_without_a_table_says_so() -> None:
     shop = Shop(documents={"x": {"name": "X", "columns": [{"name": "id", "type": "ID"}]}})
-    assert shop.call("models.x.Migrate") == {"code": 400, "message": "missing table name"}
+    assert shop.call("models.x.Migrate") == ErrorValue(message="missing table name")
 
 
 BLUEPRINT = {

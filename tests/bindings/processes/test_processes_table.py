@@ -35,6 +35,8 @@ OFFERED = {
     "fmt.Printf fmt.ColorPrintf jwt.Make jwt.Verify pwd.Verify flow.Throw flow.Return",
     "xiang": "helper.ArrayGet helper.MapSet helper.StrConcat helper.EnvGet helper.HexToString flow.Sleep env.MultiGet",
     "http": "Get Post Put Patch Delete Head Send Stream",
+    "sandbox": "workspace.ReadFile workspace.WriteFile workspace.Exists workspace.ReadDir workspace.Stat workspace.MkdirAll workspace.Remove "
+    "workspace.RemoveAll workspace.Rename workspace.Copy computer.Exec",
     "session": "ID Get GetMany Set SetMany Del DelMany Dump",
     "regex": "Match",
     "jsonpath": "Find",

@@ -48,6 +48,9 @@ CHECKS = {
     "tokens": {"value": 1},
     "cost": {"value": 1},
     "snapshot": {},
+    "file_exists": {"path": "a.txt"},
+    "file_contains": {"path": "a.txt", "value": "a"},
+    "workspace": {},
 }
 """A good assertion of each type."""
 NEED_MORE = ("script", "snapshot", "tool_result", "tool_arguments", "trajectory:tool-args-match")

@@ -1,7 +1,8 @@
 """The page of assertions: its examples do what it shows.
 
 After a case line, a text block has paragraphs: an answer (`answer:` a text, `data:` JSON; `tools:`, the agents that were
-`asked:`, `took:` and what the `judge:` says, as JSON), and then `passed`, or what the first failed assertion says.
+`asked:`, `took:`, `files:` and what the `judge:` says, as JSON), and then `passed`, or what the first failed assertion
+says.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def evidence_of(case: Case, given: dict[str, str]) -> Evidence:
         tools=tuple(ToolUse(**tool) for tool in tools),
         case=case.id,
         agents=tuple(AgentUse(**use) for use in json.loads(given.get("asked", "[]"))),
+        files=lambda: {path: text.encode() for path, text in json.loads(given.get("files", "{}")).items()},
         **json.loads(given.get("took", "{}")),
     )
 

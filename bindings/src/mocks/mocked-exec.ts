@@ -1,0 +1,71 @@
+/** Finds the mock that answers a command of `ctx.computer.Exec`, and gives its reply the form of a result. */
+
+import { millisecondsOf } from "../durations";
+import { globMatches } from "../glob";
+import type { Kernel } from "../kernel";
+import type { HttpFinder } from "./mocked-http";
+
+type Fields = Record<string, unknown>;
+
+/** The parts of a reply. */
+const parts = ["stdout", "stderr", "exit_code", "delay"];
+/** Names that other libraries have for them. `runner/cases/exec_replies.py` has the same table for cases. */
+const meant: Record<string, string> = {
+  __proto__: null as never,
+  output: "stdout",
+  out: "stdout",
+  data: "stdout",
+  error: "stderr",
+  err: "stderr",
+  code: "exit_code",
+  exitCode: "exit_code",
+  status: "exit_code",
+  sleep: "delay",
+};
+
+const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** By the whole command, by its first words, or by a regular expression between slashes; `*` stands for anything. */
+function fits(pattern: string, command: string): boolean {
+  const expression = /^\/([^]+)\/([a-z]*)$/.exec(pattern);
+  if (expression) return new RegExp(expression[1], expression[2].replace(/[gy]/g, "")).test(command);
+  return globMatches(pattern, command) || globMatches(pattern + " *", command);
+}
+
+export default function (kernel: Kernel): HttpFinder {
+  function check(pattern: string, reply: unknown): void {
+    const wrong = (what: string) => new TypeError(`t.mock.exec(${JSON.stringify(pattern)}): ${what}`);
+    if (!isObject(reply)) return;
+    const unknown = Object.keys(reply).find((key) => !parts.includes(key));
+    if (unknown !== undefined) {
+      const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";
+      throw wrong(`a reply has no ${JSON.stringify(unknown)}. ${hint}It may have ${parts.join(", ")}`);
+    }
+    const { exit_code: code = 0, delay = 0 } = reply;
+    if (!Number.isInteger(code)) throw wrong("exit_code must be a whole number");
+    try {
+      millisecondsOf(delay);
+    } catch {
+      throw wrong('delay must be milliseconds or a text such as "2s"');
+    }
+  }
+
+  return {
+    check,
+
+    find(name, args) {
+      if (name.toLowerCase() !== "sandbox.computer.exec" || !Array.isArray(args[0])) return undefined;
+      const argv = (args[0] as unknown[]).map(String);
+      const command = argv.join(" ");
+      const mock = kernel.mocks.exec.findLast(({ pattern }) => fits(pattern, command));
+      if (!mock) return undefined;
+      return () => {
+        const reply = mock.reply.apply({ name: command }, [argv, command]);
+        check(mock.pattern, reply);
+        const { stdout = "", stderr = "", exit_code = 0, delay = 0 } = isObject(reply) ? reply : { stdout: reply ?? "" };
+        if (delay) kernel.sleep(millisecondsOf(delay));
+        return { stdout: String(stdout), stderr: String(stderr), exit_code };
+      };
+    },
+  };
+}

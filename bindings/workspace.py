@@ -1,0 +1,221 @@
+"""The workspace of a test: a folder for what sandbox agents write, made when it is first asked for, gone with its test.
+
+Reading takes clean relative paths only, and writing puts any path below the folder, as Yao does. Links, which only
+programs can make, are not followed out of it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bindings.rooted import Place, Rooted
+from bindings.services import ProcessError
+
+if TYPE_CHECKING:
+    from bindings.world import World
+
+_OPENED = "workspace"
+MOST_BYTES = 64 * 1024 * 1024
+"""Of one file that is read or written."""
+_COPIED = "Copy takes paths of the workspace: files of the host are not there offline"
+
+
+class Workspace:
+    """Of one test. To be closed."""
+
+    def __init__(self) -> None:
+        import tempfile
+
+        self.root = Path(os.path.realpath(tempfile.mkdtemp(prefix="yao-test-workspace-")))
+        """Absolute path of the folder."""
+        self._rooted = Rooted(self.root)
+
+    def close(self) -> None:
+        """Removes the folder with all it holds."""
+        import shutil
+
+        shutil.rmtree(self.root, onerror=_open_up)
+
+    def read(self, path: str) -> str:
+        """The text of a file; letters that are no UTF-8 are replaced. Raises ProcessError."""
+        with _told("ReadFile", "read", path):
+            return self._bytes(self._existing(path)).decode("utf-8", errors="replace")
+
+    def write(self, path: str, content: str) -> None:
+        """Writes a file, and makes the folders above it. Raises ProcessError."""
+        self.write_bytes(path, content.encode("utf-8", "surrogatepass"))
+
+    def write_bytes(self, path: str, data: bytes) -> None:
+        """The same for what need not be text. Raises ProcessError."""
+        if len(data) > MOST_BYTES:
+            raise ProcessError(f"WriteFile failed: write {path}: it has {len(data)} bytes, the limit is {MOST_BYTES}")
+        with _told("WriteFile", "write", path):
+            descriptor = self._below(path, make=True).open(os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is something; of a path that is not clean it is true, as in Yao."""
+        if not _is_clean(path):
+            return True
+        try:
+            return self._rooted.find(path).exists()
+        except (OSError, ProcessError):
+            return False
+
+    def read_folder(self, path: str) -> list[dict[str, Any]]:
+        """What is in a folder: `[{name, is_dir, size}]`, by name. Raises ProcessError."""
+        with _told("ReadDir", "readdir", path):
+            return [
+                {
+                    "name": place.name,
+                    "is_dir": place.is_folder(),
+                    "size": 0 if place.is_folder() else place.stat().st_size,
+                }
+                for place in self._existing(path).content()
+            ]
+
+    def stat(self, path: str) -> dict[str, Any]:
+        """`{name, size, is_dir, mode, mtime}`; the time is in milliseconds. Raises ProcessError."""
+        with _told("Stat", "stat", path):
+            place = self._existing(path)
+            found = place.stat()
+            return {
+                "name": place.parts[-1] if place.parts else ".",
+                "size": found.st_size,
+                "is_dir": stat.S_ISDIR(found.st_mode),
+                "mode": stat.S_IMODE(found.st_mode),
+                "mtime": int(found.st_mtime * 1000),
+            }
+
+    def make_folders(self, path: str) -> None:
+        """Makes a folder and those above it. Raises ProcessError."""
+        with _told("MkdirAll", "mkdir", path):
+            place = self._below(path, make=True)
+            if place.parts:
+                place.make_folder(exist_ok=True)
+
+    def remove(self, path: str) -> None:
+        """Removes a file or an empty folder. Raises ProcessError."""
+        with _told("Remove", "remove", path):
+            place = self._below(path, follow=False)
+            if not place.exists():
+                raise FileNotFoundError(2, "no such file or directory")
+            place.remove()
+
+    def remove_all(self, path: str) -> None:
+        """Removes a file, or a folder with all it holds; what is not there is fine. Raises ProcessError."""
+        with _told("RemoveAll", "remove", path):
+            try:
+                place = self._below(path, follow=False)
+            except FileNotFoundError:
+                return
+            for one in [place] if place.parts else self._rooted.find("").content():
+                one.remove_all()
+
+    def rename(self, old: str, new: str) -> None:
+        """Puts a file or folder at another path. Raises ProcessError."""
+        with _told("Rename", "rename", old):
+            source = self._below(old, follow=False)
+            if not source.exists():
+                raise FileNotFoundError(2, "no such file or directory")
+            source.rename(self._below(new, follow=False, make=True))
+
+    def copy(self, source: str, target: str) -> None:
+        """Copies a file, or a folder with all it holds. Raises ProcessError."""
+        if "://" in source or "://" in target:
+            raise ProcessError(f"Copy failed: copy {source}: {_COPIED}")
+        with _told("Copy", "copy", source):
+            self._copied(self._below(source), "/".join(self._below(target, make=True).parts))
+
+    def files(self) -> dict[str, bytes]:
+        """All files by their paths, sorted; links are left out."""
+        found = {}
+        for folder, folders, names in os.walk(self.root):
+            folders.sort()
+            for name in names:
+                path = Path(folder, name)
+                if path.is_file() and not path.is_symlink() and path.stat().st_size <= MOST_BYTES:
+                    found[path.relative_to(self.root).as_posix()] = path.read_bytes()
+        return dict(sorted(found.items()))
+
+    def _copied(self, source: Place, target: str) -> None:
+        if not source.is_folder():
+            place = self._rooted.find(target, make=True)
+            descriptor = place.open(os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(self._bytes(source))
+            return
+        if target:
+            self._rooted.find(target, make=True).make_folder(exist_ok=True)
+        for inner in source.content():
+            if not inner.is_link():
+                self._copied(inner, f"{target}/{inner.name}")
+
+    def _bytes(self, place: Place) -> bytes:
+        with os.fdopen(place.open(os.O_RDONLY), "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise OSError(27, f"it has more than {MOST_BYTES} bytes")
+        return data
+
+    def _existing(self, path: str) -> Place:
+        if not _is_clean(path):
+            raise OSError(22, "invalid argument")
+        place = self._rooted.find(path)
+        place.stat()
+        return place
+
+    def _below(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
+        try:
+            return self._rooted.find(path, follow=follow, make=make)
+        except ProcessError:
+            raise PermissionError(13, "permission denied") from None
+
+
+def workspace_of(world: World) -> Workspace:
+    """The workspace of a test, made when it is first asked for."""
+    workspace: Workspace = world.opened(_OPENED, lambda _: Workspace())
+    return workspace
+
+
+def opened_workspace(world: World) -> Workspace | None:
+    """The same; None when nobody has asked for it."""
+    workspace: Workspace | None = world.held(_OPENED)
+    return workspace
+
+
+def _is_clean(path: str) -> bool:
+    return path == "." or all(part not in ("", ".", "..") for part in path.split("/"))
+
+
+@contextmanager
+def _told(method: str, operation: str, path: str) -> Iterator[None]:
+    """Errors of the system as scripts see them."""
+    try:
+        yield
+    except ProcessError as error:
+        raise ProcessError(f"{method} failed: {operation} {path}: permission denied") from error
+    except OSError as error:
+        cause = (error.strerror or type(error).__name__).lower()
+        raise ProcessError(f"{method} failed: {operation} {path}: {cause}") from error
+    except (ValueError, UnicodeError) as error:
+        raise ProcessError(f"{method} failed: {operation} {path}: invalid argument") from error
+
+
+def _open_up(remove: Callable[[str], Any], path: str, _: Any) -> None:
+    """Lets the owner into a folder that keeps everybody out, and tries once more."""
+    import shutil
+
+    for place in (os.path.dirname(path), path):
+        if os.path.isdir(place) and not os.path.islink(place):
+            os.chmod(place, 0o700)
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+    elif os.path.lexists(path):
+        remove(path)

@@ -1,0 +1,130 @@
+"""What stands for a sandbox: the steps of `prepare`, and a scripted runner, whose files go to the workspace."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bindings import Answered, Mock, ProcessError, Workspace, workspace_of
+from runner.agents.answer import AgentError
+from runner.agents.test_realm import ask_test
+from runner.assertions.base import ToolUse
+from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.load import RUNNER
+from runner.connectors.runner_rules import Product, product_of
+from scripttest import RefusedFileError, anywhere, read_file
+
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.agents.runtime import Runtime, Scope
+    from runner.application.sandbox import Step
+
+SHOWN_ERROR = 200
+"""Letters of what a step wrote to its standard error."""
+MOST_BYTES = 64 * 1024 * 1024
+"""Of one file that a step copies."""
+
+
+def notice(assistant: Assistant) -> str:
+    """What a person should know of the sandbox of an agent; empty where it has none."""
+    if assistant.sandbox is not None:
+        name = assistant.sandbox.runner
+        return f"{assistant.id}: runner.yml stands for its runner {name} here, which Yao runs on a node"
+    if assistant.has_old_sandbox:
+        return f'{assistant.id}: "sandbox" of package.yao has no version "2.0": its model answers, as in Yao'
+    return ""
+
+
+async def prepare(runtime: Runtime, scope: Scope) -> None:
+    """The steps before the Create hook. Raises AgentError for one that fails."""
+    assistant = scope.assistant
+    assert assistant is not None and assistant.sandbox is not None
+    workspace = workspace_of(scope.chat.world)
+    for number, step in enumerate(assistant.sandbox.prepare):
+        marker = f".yao/prepare/{assistant.id}/done-{number}"
+        if step.once and workspace.exists(marker):
+            continue
+        try:
+            await _do(step, assistant, workspace, scope)
+        except (ProcessError, OSError, RefusedFileError) as error:
+            if not step.ignores_errors:
+                raise AgentError(f"runner.Prepare: prepare step {number} ({step.action}): {error}") from error
+        if step.once:
+            workspace.write(marker, "")
+
+
+async def _do(step: Step, assistant: Assistant, workspace: Workspace, scope: Scope) -> None:
+    if step.action == "copy":
+        target = step.target.removeprefix("~/")
+        await asyncio.to_thread(_copy, assistant.folder, step.source, target, workspace)
+    elif step.action == "exec":
+        await _exec(step, scope)
+
+
+def _copy(folder: Path, source: str, target: str, workspace: Workspace) -> None:
+    if "://" in source:
+        raise ProcessError(f"copy {source}: files of the host are not there offline")
+    top = (folder / source).resolve()
+    if not top.is_relative_to(folder.resolve()):
+        raise ProcessError(f"copy {source}: it is outside of the agent's folder")
+    if not top.exists():
+        raise ProcessError(f"copy {source}: no such file or directory")
+    for path in [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file()):
+        place = target if path == top else f"{target}/{path.relative_to(top).as_posix()}"
+        workspace.write_bytes(place, read_file(str(path), anywhere, MOST_BYTES))
+
+
+async def _exec(step: Step, scope: Scope) -> None:
+    """A command of `prepare`, which a mock answers; one that has none is left out, with a line in the log."""
+    world = scope.chat.world
+    mock = world.mocks.find_exec(step.command) if world.mocks else None
+    if mock is None:
+        text = f'prepare: "{step.command}" is left out: nothing answers it; {world.mock("exec", step.command)} would'
+        scope.chat.logs.append(("warn", text))
+        return
+    reply = await _reply(scope, mock, step.command)
+    code = reply.get("exit_code") or 0
+    if code:
+        raise ProcessError(f"exec: exit {code}: {str(reply.get('stderr') or '')[:SHOWN_ERROR]}")
+
+
+async def _reply(scope: Scope, mock: Mock, command: str) -> dict[str, object]:
+    world = scope.chat.world
+    if mock.number is None:
+        world.ledger.note(f"exec {command}", Answered.MOCKED)
+        value = mock.value
+    else:
+        value = await ask_test(world, "reply", [mock.number, command, ["sh", "-c", command], command])
+    return value if isinstance(value, dict) else {"stdout": value}
+
+
+async def run(runtime: Runtime, request: ModelRequest, scope: Scope) -> Completion:
+    """What the runner of an agent answers; its files are written. Raises AgentError."""
+    completion = await runtime.ask(RUNNER, request, scope.chat)
+    product = product_of(json.loads(completion.content))
+    if product.delay:
+        await asyncio.sleep(product.delay)
+    _write(product, workspace_of(scope.chat.world))
+    scope.chat.uses += [
+        ToolUse(name=event["name"], server="", arguments=event["input"])
+        for event in product.events
+        if event["type"] == "tool"
+    ]
+    if product.error:
+        raise AgentError(f"runner.Stream: {product.error}")
+    if product.exit:
+        raise AgentError(f"runner.Stream: exit {product.exit}")
+    return Completion(content=product.text, finish_reason="stop", usage=completion.usage)
+
+
+def _write(product: Product, workspace: Workspace) -> None:
+    for path, content in product.files.items():
+        try:
+            if content is None:
+                workspace.remove_all(path)
+            else:
+                workspace.write(path, content)
+        except ProcessError as error:
+            raise AgentError(f"runner.yml: {error.message}") from error

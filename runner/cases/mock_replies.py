@@ -1,0 +1,58 @@
+"""Replies in `mocks.http`, a text or `{status, data, headers, lines, message}`, and in `mocks.exec`, a text or
+`{stdout, stderr, exit_code, delay}`: as of `t.mock.http` and `t.mock.exec`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic_core import PydanticCustomError
+
+from runner.shapes.declared import Shaped, changed
+from runner.shapes.numbers import FreeObject
+
+UNKNOWN_PART = "unknown_part"
+"""Type of the complaint; its `at` is where among the replies the part is."""
+PARTS = {
+    "http": ("status", "data", "headers", "lines", "message", "code"),
+    "exec": ("stdout", "stderr", "exit_code", "delay"),
+}
+MEANT = {
+    "http": {
+        **dict.fromkeys(("body", "json", "text", "content", "payload"), "data"),
+        **dict.fromkeys(("statusCode", "status_code"), "status"),
+        **dict.fromkeys(("statusText", "error"), "message"),
+        "header": "headers",
+    },
+    "exec": {
+        **dict.fromkeys(("output", "out", "data"), "stdout"),
+        **dict.fromkeys(("error", "err"), "stderr"),
+        **dict.fromkeys(("code", "exitCode", "status"), "exit_code"),
+        "sleep": "delay",
+    },
+}
+"""Names that other libraries have for the parts; `bindings/src/mocks/mocked-*.ts` have the same for scripts."""
+
+
+def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
+    for pattern, reply in replies.items():
+        for part in reply if isinstance(reply, dict) else ():
+            if part not in PARTS[kind]:
+                raise PydanticCustomError(UNKNOWN_PART, "unknown part", {"at": (pattern, part)})
+    return replies
+
+
+def known_parts(kind: str, part: str) -> str:
+    """What to write in the place of an unknown part of a reply of `http` or `exec`."""
+    meant = f'It is called "{MEANT[kind][part]}". ' if part in MEANT[kind] else ""
+    if kind == "exec":
+        return f"{meant}A reply may have {', '.join(PARTS[kind])}"
+    return (
+        f'{meant}A reply may have {", ".join(PARTS[kind][:-1])}; an object that is the body is written {{"data": ...}}'
+    )
+
+
+HttpReplies = Annotated[FreeObject, Shaped(lambda schema: changed(schema, partial(_checked, "http")))]
+"""Method and URL, or a pattern → the reply."""
+ExecReplies = Annotated[FreeObject, Shaped(lambda schema: changed(schema, partial(_checked, "exec")))]
+"""Command, its first words, or a pattern → the reply."""
