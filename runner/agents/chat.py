@@ -11,6 +11,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
+    from runner.agents.variants import AgentVariant
     from runner.assertions.base import ToolUse
     from runner.connectors.base import Usage
 
@@ -85,6 +86,8 @@ class Chat:
         """Captured lines: level and text."""
         self.parts: dict[str, str] = {}
         """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
+        self.variant: AgentVariant | None = None
+        """What the tested agent has of its own here; None: nothing."""
 
     def close(self) -> None:
         """Ends it with its world: nothing is held open."""
