@@ -176,7 +176,7 @@ def _read(id: str, folder: Path) -> Assistant:
         loops=bool(options.get("tool_loop", True)),
         turns=turns,
         global_prompts=not package.get("disable_global_prompts"),
-        prompts=_own_prompts(prompts) if prompts.is_file() else (),
+        prompts=own_prompts(prompts) if prompts.is_file() else (),
         script=script,
         uses=package.get("uses") or {},
         sandbox=(sandbox := read_sandbox(folder, package)),
@@ -194,7 +194,8 @@ def _preset(folder: Path, name: str) -> tuple[dict[str, Any], ...] | None:
     return None
 
 
-def _own_prompts(path: Path) -> tuple[dict[str, Any], ...]:
+def own_prompts(path: Path) -> tuple[dict[str, Any], ...]:
+    """The prompts of a file. Raises ConfigurationError, also when there is nothing in it."""
     found = _prompts(path)
     if not any(prompt["content"].strip() for prompt in found):
         hint = "Say there what the agent is to do, or delete the file: an agent without prompts asks no model"

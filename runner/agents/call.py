@@ -218,7 +218,7 @@ class Call:
         self._scope.chat.logs += [("warn", warning) for warning in box.warnings] if box else []
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         messages = self._opening(settings, box) + said
-        connectors = self._runtime.connectors
+        connectors = self._runtime.connectors_of(self._scope.chat)
         chosen = self._options.get("connector") or settings.get("connector")
         with _own_files(not chosen):
             connector = connectors.resolve(chosen or assistant.connector)
@@ -273,7 +273,7 @@ class Call:
         prompts += assistant.prompts if own is None else own
         context = self._scope.context
         named = runtime.assistants.localized(assistant, str(context.get("locale") or ""))
-        messages = fill(prompts, named, context, runtime.variables, runtime.now(self._scope.chat))
+        messages = fill(prompts, named, context, runtime.variables_of(self._scope.chat), runtime.now(self._scope.chat))
         samples = box.samples_message() if box else None
         return [*messages, {"role": "system", "content": samples}] if samples else messages
 

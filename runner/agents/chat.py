@@ -11,6 +11,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
+    from runner.agents.variants import AgentVariant
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
     from scripttest import StackFrame
@@ -125,6 +126,8 @@ class Chat:
         """Where the hook or tool was in which time ran out, innermost first."""
         self.parts: dict[str, str] = {}
         """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
+        self.variant: AgentVariant | None = None
+        """What the tested agent has of its own here; None: nothing."""
 
     def close(self) -> None:
         """Ends it with its world: nothing is held open."""

@@ -268,7 +268,7 @@ class AgentProcesses:
         reference = args[0] if args and isinstance(args[0], str) else ""
         options = dict(args[2]) if len(args) > 2 and isinstance(args[2], dict) else {}
         tools = tuple(tool.get("function", tool) for tool in options.pop("tools", None) or ())
-        connector = self._agents.runtime.connectors.resolve(reference)
+        connector = self._agents.runtime.connectors_of(scope.chat).resolve(reference)
         request = ModelRequest(
             messages=messages_from(args[1] if len(args) > 1 else None),
             parameters=options,

@@ -92,6 +92,8 @@ class Runtime:
         self._boxes: dict[str, ToolBox] = {}
         self._evaluated: set[str] = set()
         """Agents whose scripts have no hook, and were evaluated."""
+        self._varied: dict[str, Connectors] = {}
+        """Variant → its connectors, of those that have variables of their own."""
         self.on_usage: Callable[[str, Usage, bool], None] | None = None
         """Hears what each model call took: the connector's id, its usage, and whether it was free."""
 
@@ -121,6 +123,8 @@ class Runtime:
         if depth > DEPTH_LIMIT:
             raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {id} would be one more")
         assistant = self.assistants.get(id)
+        if chat.variant is not None:
+            assistant = chat.variant.of(assistant)
         context = {**chat.context, "assistant_id": assistant.id}
         if referer:
             context["referer"] = referer
@@ -132,6 +136,22 @@ class Runtime:
         self.note(chat, f"agent {assistant.id}", f"prompts {assistant.id}")
         answer = await Call(self, scope, messages, options, on_chunk).run()
         return answer.replace(chat_id=chat.id)
+
+    def connectors_of(self, chat: Chat) -> Connectors:
+        """The connectors as a chat sees them: those of a variant with variables of its own have these."""
+        variant = chat.variant
+        if variant is None or not variant.env:
+            return self.connectors
+        if variant.name not in self._varied:
+            self._varied[variant.name] = self.connectors.with_variables(variant.env)
+        return self._varied[variant.name]
+
+    def variables_of(self, chat: Chat) -> PromptVariables:
+        """What prompts may use of the environment, as a chat sees it."""
+        variant = chat.variant
+        if variant is None or not variant.env:
+            return self.variables
+        return self.variables.replace(named={**self.variables.named, **variant.env})
 
     def note(self, chat: Chat, *parts: str) -> None:
         """Notes that a chat uses parts, and what goes with them: environment variables, programs."""
@@ -260,7 +280,8 @@ class Runtime:
         """Asks a model. Raises AgentError and ConfigurationError."""
         started = case_now()
         scripted = []
-        if self.connectors.is_scripted(connector):
+        connectors = self.connectors_of(chat)
+        if connectors.is_scripted(connector):
             scripted = [f"{'runner' if connector == RUNNER else 'replies'} {request.agent}"]
         self.note(chat, f"model {connector}", f"connector {connector}", *scripted)
         if self._recording is not None and self._recording.mode == "replay":
@@ -276,7 +297,7 @@ class Runtime:
         chat.steps.append(_step(chat, connector, request, started, completion))
         usage = completion.usage
         replays = self._recording is not None and self._recording.mode == "replay"
-        free = replays or self.connectors.is_scripted(connector)
+        free = replays or connectors.is_scripted(connector)
         chat.model_calls.append(
             ModelCall(
                 agent=request.agent,
@@ -302,15 +323,17 @@ class Runtime:
 
     async def _complete(self, connector: str, request: ModelRequest, chat: Chat) -> ModelAnswer:
         """The answer to a request: out of the recording, the journal, or the model. Raises ConnectorError."""
+        connectors = self.connectors_of(chat)
         if self._recording is not None:
-            return await self._recording.complete(chat.origin, connector, request, self.connectors, self.journal)
+            return await self._recording.complete(chat.origin, connector, request, connectors, self.journal)
         if self.journal is not None:
-            return await self.journal.complete(chat.origin, connector, request, self.connectors)
-        return await ask(self.connectors.get(connector), request)
+            return await self.journal.complete(chat.origin, connector, request, connectors)
+        return await ask(connectors.get(connector), request)
 
     def begin_pass(self) -> None:
         """Has hosts that were down tried again at once."""
-        self.connectors.forget_outages()
+        for connectors in (self.connectors, *self._varied.values()):
+            connectors.forget_outages()
 
     def begin_again(self, suite: str, case: str, run: int) -> None:
         """Forgets what a run of a case that broke has asked, since it runs again; `run` is from 1."""
@@ -323,7 +346,8 @@ class Runtime:
         """Ends processes and connections."""
         await self.functions.close()
         await self.servers.close()
-        await self.connectors.close()
+        for connectors in (self.connectors, *self._varied.values()):
+            await connectors.close()
 
 
 def _step(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from runner.cli.allowance import Allowance
     from runner.cli.shard import Shard
+    from runner.cli.variants import Variant
 
 _NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
 
@@ -193,6 +194,13 @@ def policy(text: str, where: str) -> str:
     except PolicyError as error:
         raise ConfigurationError(f'Cannot read {where} "{text}": {error}', error.hint) from error
     return text
+
+
+def variant(text: str, where: str) -> tuple[Variant, ...]:
+    """One way to run the cases."""
+    from runner.cli.variants import read_variant
+
+    return (read_variant(text),)
 
 
 def hosts(text: str, where: str) -> tuple[str, ...]:

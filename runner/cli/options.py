@@ -22,12 +22,14 @@ from runner.cli.flags import (
     shard,
     share,
     shuffle_seed,
+    variant,
 )
 from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from runner.cli.allowance import Allowance
     from runner.cli.shard import Shard
+    from runner.cli.variants import Variant
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""
@@ -46,6 +48,8 @@ class RunOptions(FlagTable):
     name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", short="n", metavar="ID")
     outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", short="o", name="output", kind="repeated", metavar="FILE")
     connector: str | None = flag("Connector that the tested agent uses in the place of its own.", short="c", metavar="ID")
+    variants: tuple[Variant, ...] = flag("NAME=connector:ID,prompts:FILE,env:NAME=VALUE. Run the cases in this way too, and compare. Repeatable.", name="variant", kind="repeated", metavar="VARIANT", read=variant)
+    until_decided: bool = flag("Run the variants in rounds of one run of each case, and stop when they are told apart; at most --runs, 5 without it.", kind="switch", needs="variant", excludes=("repeat",))
     app: str | None = flag("Application root. Default: found upward from here.", short="a", metavar="DIR")
     profile: str | None = flag("Profile of yao-test.toml to run with.", metavar="NAME")
     user: str | None = flag("Test user. Default: test-user.", short="u", metavar="ID")
@@ -170,7 +174,14 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         if one.needs is not None and one.needs not in given:
             needed = next(other for other in FLAGS if other.name == one.needs)
             raise ConfigurationError(f"--{one.name} needs --{needed.name}", f"--{needed.name}: {needed.help}")
-    return RunOptions(**{one.field: one.value(values) for one in given.values()})
+    options = RunOptions(**{one.field: one.value(values) for one in given.values()})
+    if options.variants:
+        from runner.cli.variants import check_variants, rounds_of
+
+        check_variants(options.variants)
+        if options.until_decided:
+            options = options.replace(runs=rounds_of(options.runs))
+    return options
 
 
 def absolute(path: str, directory: Path) -> Path:

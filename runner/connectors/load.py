@@ -52,6 +52,7 @@ class Connectors:
         variables: Mapping[str, str],
         timing: Timing | None = None,
         prices: Mapping[str, Any] | None = None,
+        places: Any = None,
     ) -> None:
         """Reads nothing yet.
 
@@ -60,6 +61,7 @@ class Connectors:
             variables: Environment variables, those of the application's `.env` among them.
             timing: Clocks, for tests.
             prices: Of connectors whose files say none, as their `price`.
+            places: The bounds of all connectors; None: these have their own.
         """
         self.root = self._root = root
         """The application's root."""
@@ -73,9 +75,15 @@ class Connectors:
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._types: dict[Path, str | None] = {}
         self._client: Any = None
-        self._places: Any = None
+        self._places: Any = places
         self._found: dict[str, Path] | None = None
         self._agent_file: dict[str, Any] | None = None
+
+    def with_variables(self, variables: Mapping[str, str]) -> Connectors:
+        """The connectors of the same application with other environment variables, which share its bounds."""
+        return Connectors(
+            self._root, {**self._variables, **variables}, self._timing, self._prices, self._shared_places()
+        )
 
     def resolve(self, reference: str | None) -> str:
         """The id that a reference means: an id, `$ENV.NAME`, `use::<role>`, or nothing for the role `default`.

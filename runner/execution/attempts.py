@@ -132,7 +132,8 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
         from runner.fingerprints.parts import parts_of_database
 
         data = {part: fingerprints.parts.of(part) for part in parts_of_database(attempt.database)}
-        fingerprint = fingerprints.of_case(attempt.case, attempt.folder, {**attempt.chat.parts, **data})
+        variant = attempt.chat.variant.digest if attempt.chat.variant is not None else ""
+        fingerprint = fingerprints.of_case(attempt.case, attempt.folder, {**attempt.chat.parts, **data}, variant)
     logs = tuple(attempt.chat.logs)
     result = TestResult(
         suite=attempt.suite,

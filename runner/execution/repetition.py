@@ -73,6 +73,10 @@ class Repetition:
             self._open[key] = Tally(numbers or (() if policy is not None else range(1, self.runs + 1)), policy)
         return self._open[key]
 
+    def open_results(self) -> list[TestResult]:
+        """The runs that have ended of tests of which more may be made."""
+        return [result for tally in self._open.values() for result in tally.results]
+
     def cut(self, suite: str) -> None:
         """Ends the tests of a suite of which not all runs have ended, with those that have."""
         for key in [key for key in self._open if key[0] == suite]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from bindings import World
@@ -21,6 +22,7 @@ from runner.execution.hooks import Hook, HookError, told_of_case
 from runner.execution.passes import Passes, at_a_time
 from runner.execution.repetition import Repetition
 from runner.execution.trials import CaseRun
+from runner.execution.turns import in_turns
 from runner.modes.base import CaseAttempt, CaseEnvironment
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
@@ -31,6 +33,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.cli.options import RunOptions
+    from runner.execution.rounds import Rounds
     from runner.execution.stopping import Stop
 
 
@@ -52,6 +55,8 @@ class CaseSchedule(Value):
     """The places of the cases of a suite, by its id, in the order in which they run; None: as they stand."""
     repeat: str | None = None
     """When a case has run often enough that does not say so."""
+    rounds: Rounds | None = None
+    """Says after each run of all cases whether there is another one; None: each case makes all its runs at once."""
     retries: int = 0
     """Passes over what broke, after the first one."""
     stop: Stop | None = None
@@ -83,6 +88,9 @@ async def run_cases(
             if run.passes.goes_on():
                 run.begin_pass()
                 await _work(run, at_a_time(schedule.parallel, run.passes.number), workers)
+        while schedule.rounds is not None and not (stop and stop.reason) and schedule.rounds.goes_on():
+            run.begin_round()
+            await _work(run, schedule.parallel, workers)
     except _EnoughFailedError:
         run.stopped = f"given up by {schedule.failure_flag}"
     except asyncio.CancelledError:
@@ -126,9 +134,15 @@ class _SuiteRun:
         context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
         self.chat = Chat(context, World(suite=source.suite.id, test="@hooks"))
         """Of the hooks around all cases."""
+        self.ended: set[str] = set()
+        """Cases that have ended in this run."""
         self.prepared: asyncio.Task[Any] | None = None
         self.results: list[dict[str, Any]] = []
         """What the hook after all cases gets; kept only when there is one."""
+
+    def has_ended(self, case: Case) -> bool:
+        """Whether a case has its result."""
+        return case.id in self.ended or case.id in self.source.ended
 
 
 class _Item(Value):
@@ -166,16 +180,19 @@ class _Run:
         self._changed = asyncio.Event()
         """Set when there may be something to take for those who wait for it, or nothing runs any longer."""
 
-    def _next(self) -> Iterator[_Item]:
-        for source in self._sources:
-            suite = _SuiteRun(source, self._schedule)
-            self._begun.append(suite)
-            self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
-            if not suite.left:
-                self._send(SuiteEnd(suite=source.suite.id))
-            for position, (line, case) in self._arranged(source):
-                if case.id not in source.ended:
-                    yield _Item(suite=suite, position=position, line=line, case=case)
+    def _next(self) -> Iterator[list[_Item]]:
+        """The cases, each in all its variants."""
+        for _, group in groupby(self._sources, key=lambda source: source.input):
+            sources = list(group)
+            suites = [_SuiteRun(source, self._schedule) for source in sources]
+            self._begun += suites
+            for suite, source in zip(suites, sources, strict=True):
+                self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
+                if not suite.left:
+                    self._send(SuiteEnd(suite=source.suite.id))
+            for position, (line, case) in self._arranged(sources[0]):
+                items = [_Item(suite=suite, position=position, line=line, case=case) for suite in suites]
+                yield [item for item in items if case.id not in item.suite.source.ended]
 
     def _arranged(self, source: CaseSource) -> Iterable[tuple[int, tuple[int, Case]]]:
         """The cases of a source with their places, in the order in which they run."""
@@ -199,6 +216,18 @@ class _Run:
             self._changed.set()
         finally:
             self.over = True
+
+    def begin_round(self) -> None:
+        """Makes ready the next run of each case."""
+        self.over = False
+        self._queue = self._again()
+
+    def _again(self) -> Iterator[list[_Item]]:
+        for _, group in groupby(self._begun, key=lambda suite: suite.source.input):
+            suites = list(group)
+            for position, (line, case) in self._arranged(suites[0].source):
+                items = [_Item(suite=suite, position=position, line=line, case=case) for suite in suites]
+                yield [item for item in items if not item.suite.has_ended(case)]
 
     def begin_pass(self) -> None:
         """Makes ready what broke in the pass before."""
@@ -229,11 +258,12 @@ class _Run:
             if self._schedule.stop is not None and self._schedule.stop.reason:
                 return None
             if self._ready:
-                return self._begin(self._ready.popleft())
-            for item in self._queue:
-                if not item.suite.dependencies.waits(item.case.depends_on):
-                    return self._begin(item)
-                self._aside.append(item)
+                return self._begin([self._ready.popleft()])
+            for items in self._queue:
+                free = [item for item in items if not item.suite.dependencies.waits(item.case.depends_on)]
+                self._aside += [item for item in items if item not in free]
+                if free:
+                    return self._begin(free)
             if not self._aside and not (self._running and self._in_waves):
                 return None
             if not self._running and self.passes.is_waiting:
@@ -245,24 +275,32 @@ class _Run:
             self._changed.clear()
             await self._changed.wait()
 
-    def _begin(self, item: _Item) -> _Item:
-        """The first run of a case that may begin, when there are several; the others are ready."""
+    def _begin(self, items: list[_Item]) -> _Item:
+        """The first run of a case that may begin, when there are several; the others are ready. Those of its variants
+        take turns."""
+        seed = f"{self._schedule.environment.seed} {items[0].suite.source.input} {items[0].case.id}"
+        first, *others = in_turns([self._runs_of(item) for item in items], seed)
+        self._make_ready(others)
+        return first
+
+    def _runs_of(self, item: _Item) -> list[_Item]:
+        """The runs of a case that may begin."""
         case, source = item.case, item.suite.source
         if item.run or case.skip or item.suite.dependencies.obstacle(case.depends_on):
-            return item
+            return [item]
         policy, numbers = self._policy_of(case), source.runs.get(case.id, ())
         if self._repetition.runs == 1 and policy is None:
-            return item
+            return [item]
         tally = self._repetition.tally(source.suite.id, item.position, policy, numbers)
         self._in_waves += policy is not None
-        first, *others = tally.due(source.done.get(case.id, {}))
-        self._make_ready(item, others)
-        return item.replace(run=first)
+        due = tally.due(source.done.get(case.id, {})) if self._schedule.rounds is None else tally.next_round()
+        return [item.replace(run=run) for run in due]
 
-    def _make_ready(self, item: _Item, runs: list[int]) -> None:
+    def _make_ready(self, items: list[_Item]) -> None:
         """Further runs of a case, which are taken before other cases."""
-        self._ready.extendleft(item.replace(run=run) for run in reversed(runs))
-        self._changed.set()
+        if items:
+            self._ready.extendleft(reversed(items))
+            self._changed.set()
 
     def _policy_of(self, case: Case) -> Any:
         """When a case has run often enough, as its file or a flag has it."""
@@ -313,11 +351,13 @@ class _Run:
             suite.results.append(_record(result, item.run))
         whole = self._repetition.end(self.passes.told(result))
         if whole is None:
-            if item.run:
-                self._make_ready(item, self._repetition.tally(suite.source.suite.id, item.position).due())
+            if item.run and self._schedule.rounds is None:
+                due = self._repetition.tally(suite.source.suite.id, item.position).due()
+                self._make_ready([item.replace(run=run) for run in due])
             return
         self._in_waves -= whole.repeat is not None
         self._end(item, whole)
+        suite.ended.add(case.id)
         suite.left -= 1
         if not suite.left:
             await self._finish(suite)
@@ -325,8 +365,11 @@ class _Run:
     def _attempt(self, item: _Item) -> CaseAttempt:
         source = item.suite.source
         id, position, run = source.suite.id, item.position, item.run
+        environment = item.suite.environment
+        if source.variant is not None and source.variant.connector:
+            environment = environment.replace(connector=source.variant.connector)
         attempt = CaseAttempt(
-            item.suite.environment,
+            environment,
             id,
             source.folder,
             source.assistant,
@@ -336,6 +379,7 @@ class _Run:
             needs_checks=not source.suite.is_message,
             run=run,
         )
+        attempt.chat.variant = source.variant
         attempt.chat.parts |= item.suite.chat.parts  # of the hooks around all cases
         attempt.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:

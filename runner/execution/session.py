@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.observing import Observer
     from runner.execution.outcome import Outcome
+    from runner.execution.rounds import Rounds
     from runner.execution.snapshots import SnapshotWatch
     from runner.planning.selection import Selection
     from runner.reporters.base import Reporter
@@ -193,6 +194,7 @@ class _Session:
         self._started = started
         self._outcome: Outcome | None = None
         """What `--json` prints of the run."""
+        self._rounds: Rounds | None = None
         self._sources: Mapping[str, Source] = {}
         """The test modules, when their results have fingerprints."""
 
@@ -444,6 +446,7 @@ class _Session:
             before=options.before,
             after=options.after,
             repeat=options.repeat,
+            rounds=self._open_rounds(repetition),
             retries=options.retry_errors,
             stop=self._stop,
         )
@@ -451,6 +454,15 @@ class _Session:
             self._services.agents().run(
                 run_cases(list(plan.sources), schedule, stream.send, repetition), lambda: self._stop.over
             )
+
+    def _open_rounds(self, repetition: Repetition) -> Rounds | None:
+        if not self._options.until_decided:
+            return None
+        from runner.execution.rounds import Rounds
+
+        suites = [source.suite for source in self._plan.sources]
+        self._rounds = Rounds(self._options.runs, suites, repetition.open_results)
+        return self._rounds
 
     def _say_errors(self, stream: Multiplexer) -> None:
         """Says how many tests broke, and how many may."""
@@ -497,6 +509,7 @@ class _Session:
                 stopped=reason,
                 not_run=left,
                 snapshots=snapshots,
+                looks=(self._rounds.made, self._rounds.planned) if self._rounds is not None else (1, 1),
             )
         )
 

@@ -37,6 +37,12 @@ class Tally:
         self._begun.update(numbers)
         return numbers
 
+    def next_round(self) -> list[int]:
+        """Takes the number of the next run, where one is made of all cases before the next."""
+        numbers = [number for number in self._numbers if number not in self._begun][:1]
+        self._begun.update(numbers)
+        return numbers
+
     @property
     def is_over(self) -> bool:
         """Whether all runs have ended that are needed."""

@@ -8,6 +8,7 @@ Beside the parts of `parts.py`, which are shared by many results, each result ha
 | `flags` | the flags that change a result |
 | `context` | the context of the run: user, team, locale, metadata |
 | `case` | what a case says, but for how often it runs |
+| `variant` | what the agent has of its own in one of several variants |
 | `attachments` | the content of the files that it attaches |
 """
 
@@ -62,32 +63,36 @@ class Fingerprints:
         """Of a script test that used these parts."""
         return {**self._common, **parts}
 
-    def of_case(self, case: Case, folder: Path, parts: Mapping[str, str]) -> Fingerprint:
-        """Of a case that used these parts; `folder` is where its files are looked for."""
-        return {**self._common, **self._of_case(case, folder), **parts}
+    def of_case(self, case: Case, folder: Path, parts: Mapping[str, str], variant: str = "") -> Fingerprint:
+        """Of a case that used these parts; `folder` is where its files are looked for, `variant` the digest of what the
+        agent had of its own."""
+        return {**self._common, **self._of_case(case, folder, variant), **parts}
 
-    def staleness(self, before: Mapping[str, Any], case: Case | None = None, folder: Path | None = None) -> Staleness:
+    def staleness(
+        self, before: Mapping[str, Any], case: Case | None = None, folder: Path | None = None, variant: str = ""
+    ) -> Staleness:
         """What has changed since a fingerprint was made.
 
         Args:
             case: the case as it is now, for the result of one.
             folder: where its files are looked for.
+            variant: the digest of what the agent has of its own.
         """
         if before.get("format") != FORMAT:
             return Staleness(parts=(), comparable=False)
         own = dict(self._common)
         if case is not None and folder is not None:
-            own |= self._of_case(case, folder)
+            own |= self._of_case(case, folder, variant)
         names = [name for name in (*own, *before) if " " not in name]
         changed = [name for name in dict.fromkeys(names) if own.get(name) != before.get(name)]
         changed += [name for name in before if " " in name and self.parts.of(name) != before[name]]
         return Staleness(parts=tuple(changed))
 
-    def _of_case(self, case: Case, folder: Path) -> dict[str, str]:
+    def _of_case(self, case: Case, folder: Path, variant: str) -> dict[str, str]:
         from runner.cases.attachments import files_of_case
 
         said = case.model_dump_json(exclude_unset=True, exclude=("repeat",)).encode("utf-8", "replace")
-        own = {"case": digest_of_bytes(said)}
+        own = {"case": digest_of_bytes(said), **({"variant": variant} if variant else {})}
         files = sorted(set(files_of_case(case, folder)))
         if files:
             own["attachments"] = digest_of([self._of_file(path) for path in files])

@@ -11,6 +11,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
+    from runner.agents.variants import AgentVariant
     from runner.cases.model import Case
     from scripttest import Status
 
@@ -38,10 +39,18 @@ class CaseSource(Value):
     """Why none of its cases can run: what is wrong with the files of the agent."""
     done: Mapping[str, Mapping[int, Status]] = {}
     """Case → how its runs ended that have results of an earlier run; 0 stands for the only one."""
+    variant: AgentVariant | None = None
+    """What the agent has of its own in these runs of the cases; None: there is one way to run them."""
     ended: Mapping[str, Status] = {}
     """Case → how it ended, of those that an earlier run has ended."""
     runs: Mapping[str, tuple[int, ...]] = {}
     """Case → the numbers of its runs; those that are not here run as often as flags and case say."""
+
+    @property
+    def input(self) -> str:
+        """The id of the input that it is of, whatever its variant."""
+        suite = self.suite
+        return suite.id.removesuffix(f" [{suite.variant}]") if suite.variant else suite.id
 
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
         """The same cases, with ids that hold no secret: as results, recordings and snapshots name them."""

@@ -120,7 +120,8 @@ class _Suite:
         for id, why in self.why.items():
             groups.setdefault(why, []).append(id)
         for why, ids in groups.items():
-            yield Gap(suite=self.suite.label, reason=why.reason, parts=why.parts, ids=tuple(ids))
+            name = self.suite.name if self.suite.variant else self.suite.label
+            yield Gap(suite=name, reason=why.reason, parts=why.parts, ids=tuple(ids))
 
 
 def holding(
@@ -262,6 +263,7 @@ def _stale(
     made_of = record.get("fingerprint")
     if not isinstance(made_of, dict):
         return _Why(reason=Reason.UNKNOWN)
-    state = fingerprints.staleness(made_of, case, source.folder if source is not None else None)
+    variant = source.variant.digest if source is not None and source.variant is not None else ""
+    state = fingerprints.staleness(made_of, case, source.folder if source is not None else None, variant)
     found.incomparable += not state.comparable
     return _Why(reason=Reason.CHANGED, parts=state.parts) if state.parts else None

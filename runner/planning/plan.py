@@ -215,6 +215,10 @@ def make_plan(
         sources, said = sources_of(sources, saved)
         transcripts = saved.of_suites({source.suite.name: source.suite.id for source in sources})
         warnings += said
+    if options.variants:
+        from runner.planning.variants import varied
+
+        sources = varied(sources, options.variants, environment.directory)
     suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
     resumable = not (options.dry_run or options.watch or regraded_from) and bool(
         options.resume
@@ -294,8 +298,10 @@ def _suites(
     root: str,
 ) -> tuple[Suite, ...]:
     """The suites of what runs, in the order of the inputs."""
-    by_id = {module.id: suite_of(module) for module in modules} | {source.suite.id: source.suite for source in sources}
-    return tuple(by_id[item.id].replace(root=root) for item in inputs if item.id in by_id)
+    by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in modules}
+    for source in sources:
+        by_id.setdefault(source.input, []).append(source.suite)
+    return tuple(suite.replace(root=root) for item in inputs for suite in by_id.get(item.id, ()))
 
 
 class _Planning:
@@ -362,9 +368,18 @@ class _Planning:
         own = [self._settings.of(source.assistant.id, options).connector for source in sources]
         for connector in dict.fromkeys((options.connector, *own)):
             if connector and not options.dry_run:
-                connectors = self._agents().runtime.connectors
-                find = connectors.get if options.replay is None else connectors.model
-                find(connectors.resolve(connector))
+                self._check_connector(connector)
+        for variant in options.variants if not options.dry_run else ():
+            if variant.connector:
+                self._check_connector(variant.connector, dict(variant.env))
+
+    def _check_connector(self, id: str, variables: Mapping[str, str] | None = None) -> None:
+        """Raises ConfigurationError when a connector cannot be used, with these further variables."""
+        connectors = self._agents().runtime.connectors
+        if variables:
+            connectors = connectors.with_variables(variables)
+        find = connectors.get if self._options.replay is None else connectors.model
+        find(connectors.resolve(id))
 
     def _generate(self, input: GeneratorInput) -> tuple[list[Case], list[str]]:
         """Has cases made; on a terminal a line says so meanwhile."""

@@ -32,6 +32,7 @@ from runner.version import VERSION
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.cli.variants import Variant
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
     from runner.reporters.files.line_file import LineFile
@@ -39,9 +40,9 @@ if TYPE_CHECKING:
     from scripttest import Status
 
 COMPARED = (
-    "name connector app user team locale ctx run tags runs repeat min_pass_rate threshold require_judge "
-    "on_inconclusive simulator interactive skip_interactive on_missing_input before after strict lenient record replay "
-    "record_missing allow_net allow_exec update_snapshots shard"
+    "name connector app user team locale ctx run tags variants until_decided runs repeat min_pass_rate threshold "
+    "require_judge on_inconclusive simulator interactive skip_interactive on_missing_input before after strict "
+    "lenient record replay record_missing allow_net allow_exec update_snapshots shard"
 ).split()
 """Options that a run takes over from the one that it resumes, and that may not be others."""
 GUARDING = ("require_trust", "trust_from", "sandbox")
@@ -121,6 +122,8 @@ def with_saved_options(
         default, now = getattr(defaults, key), getattr(options, key)
         then = before.get(key, default)
         then = tuple(then) if isinstance(then, list) else read_shard(then) if key == "shard" and then else then
+        if key == "variants":
+            then = _variants(then)
         if now == default:
             values[key] = then
         elif now != then:
@@ -132,6 +135,12 @@ def with_saved_options(
         values["timeout"] = before.get("timeout")
     values |= {key: before[key] for key in GUARDING if key in before and not getattr(options, key)}
     return options.replace(**values)
+
+
+def _variants(texts: Any) -> tuple[Variant, ...]:
+    from runner.cli.variants import read_variant
+
+    return tuple(map(read_variant, texts))
 
 
 def take_up(
@@ -174,6 +183,8 @@ def origin_of(options: RunOptions, sources: Iterable[CaseSource], key: str) -> R
     given = {name: getattr(options, name) for name in kept if getattr(options, name) != getattr(defaults, name)}
     if options.shard is not None:
         given["shard"] = str(options.shard)
+    if options.variants:
+        given["variants"] = list(map(str, options.variants))
     planned: dict[str, Record] = {}
     for source in sources:
         planned[source.suite.name] = {"cases": source.selected}

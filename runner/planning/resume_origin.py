@@ -38,11 +38,15 @@ def check_application(named: str | None, directory: Path, subject: str, hint: st
         )
 
 
+_SPELLINGS = {"variants": "--variant", "tags": "--tag"}
+"""Option → its flag, where that has another name."""
+
+
 def taken_over(options: Mapping[str, Any]) -> str:
     """The flags that a report holds, as they are written on a command line."""
     words: list[str] = []
     for key, value in options.items():
-        spelling = "-i" if key == "inputs" else f"--{key.replace('_', '-')}"
+        spelling = "-i" if key == "inputs" else _SPELLINGS.get(key, f"--{key.replace('_', '-')}")
         if value is True:
             words.append(spelling)
         elif value not in (None, False, (), []):

@@ -66,6 +66,11 @@ def open_reporters(
     options, environment = console.options, console.environment
     reporters: list[Reporter] = [console.progress] if console.progress else []
     reporters.append(Ordered(ConsoleReporter(options, environment, console.write), as_they_end=options.reorders))
+    if options.variants:
+        from runner.reporters.console.style import Style
+        from runner.reporters.files.variant_report import VariantReporter
+
+        reporters.append(VariantReporter(console.write, Style(environment.colors and not options.no_color)))
     files: dict[str, Path] = {}
     for output in outputs:
         path = report_path(output, environment.directory)

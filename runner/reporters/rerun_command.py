@@ -25,6 +25,8 @@ def flags_of(options: RunOptions) -> tuple[str, ...]:
         value = getattr(options, key)
         if value != getattr(defaults, key):
             words += [_flag(key), f"{value:g}" if isinstance(value, float) else str(value)]
+    for variant in options.variants:
+        words += ["--variant", str(variant)]
     words += ["--timeout", in_words(options.timeout)] if options.timeout is not None else []
     words += ["--runs", str(options.runs)] if options.runs > 1 else []
     words += ["--repeat", options.repeat] if options.repeat else []

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import NoReturn
 
 from runner.errors import ConfigurationError
@@ -132,6 +133,10 @@ class ChangeReport(Value):
     """Of a run of a case, in US dollars."""
     has_scores: bool
     """Whether the cases have scores, which see smaller differences than verdicts."""
+    looks: tuple[int, int]
+    """Which look at the runs it is, and how many were planned."""
+    variants: tuple[str, ...]
+    """Those of the run of B, as its command line has them."""
     cases_limit: bool
     """Whether more cases would say more than more runs of these."""
 
@@ -177,6 +182,7 @@ def change_between(
     measure: str = PASSED,
     margin: float = statistics.MARGIN,
     noise: Noise | None = None,
+    looks: tuple[int, int] = (1, 1),
 ) -> ChangeReport:
     """The verdict on B, the newer report. Raises ConfigurationError when they have no case in common, or one of them
     has no result with the measure.
@@ -188,6 +194,7 @@ def change_between(
         measure: `passed`, `score`, or the id of a criterion.
         margin: a difference that does not matter, 0 to 1.
         noise: whether runs of one case may differ; None: that is found out.
+        looks: which look at the runs this is, and how many were planned: each of several has to show more.
     """
     of_a, of_b = judged_cases(a), judged_cases(b)
     common = [key for key in of_a if key in of_b]
@@ -209,7 +216,7 @@ def change_between(
         broken[1] + sum(len(case.runs) for case in of_b.values()),
     )
     too_many = statistics.broken_runs(broken[0], made[0], broken[1], made[1]).too_many
-    found = _judge(cases, measure, margin, used, too_many)
+    found = _judge(cases, measure, margin, used, too_many, looks)
     compared, alike = {case.key for case in cases}, set(same)
     left_out = LeftOut(
         added=tuple(key for key in of_b if key not in of_a),
@@ -255,6 +262,8 @@ def change_between(
         mean_cost=mean_cost,
         has_scores=measure == PASSED and any(run.score is not None for side in sides for runs in side for run in runs),
         cases_limit=_cases_limit(found),
+        looks=looks,
+        variants=tuple(text for flag, text in pairwise(b.start.get("flags") or ()) if flag == "--variant"),
     )
 
 
@@ -273,14 +282,28 @@ class _Judged(Value):
     reach: Reach | None
 
 
-def _judge(cases: Sequence[ComparedCase], measure: str, margin: float, noise: Noise, too_many_broke: bool) -> _Judged:
+def level_of(looks: tuple[int, int]) -> float:
+    """The level of one side of the test at each of so many looks."""
+    return statistics.LOOK_LEVELS[looks[1] - 1] / 2 if looks[1] > 1 else statistics.ALPHA
+
+
+def _judge(
+    cases: Sequence[ComparedCase],
+    measure: str,
+    margin: float,
+    noise: Noise,
+    too_many_broke: bool,
+    looks: tuple[int, int],
+) -> _Judged:
     binary = all(value in (0.0, 1.0) for case in cases for value in (*case.a, *case.b))
     if noise is Noise.NONE:
         return _judge_without_noise(cases, too_many_broke)
     if measure == PASSED or binary:
         runs = [_case_runs(case) for case in cases]
         change = statistics.change_of(runs)
-        broke, suspects = set(statistics.broken_cases(runs)), set(statistics.suspects_of(runs))
+        is_last = looks[0] == looks[1]
+        broke = set(statistics.broken_cases(runs)) if is_last else set()
+        suspects = set(statistics.suspects_of(runs))
         reach = statistics.reach_of(runs, margin) if runs else None
         marked = tuple(
             case.replace(p=statistics.single_case(one).p, broke=at in broke, is_suspect=at in suspects)
@@ -291,7 +314,9 @@ def _judge(cases: Sequence[ComparedCase], measure: str, margin: float, noise: No
         change, broke, reach = statistics.score_change_of(scored), set(), statistics.score_reach_of(scored, margin)
         marked = tuple(case.replace(is_suspect=case.fall >= statistics.FALL) for case in cases)
         suspects = {at for at, case in enumerate(marked) if case.is_suspect}
-    word = statistics.verdict_from(change, broke=bool(broke), suspect=bool(suspects), margin=margin)
+    word = statistics.verdict_from(
+        change, broke=bool(broke), suspect=bool(suspects), margin=margin, alpha=level_of(looks)
+    )
     return _Judged(verdict=_worded(word, too_many_broke), cases=marked, change=change, reach=reach)
 
 
@@ -456,7 +481,11 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
             continue
         change = found.change.replace(worse=next(worse), better=next(better))
         word = statistics.verdict_from(
-            change, broke=bool(found.broke), suspect=bool(found.suspects), margin=found.margin
+            change,
+            broke=bool(found.broke),
+            suspect=bool(found.suspects),
+            margin=found.margin,
+            alpha=level_of(found.looks),
         )
         made.append(found.replace(change=change, verdict=_worded(word, found.too_many_broke)))
     return made

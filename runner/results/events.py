@@ -159,6 +159,8 @@ class RunEnd(Value):
     not_run: int = 0
     """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
     their results, are among them."""
+    looks: tuple[int, int] = (1, 1)
+    """How many rounds of runs were made until their variants were told apart, and how many were planned."""
     snapshots: SnapshotCounts | None = None
     """None when there is nothing to say of them."""
 

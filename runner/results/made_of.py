@@ -9,6 +9,7 @@ _WHOLE = {
     "flags": "the flags",
     "context": "the context",
     "case": "the case",
+    "variant": "the variant",
     "attachments": "an attachment",
 }
 _NAMED = {

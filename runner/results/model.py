@@ -48,6 +48,8 @@ class Suite(Value):
     """What the run uses in the place of the agent's own connector."""
     multi_turn: bool = False
     """Whether some of its cases have several turns."""
+    variant: str = ""
+    """Which of several ways to run its cases it is; empty: there is one."""
     root: str = ""
     """The folder from which reports name files: the repository, else the application; empty when it is not known."""
 
@@ -70,12 +72,13 @@ class Suite(Value):
     def name(self) -> str:
         """What the console and reports call it. Where it has cases that is its label, so that the reports of several
         machines agree."""
-        return self.label if self.has_cases else self.id
+        name = self.label if self.has_cases else self.id
+        return f"{name} [{self.variant}]" if self.variant else name
 
     @property
     def input(self) -> str:
         """What stands behind `-i` to run it."""
-        return self.label[1:-1] if self.is_message else self.name
+        return self.label[1:-1] if self.is_message else self.label if self.has_cases else self.id
 
 
 class TurnUsage(Value):

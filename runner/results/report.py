@@ -28,8 +28,9 @@ class Report(Value):
     | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, usage?, status, ...}`;
     `usage` is `{input_tokens, output_tokens, cost?}` |
 
-    The summary also has `stopped` and `not_run`, how many tests it did not come to, for a run that was stopped; and
-    `snapshots`, `{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones.
+    The summary also has `stopped` and `not_run`, how many tests it did not come to, for a run that was stopped;
+    `snapshots`, `{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones; and `rounds`,
+    `{made, planned}`, for variants that were run until they were told apart.
     """
 
     start: Record
@@ -95,6 +96,8 @@ def end_record(run: Execution) -> Record:
         from runner.results.snapshot_lines import snapshot_record
 
         summary["snapshots"] = snapshot_record(end.snapshots)
+    if end.looks[1] > 1:
+        summary["rounds"] = {"made": end.looks[0], "planned": end.looks[1]}
     usage = usage_record(run.counts)
     lists = {"suites": found} if (found := _lists(run)) else {}
     return {

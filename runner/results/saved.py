@@ -26,6 +26,8 @@ from scripttest.values import fields_of
 
 STATUSES = tuple(Status)
 _RUN_STATUSES = {status.value: status for status in RunStatus}
+MOST_LOOKS = 5
+"""Rounds that are ever planned."""
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test ran several times."""
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -208,7 +210,9 @@ class _Reader:
         if isinstance(value.get("hints"), dict):
             self._hints = {error: str(hint) for error, hint in value["hints"].items()}
         self._summary = {"duration_ms": summary.get("duration_ms"), "completed_at": metadata.get("completed_at")}
-        self._summary |= {key: summary[key] for key in ("status", "stopped", "not_run", "suites") if key in summary}
+        self._summary |= {
+            key: summary[key] for key in ("status", "stopped", "not_run", "suites", "rounds") if key in summary
+        }
         if isinstance(summary.get("snapshots"), dict):
             self._summary["snapshots"] = summary["snapshots"]
 
@@ -249,6 +253,7 @@ class _Reader:
             **counts_record(counts),
             "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
             **({"snapshots": ended["snapshots"]} if isinstance(ended.get("snapshots"), dict) else {}),
+            **_rounds(ended.get("rounds")),
             **usage_record(counts),
             **certainty_of(counts),
             "status": status,
@@ -286,6 +291,13 @@ class _Reader:
             where = f"{self._path}:{line + error.lineno - 1}:{error.colno}"
             return _broken(where, f"it is not JSON: {error.msg}", HINT)
         return _broken(f"{self._path}:{line}", "its values are nested too deeply", None)
+
+
+def _rounds(said: Any) -> Record:
+    """`rounds` of a summary, where it is one."""
+    if not isinstance(said, dict) or not all(isinstance(said.get(key), int) for key in ("made", "planned")):
+        return {}
+    return {"rounds": said} if 1 <= said["made"] <= said["planned"] <= MOST_LOOKS else {}
 
 
 def result_problem(record: Record) -> str | None:

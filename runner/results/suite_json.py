@@ -17,8 +17,8 @@ SCRIPT_TEST, AGENT_TEST = KINDS = ("script_test", "agent_test")
 
 
 def suite_record(suite: Suite) -> Record:
-    """`{id, kind, label, file, agent, connector, message?, generated?, several_turns?}`; `file` is named from the
-    repository, as all places are, and `several_turns` tells that some case has several."""
+    """`{id, kind, label, file, agent, connector, variant?, message?, generated?, several_turns?}`; `file` is named from
+    the repository, as all places are, and `several_turns` tells that some case has several."""
     record: Record = {
         "id": suite.name,
         "kind": AGENT_TEST if suite.has_cases else SCRIPT_TEST,
@@ -27,6 +27,8 @@ def suite_record(suite: Suite) -> Record:
         "agent": suite.agent,
         "connector": suite.connector,
     }
+    if suite.variant:
+        record["variant"] = suite.variant
     marks = {
         "message": suite.is_message,
         "generated": suite.is_generated,
@@ -44,6 +46,7 @@ def suite_of(record: Record, several_turns: bool = False) -> Suite:
         file=record["file"],
         agent=record["agent"],
         connector=record["connector"],
+        variant=str(record.get("variant") or ""),
         multi_turn=record.get("several_turns", several_turns),
     )
 
@@ -51,6 +54,12 @@ def suite_of(record: Record, several_turns: bool = False) -> Suite:
 def has_cases(record: Record) -> bool:
     """Whether the suite of a record has cases, rather than script tests."""
     return bool(record["kind"] == AGENT_TEST)
+
+
+def shown_name(record: Record) -> str:
+    """What reports call the suite of a record: its label, and its variant."""
+    variant = record.get("variant")
+    return f"{record['label']} [{variant}]" if variant else str(record["label"])
 
 
 def _kind_of(record: Record) -> SuiteKind:

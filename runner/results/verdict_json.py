@@ -82,7 +82,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
             for part in found.parts
         ],
         "noise": str(found.noise),
-        "looks": 1,
+        "looks": found.looks[0],
     }
 
 

@@ -149,6 +149,7 @@ def application(page: Path, folder: Path) -> Application:
     for name in ("yao-test", "jq"):
         (folder / "bin" / name).chmod(0o755)
     app.run("-i", "scripts.expense.setup", "-o", "report.jsonl", "-o", "report.json")
+    app.run("-i", "assistants/expense/tests/filing.jsonl", "--variant", "a=", "--variant", "b=", "-o", "ab.jsonl")
     return app
 
 

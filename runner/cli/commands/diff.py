@@ -13,9 +13,11 @@ from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import check_outputs, read_report, understanding, write_text
 from runner.durations import seconds_of
 from runner.environment import Environment
+from runner.errors import ConfigurationError
 from runner.reporters.console.change_lines import error_of, fact_of, parts_of, verdict_line
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.style import Style
+from runner.reporters.console.variant_lines import ROWS, aligned, as_answers, as_matrix
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.results.change_verdict import ChangeReport, Noise, Verdict, adjusted, change_between
 from runner.results.changes import KINDS, STANDARD, Change, Comparison, Thresholds
@@ -23,6 +25,7 @@ from runner.results.comparison import compare
 from runner.results.judged_cases import PASSED
 from runner.results.made_of import described
 from runner.results.report import Report
+from runner.results.variants import looks_of, matrix, part_of, variants_of
 from runner.statistics.change import MARGIN
 
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
@@ -34,10 +37,10 @@ VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green",
     "diff",
     cls=Command,
     help="Says whether a run is worse than an older one, beyond the noise of its runs. A is the older report (.jsonl "
-    "or .json), B the newer one; with more, each is compared with the first.",
+    "or .json), B the newer one; with more, each is compared with the first. Of A alone its variants are compared.",
 )
 @click.argument("a")
-@click.argument("b")
+@click.argument("b", required=False)
 @click.argument("more", nargs=-1)
 @click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .md, .json, .html. Repeatable.")
 @click.option(
@@ -85,7 +88,7 @@ VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green",
 def diff(
     environment: Environment,
     a: str,
-    b: str,
+    b: str | None,
     more: tuple[str, ...],
     output: tuple[str, ...],
     fail_on: str | None,
@@ -100,31 +103,38 @@ def diff(
     """Prints the changes; the exit code."""
     thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
     paths = check_outputs(environment, output, (*FORMATS, ".html"))
-    before, *others = (read_report(environment, name) for name in (a, b, *more))
-    with understanding(f"the comparison of {a} with {', '.join((b, *more))}"):
+    names = [a, *([b] if b else []), *more]
+    before, *others = (read_report(environment, name) for name in names)
+    if not others:
+        names, (before, *others) = _variants(before, a)
+    with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
         verdicts = adjusted(
             [
                 change_between(
                     before,
                     other,
-                    names=(a, name),
+                    names=(names[0], name),
                     measure=measure,
                     margin=margin / 100,
                     noise=Noise(noise) if noise else None,
+                    looks=looks_of(other) if b is None else (1, 1),
                 )
-                for other, name in zip(others, (b, *more), strict=True)
+                for other, name in zip(others, names[1:], strict=True)
             ]
         )
         found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not no_color)
-    if more:
-        environment.stdout.write(aligned(overview(verdicts, [a, b, *more])))
-        environment.stdout.write(as_rows(verdicts, [b, *more], style))
+    if b is None:
+        rows = matrix([before, *others])
+        environment.stdout.write(aligned(as_matrix(rows[:ROWS], names)) + as_answers(rows, names, style) + "\n")
+    if len(others) > 1 or b is None:
+        environment.stdout.write(aligned(overview(verdicts, names, "Variant" if b is None else "Report")))
+        environment.stdout.write(as_rows(verdicts, names[1:], style))
     else:
         lists = as_tables(found, environment, style) if environment.terminal else as_text(found, style)
-        environment.stdout.write(lists + as_rows(verdicts, [b], style))
+        environment.stdout.write(lists + as_rows(verdicts, names[1:], style))
     for path in paths:
-        write_text(environment, path, _document(path, before, others, found, verdicts, [a, b, *more]))
+        write_text(environment, path, _document(path, before, others, found, verdicts, names, b is None))
     if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
     if fail_on and any(verdict.verdict is Verdict.CANNOT_TELL for verdict in verdicts):
@@ -132,14 +142,32 @@ def diff(
     return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
 
 
+def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
+    """The variants of a report: their names, and what each has. Raises ConfigurationError when it has none."""
+    names = variants_of(report)
+    if len(names) < 2:
+        raise ConfigurationError(
+            f"Cannot compare {name} with nothing: it has no variants", "Name a second report, or run with --variant"
+        )
+    return names, [part_of(report, variant) for variant in names]
+
+
 def _document(
-    path: Path, before: Report, others: list[Report], found: Comparison, verdicts: list[ChangeReport], names: list[str]
+    path: Path,
+    before: Report,
+    others: list[Report],
+    found: Comparison,
+    verdicts: list[ChangeReport],
+    names: list[str],
+    is_of_variants: bool,
 ) -> str:
     if path.suffix.lower() == ".html":
         from runner.reporters.html.report import render
+        from runner.reporters.html.variants import variants_record
 
-        return render(others[0], before, found, list(zip(names[1:], verdicts, strict=True)))
-    return FORMATS[path.suffix.lower()](found, verdicts, names)
+        compared = variants_record(names, [before, *others], verdicts) if is_of_variants else None
+        return render(others[0], before, found, list(zip(names[1:], verdicts, strict=True)), compared)
+    return FORMATS[path.suffix.lower()](found, verdicts, names, is_of_variants)
 
 
 def as_text(found: Comparison, style: Style) -> str:
@@ -184,15 +212,6 @@ def as_rows(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style
         text += style.paint(first, VERDICT_COLORS[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in rest)
     return text
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """A table for the console."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join(
-        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"
-        for row in rows
-    )
 
 
 def _lines_of(kind: str, change: Change) -> str:

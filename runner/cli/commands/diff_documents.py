@@ -21,15 +21,17 @@ WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
 """Kinds of change that say the error."""
 
 
-def as_markdown(found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence[str]) -> str:
+def as_markdown(
+    found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence[str], is_of_variants: bool = False
+) -> str:
     """The verdicts and the changes as a document, such as a comment on a pull request."""
-    text = "# Changes\n\n"
-    if len(verdicts) > 1:
-        head, *rows = overview(verdicts, names)
+    text = "# Variants\n\n" if is_of_variants else "# Changes\n\n"
+    if len(verdicts) > 1 or is_of_variants:
+        head, *rows = overview(verdicts, names, "Variant" if is_of_variants else "Report")
         text += table(head, [tuple(map(inline, row)) for row in rows])
     for verdict, name in zip(verdicts, names[1:], strict=True):
         first, *rest = sentences(verdict)
-        text += f"## {inline(name)}\n\n" if len(verdicts) > 1 else ""
+        text += f"## {inline(name)}\n\n" if len(verdicts) > 1 or is_of_variants else ""
         text += f"**{inline(first)}**\n\n"
         text += table(HEAD, [tuple(map(inline, row)) for row in measure_rows(verdict)])
         if cases := case_rows(verdict):
@@ -68,7 +70,9 @@ def _point(sentence: str) -> str:
     return f"- {inline(said)}:\n\n" + "".join(f"  {line}\n" for line in lines)
 
 
-def as_json(found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence[str]) -> str:
+def as_json(
+    found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence[str], is_of_variants: bool = False
+) -> str:
     """The changes as a JSON document: a list for each kind, the number of `regressions`, whether the run is `worse`,
     `changed_parts`: `{part: results}`, and `measures`: `{name: {before, after}}`, means of one run over the results
     that were judged in both."""
@@ -81,7 +85,7 @@ def as_json(found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence
         measure.key: {"before": round(measure.before, 6), "after": round(measure.after, 6)}
         for measure in found.measures
     }
-    if len(verdicts) == 1:
+    if len(verdicts) == 1 and not is_of_variants:
         document["verdict"] = verdict_record(verdicts[0])
     else:
         document["verdicts"] = [

@@ -26,6 +26,8 @@ LISTED = 50
 """Cases of a table."""
 HEAD: Row = ("Measure", "A", "B", "Difference (95 %)", "Verdict")
 CASE_HEAD: Row = ("Case", "A", "B", "p", "Verdict")
+_SIDE = re.compile(r"(?<=of )[AB]\b|(?<=in )[AB]\b|(?<=\()A(?=:)|\bA(?= and B\b)|(?<=and )B\b")
+"""Where a sentence names a side; "A drop" does not."""
 _WORDS = {"duration_ms": ("duration", "slower", "faster"), "tokens": ("tokens", "more", "fewer"),
           "cost": ("cost", "dearer", "cheaper")}  # fmt: skip
 
@@ -44,8 +46,16 @@ def case_rows(found: ChangeReport) -> list[Row]:
     ]  # fmt: skip
 
 
-def sentences(found: ChangeReport) -> list[str]:
-    """What the comparison comes to: the verdict, then what would help where it cannot tell."""
+def sentences(found: ChangeReport, names: tuple[str, str] = ("A", "B")) -> list[str]:
+    """What the comparison comes to: the verdict, then what would help where it cannot tell; `names` are those of the
+    two sides."""
+    said = _sentences(found)
+    if names == ("A", "B"):
+        return said
+    return [_SIDE.sub(lambda match: names["AB".index(match[0])], sentence) for sentence in said]
+
+
+def _sentences(found: ChangeReport) -> list[str]:
     said = [f"{_verdict(found)}{_missing(found)}"]
     if found.lacks_verdicts:
         number = found.cases_of_a - len(found.cases)
@@ -172,7 +182,12 @@ def _verdict(found: ChangeReport) -> str:
     if found.verdict is Verdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs) < fewest_runs(1):
         return f"{word}: the reports have 1 case in common; single cases need {fewest_runs(1)} runs of each."
     rates = " → ".join(percent(rate.value or 0) for rate in found.rates)
-    return f"{word}: {rates} of {made}: {difference_of(found)}."
+    return f"{word}: {rates} of {made}: {difference_of(found)}{_stop(found)}."
+
+
+def _stop(found: ChangeReport) -> str:
+    """Said of figures of runs that ended when they had decided: they are a little too sure of themselves."""
+    return f" at the stop, after {found.looks[0]} of {found.looks[1]} rounds" if found.looks[0] < found.looks[1] else ""
 
 
 def _runs_each(found: ChangeReport) -> str:
@@ -208,14 +223,17 @@ def _advice(found: ChangeReport) -> list[str]:
         where = "B" if is_known else "both"
         told = f"To see whether {which} broke: {CONFIRMING_RUNS} runs of each in {where}"
         told += f" ({runs} runs{_about(found, runs)})"
-        said.append(f"{told}: {confirming_command(suspects)}" if len(suspects) <= CONFIRMED else f"{told}.")
+        said.append(
+            f"{told}: {confirming_command(suspects, found.variants)}" if len(suspects) <= CONFIRMED else f"{told}."
+        )
     if found.cases_limit:
         said.append("The cases differ more than their runs: more cases would say more than more runs.")
     if found.has_scores:
         said.append("The cases have scores: --measure score sees smaller differences.")
     like = found.like_these.interval
     if like is not None:
-        said.append(f"For other cases like these: {points(like.low)} to {points(like.high)} points.")
+        low, high = points(max(-1.0, like.low)), points(min(1.0, like.high))
+        said.append(f"For other cases like these: {low} to {high} points.")
     return said
 
 
@@ -238,13 +256,14 @@ def _about(found: ChangeReport, runs: int) -> str:
     return f", about {dollars(runs * found.mean_cost, 2)}" if found.mean_cost else ""
 
 
-def confirming_command(cases: Sequence[ComparedCase]) -> str:
-    """The command that runs cases again."""
+def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = ()) -> str:
+    """The command that runs cases again, in the variants of their run."""
     suites = dict.fromkeys(case.key[0] for case in cases)
     inputs = " ".join(f"-i {_quoted(suite)}" for suite in suites)
     names = "|".join(re.escape(case.key[1]).replace(r"\-", "-").replace(r"\ ", " ") for case in cases)
     pattern = f"^({names})$" if len(cases) > 1 else f"^{names}$"
-    return f"yao-test {inputs} --run {_quoted(pattern)} --runs {CONFIRMING_RUNS} -o again.jsonl"
+    more = "".join(f" --variant {_quoted(variant)}" for variant in variants)
+    return f"yao-test {inputs} --run {_quoted(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
 
 
 def _quoted(text: str) -> str:

@@ -20,6 +20,7 @@ from runner.results.json_text import utf8
 from runner.results.report import Record, Report
 from runner.results.result_texts import FilePlace, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
+from runner.results.suite_json import shown_name
 from runner.results.summary import remarks
 from scripttest import Status
 
@@ -121,7 +122,7 @@ def _annotation(
     properties: Record = {}
     if suite["file"] or place.line:
         properties = {"file": _named(place.file, *named), "line": place.line, "col": place.column}
-    properties["title"] = f"{suite['label']} › {name_of(record)}"[:TITLE_LIMIT]
+    properties["title"] = f"{shown_name(suite)} › {name_of(record)}"[:TITLE_LIMIT]
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::{level} {written}::{_message(message)}\n"
 

@@ -117,6 +117,8 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     summary |= certainty_of(counts)
     if has_cases(suite):
         what = {"input": suite["label"]}
+        if suite.get("variant"):
+            what = {"input": suite["id"], "suite": suite}
         summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))
     else:
         what = {"script": suite["id"], "script_path": suite["label"]}

@@ -103,6 +103,7 @@ def _suite(report: Report, suite: Record, results: list[Record]) -> tuple[dict[s
     indent(element, level=1)
     texts = [_written(element).removesuffix(END)]
     stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
+    stem += f"-{suite['variant']}" if suite.get("variant") else ""
     class_name = suite["id"] if not has_cases(suite) else f"{suite['agent']}.{stem}".strip(".")
     same = (_legal(class_name), _legal(file))
     for start in range(0, len(results), BATCH):

@@ -16,7 +16,7 @@ from runner.results.report import Record, Report
 from runner.results.result_texts import agents_of, connectors_of, dollars
 from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.stability import pass_rate
-from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases
+from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases, shown_name
 from runner.results.summary import counts_of, remarks, savings
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
@@ -175,4 +175,4 @@ def _suite_row(suite: Record, results: list[Record], broke: bool, rates: Sequenc
     verdict = "failed" if counts["failed"] else "broken" if errors else "passed" if counts["passed"] else "skipped"
     time = sum(record["duration_ms"] for record in results)
     numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
-    return (MARKS[verdict], inline(suite["label"]), *map(str, numbers), *rates, duration(time))
+    return (MARKS[verdict], inline(shown_name(suite)), *map(str, numbers), *rates, duration(time))

@@ -10,6 +10,7 @@ from runner.reporters.files.markdown_parts import block, code, details, duration
 from runner.results.attachments import sizes
 from runner.results.report import Record
 from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
+from runner.results.suite_json import shown_name
 from runner.results.value_texts import as_text
 from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
@@ -30,7 +31,7 @@ def heading(record: Record) -> str:
 def body(record: Record, suite: Record, names_suite: bool) -> str:
     """What stands below the heading."""
     facts = [f"**{inline(record['name'])}**"] if record.get("name") and "script" not in record else []
-    facts += [code(suite["label"] + (f":{record['line']}" if record.get("line") else ""))] if names_suite else []
+    facts += [code(shown_name(suite) + (f":{record['line']}" if record.get("line") else ""))] if names_suite else []
     facts += [f"cause: {inline(record['cause'])}"] if record.get("cause") else []
     facts += [f"tags: {inline(', '.join(map(str, record['tags'])))}"] if record.get("tags") else []
     text = f"{' · '.join(facts)}\n\n" if facts else ""

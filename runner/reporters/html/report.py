@@ -75,7 +75,11 @@ class HtmlReporter(DocumentReporter):
 
     def render(self, report: Report) -> str:
         """The page."""
-        return render(report)
+        if not any(suite.get("variant") for suite in report.suites):
+            return render(report)
+        from runner.reporters.html.variants import variants_in
+
+        return render(report, variants=variants_in(report))
 
 
 def render(
@@ -83,6 +87,7 @@ def render(
     baseline: Report | None = None,
     found: Comparison | None = None,
     verdicts: Sequence[tuple[str, ChangeReport]] = (),
+    variants: Record | None = None,
 ) -> str:
     """The page that shows a report, compared with an older one when there is a baseline. Raises ConfigurationError when
     the web app is not built.
@@ -92,6 +97,7 @@ def render(
         baseline: the older report.
         found: what has changed since then, where it is not to be found by the usual thresholds.
         verdicts: names of reports, and whether each is worse than the older one.
+        variants: what the page says of variants; see `variants_record`.
     """
     script, style = _app()
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
@@ -112,6 +118,8 @@ def render(
     if baseline is not None:
         blocks += blocks_of(baseline, "baseline-")
         blocks.append(("comparison", _compared(report, baseline, found, verdicts)))
+    if variants is not None:
+        blocks.append(("variants", packed(json_line(variants))))
     parts += [f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in blocks]
     parts.append(f"<script>{script}</script>\n</body>\n</html>\n")
     return "".join(parts)

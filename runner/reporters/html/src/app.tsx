@@ -11,14 +11,15 @@ import { List } from "./list";
 import { RatesByPart } from "./rates";
 import { useSearch } from "./search";
 import { Stability } from "./stability";
-import { readComparison, Store } from "./store";
+import { readComparison, readVariants, Store } from "./store";
 import { Summary } from "./summary";
 import { ThemeButton, useTheme } from "./theme";
 import { Toolbar } from "./toolbar";
+import { type Variants, VariantsView } from "./variants";
 import { hashOf, PLAIN, shown, viewFromHash, type View } from "./view";
 import "./styles.css";
 
-function App({ store, before }: { store: Store; before: Before | null }) {
+function App({ store, before, variants }: { store: Store; before: Before | null; variants: Variants | null }) {
   const { index } = store;
   const [theme, chooseTheme, colours] = useTheme();
   const [view, setView] = useState<View>(() => viewFromHash(location.hash));
@@ -97,6 +98,7 @@ function App({ store, before }: { store: Store; before: Before | null }) {
           <Compared now={index} before={before.store.index} comparison={before.comparison} chosen={view.change} onChoose={(kind) => change({ change: kind })} />
         )}
         <RatesByPart index={index} />
+        {variants && <VariantsView variants={variants} />}
         <Stability index={index} theme={colours} onOpen={openResult} />
         <section class="results" id="results" tabIndex={-1} aria-labelledby="results-title">
           <h2 id="results-title">Results</h2>
@@ -146,8 +148,9 @@ async function start(): Promise<void> {
   try {
     const store = await Store.open("");
     const before = Store.exists("baseline-") ? { store: await Store.open("baseline-"), comparison: await readComparison() } : null;
+    const variants = await readVariants();
     place.replaceChildren();
-    render(<App store={store} before={before} />, place);
+    render(<App store={store} before={before} variants={variants} />, place);
   } catch (error) {
     place.textContent = `Cannot show this report: ${error instanceof Error ? error.message : error}`;
   }

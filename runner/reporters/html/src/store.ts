@@ -1,6 +1,7 @@
 /** Reads the blocks of the page: the index at once, results when they are needed. */
 
 import type { Comparison } from "./changes";
+import type { Variants } from "./variants";
 import type { Entry, Index, Json } from "./model";
 
 /** Blocks whose results stay in memory. */
@@ -18,6 +19,10 @@ async function unpack(id: string): Promise<string> {
 
 /** What is different from the baseline. */
 export const readComparison = async (): Promise<Comparison> => JSON.parse(await unpack("comparison")) as Comparison;
+
+/** What there is of variants; null when the run has none. */
+export const readVariants = async (): Promise<Variants | null> =>
+  document.getElementById("variants") === null ? null : (JSON.parse(await unpack("variants")) as Variants);
 
 /** One report: its index, and its results by their position. */
 export class Store {

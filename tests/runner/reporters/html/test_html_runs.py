@@ -11,10 +11,13 @@ from html_pages import as_at_first
 from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
+from runner.reporters.html.data import entry_of
 from runner.reporters.html.report import render
+from runner.reporters.html.variants import variants_in
 from runner.results.change_verdict import change_between
 from runner.results.changes import Thresholds
 from runner.results.comparison import compare
+from runner.results.json_text import json_line
 
 DRAWN = """canvas => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
@@ -313,3 +316,32 @@ def test_the_second_result_of_a_name_goes_with_the_second(open_report: Any) -> N
 
     page.locator(".row-head").nth(1).click()
     expect(page.locator(".detail .diff .line")).to_have_text(["−second", "+third"])
+
+
+def test_variants_are_a_matrix_with_their_answers_side_by_side(browser: Browser, tmp_path: Path) -> None:
+    suites = [{**suite("c.jsonl"), "id": f"c.jsonl [{name}]", "variant": name} for name in ("old", "new")]
+    answers = {"same": ("Yes.", "Yes."), "other": ("Be brief.", "Be <b>long</b>.")}
+    results = [
+        result(one["id"], id, "passed" if at == 0 or id == "same" else "failed", input="x", output=said[at])
+        for at, one in enumerate(suites)
+        for id, said in answers.items()
+    ]
+    kept = report(suites, results)
+    entries = [entry_of(record, json_line(record)) for record in kept.results]
+    path = tmp_path / "variants.html"
+    path.write_text(render(kept.replace(results=entries), variants=variants_in(kept.replace(results=entries))))
+    page = browser.new_page()
+    page.goto(path.as_uri())
+
+    section = page.get_by_role("region", name="Variants")
+    table = section.get_by_role("group", name="Cases by variants")
+    assert [row.inner_text().split() for row in table.locator("tbody tr").all()] == [
+        ["other", "1/1", "0/1"],
+        ["same", "1/1", "1/1"],
+    ]
+    assert "new: Cannot tell: 100% → 50.0% of 2 cases" in section.inner_text()
+    table.get_by_role("button", name="other").click()
+    old, new = section.locator("figure").all()
+    assert (old.inner_text(), new.inner_text()) == ("old\n\nBe brief.", "new\n\nBe <b>long</b>.")
+    assert [mark.inner_text() for mark in new.locator("mark").all()] == ["<b>long</b>"]
+    page.close()

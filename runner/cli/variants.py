@@ -1,0 +1,81 @@
+"""`--variant NAME=connector:...,prompts:...,env:...`: one of several ways to run the same cases."""
+
+from __future__ import annotations
+
+import re
+
+from runner.errors import ConfigurationError, did_you_mean
+from scripttest.values import Value
+
+KEYS = ("connector", "prompts", "env")
+HINT = "Such as --variant new=connector:gpt,prompts:prompts-new.yml,env:STYLE=short"
+MOST = 8
+MOST_ROUNDS = 5
+_NAME = re.compile(r"[\w.+-]{1,40}")
+_PARTS = re.compile(rf",(?=(?:{'|'.join(KEYS)}|\w+):)")
+
+
+class Variant(Value):
+    """What a run of the cases has of its own."""
+
+    text: str
+    """As the user wrote it."""
+    name: str
+    connector: str = ""
+    """Id of the connector that the tested agent uses; empty: as without variants."""
+    prompts: str = ""
+    """File that the tested agent has in the place of its prompts.yml."""
+    env: tuple[tuple[str, str], ...] = ()
+    """Environment variables: names and values."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def read_variant(text: str) -> Variant:
+    """Reads `NAME=connector:...,prompts:...,env:NAME=VALUE`. Raises ConfigurationError."""
+    name, is_named, rest = text.partition("=")
+    if not is_named or not _NAME.fullmatch(name) or ":" in name:
+        raise ConfigurationError(f'Cannot read --variant "{text}": it begins with no name and "="', HINT)
+    said: dict[str, str] = {}
+    env: dict[str, str] = {}
+    for part in _PARTS.split(rest) if rest else ():
+        key, is_given, value = part.partition(":")
+        if not is_given or key not in KEYS:
+            hint = did_you_mean(key, KEYS) or f"It is one of {', '.join(KEYS)}"
+            raise ConfigurationError(f'Cannot read --variant "{text}": there is no "{key}"', hint)
+        if not value or (key == "env" and not value.partition("=")[0]):
+            raise ConfigurationError(f'Cannot read --variant "{text}": "{key}:" is empty', HINT)
+        if key == "env":
+            variable, is_set, content = value.partition("=")
+            if not is_set:
+                raise ConfigurationError(f'Cannot read --variant "{text}": {variable} has no value', HINT)
+            env[variable] = content
+        elif key in said:
+            raise ConfigurationError(f'Cannot read --variant "{text}": "{key}" is there twice')
+        else:
+            said[key] = value
+    return Variant(text=text, name=name, env=tuple(env.items()), **said)
+
+
+def rounds_of(runs: int) -> int:
+    """How many rounds `--until-decided` plans. Raises ConfigurationError when there are too many."""
+    if runs > MOST_ROUNDS:
+        raise ConfigurationError(
+            f"--until-decided looks at most {MOST_ROUNDS} times, and --runs is {runs}",
+            f"Leave --runs out, or give {MOST_ROUNDS} at most; more looks would find differences that are none",
+        )
+    return runs if runs > 1 else MOST_ROUNDS
+
+
+def check_variants(variants: tuple[Variant, ...]) -> None:
+    """Raises ConfigurationError for variants that cannot be compared."""
+    names = [variant.name for variant in variants]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigurationError(f'Two variants have the name "{twice}"')
+    if len(names) == 1:
+        hint = f'Such as --variant old= --variant "{variants[0]}": the first one is what the others are compared with'
+        raise ConfigurationError("There is only one --variant, and nothing to compare it with", hint)
+    if len(names) > MOST:
+        raise ConfigurationError(f"There are {len(names)} variants, and {MOST} is the most")

@@ -1,0 +1,33 @@
+"""`--variant`: each source of cases, once for each way to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.agents.variants import agent_variant
+from runner.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from runner.cli.variants import Variant
+    from runner.planning.case_source import CaseSource
+
+
+def varied(sources: Iterable[CaseSource], variants: Iterable[Variant], directory: Path) -> list[CaseSource]:
+    """The sources of all variants, those of one input side by side. Raises ConfigurationError."""
+    found = []
+    for source in sources:
+        for variant in variants:
+            suite = source.suite.replace(
+                id=f"{source.suite.id} [{variant.name}]",
+                variant=variant.name,
+                connector=variant.connector or source.suite.connector,
+            )
+            of_agent = agent_variant(variant, source.assistant, directory)
+            found.append(source.replace(suite=suite, variant=of_agent))
+    if not found:
+        raise ConfigurationError(
+            "There are no cases for --variant", "Script tests have no connector and no prompts: leave --variant out"
+        )
+    return found

@@ -1,0 +1,87 @@
+"""Variants of one run on the console: a matrix of cases by variants, answers that differ, and the verdict on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.reporters.console.overview_lines import overview
+from runner.reporters.console.style import DOUBLE, Style
+from runner.reporters.console.verdict_lines import Row, sentences
+from runner.results.report import Report
+from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
+
+ROWS = 50
+"""Cases of the matrix."""
+ANSWERS = 10
+"""Cases of which the answers are shown."""
+LENGTH = 400
+"""Characters of an answer that are shown."""
+TONES = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
+
+
+def as_matrix(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
+    """The head, then how often each case passes in each variant."""
+    several = len({row.key[0] for row in rows}) > 1
+    table: list[Row] = [("Case", *names)]
+    for row in rows:
+        name = f"{row.key[0]} › {row.key[1]}" if several else row.key[1]
+        table.append((name, *(f"{passed}/{made}" if made else "none" for passed, made in row.rates)))
+    return table
+
+
+def text_of(report: Report, style: Style) -> str:
+    """What the console says of the variants of a run. Raises ConfigurationError."""
+    names, parts, verdicts = verdicts_on(report)
+    rows = matrix(parts)
+    text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
+    text += aligned(as_matrix(rows[:ROWS], names))
+    if len(rows) > ROWS:
+        text += f"  ... and {len(rows) - ROWS} more, {sum(row.differs for row in rows)} of all differ\n"
+    text += as_answers(rows, names, style)
+    text += "\n" + aligned(overview(verdicts, names, "Variant"))
+    for verdict, name in zip(verdicts, names[1:], strict=True):
+        first, *rest = sentences(verdict, (names[0], name))
+        text += style.paint(f"{name}: {first}", TONES[verdict.verdict]) + "\n"
+        text += "".join(f"  {line}\n" for line in rest)
+    return text
+
+
+def as_answers(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:
+    """The answers of cases that do not pass as often in each variant, below each other."""
+    shown = [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]
+    return "".join(f"\n  {row.key[1]}\n{_answers(row, names, style)}" for row in shown)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """A table for the console."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join(
+        "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n"
+        for row in rows
+    )
+
+
+def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
+    """The answers below each other, the words marked that the first one does not have, or that only it has."""
+    width = max(map(len, names))
+    text = ""
+    for at, (name, answer) in enumerate(zip(names, row.answers, strict=True)):
+        left, right = marked(row.answers[0], row.answers[at or 1])
+        pieces = right if at else left
+        shown = _painted(pieces, style, "green" if at else "red") if answer else style.paint("no answer", "dim")
+        text += f"    {name.ljust(width)}  {shown.rstrip()}\n"
+    return text
+
+
+def _painted(pieces: Sequence[Piece], style: Style, color: str) -> str:
+    """Pieces in one line; without colours, marked ones stand in brackets."""
+    text, size = "", 0
+    for piece, differs in pieces:
+        if size + len(piece) > LENGTH:
+            return f"{text} ..."
+        size += len(piece)
+        plain = piece.replace("\n", " ")
+        if differs and plain.strip():
+            plain = style.paint(plain, color) if style.colors else f"[{plain}]"
+        text += plain
+    return text

@@ -1,0 +1,70 @@
+/** The variants of a run: how often each case passes in each, what they took, and their answers side by side. */
+
+import { useState } from "preact/hooks";
+import { Table } from "./attempts";
+import { number, visible } from "./format";
+import { Overview } from "./verdict";
+
+/** A piece of an answer, and whether the answer that it is compared with does not have it. */
+type Piece = [string, boolean];
+
+/** As `html/variants.py` writes it. */
+export interface Variants {
+  overview: string[][];
+  said: string[][];
+  head: string[];
+  rows: { cells: string[]; differs: boolean; answers: Piece[][] }[];
+  left_out: number;
+}
+
+export function VariantsView({ variants }: { variants: Variants }) {
+  const [open, setOpen] = useState(-1);
+  const names = variants.head.slice(1);
+  return (
+    <section class="compared variants" aria-labelledby="variants-title">
+      <h2 id="variants-title">Variants</h2>
+      <div class="card">
+        <Overview rows={variants.overview} />
+        {variants.said.map(([first, ...rest]) => (
+          <>
+            <p class="outcome">{visible(first)}</p>
+            {rest.length > 0 && <ul class="advice">{rest.map((sentence) => <li>{visible(sentence)}</li>)}</ul>}
+          </>
+        ))}
+        <Table head={variants.head.map(visible)} label="Cases by variants">
+          {variants.rows.map(({ cells: [id, ...cells], differs, answers }, at) => (
+            <>
+              <tr class={differs ? "differs" : ""}>
+                <th scope="row" class="wide">
+                  <button type="button" class="link" aria-expanded={open === at} onClick={() => setOpen(open === at ? -1 : at)}>{visible(id)}</button>
+                </th>
+                {cells.map((cell) => <td class={`figure ${differs ? "bad" : ""}`}>{cell}</td>)}
+              </tr>
+              {open === at && (
+                <tr class="answers">
+                  <td colSpan={cells.length + 1}>
+                    <div class="side-by-side">
+                      {answers.map((pieces, of) => <Answer name={names[of]} pieces={pieces} tone={of ? "added" : "removed"} />)}
+                    </div>
+                  </td>
+                </tr>
+              )}
+            </>
+          ))}
+        </Table>
+        {variants.left_out > 0 && <p class="faint">{number(variants.left_out)} more cases are not shown.</p>}
+      </div>
+    </section>
+  );
+}
+
+function Answer({ name, pieces, tone }: { name: string; pieces: Piece[]; tone: string }) {
+  return (
+    <figure>
+      <figcaption>{visible(name)}</figcaption>
+      <p class={`answer ${tone}`}>
+        {pieces.length === 0 ? <em>no answer</em> : pieces.map(([text, differs]) => (differs ? <mark>{visible(text)}</mark> : visible(text)))}
+      </p>
+    </figure>
+  );
+}

@@ -1,0 +1,60 @@
+"""The variants of a run as the page carries them: a matrix of cases by variants, with their answers side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from runner.errors import ConfigurationError
+from runner.reporters.console.overview_lines import overview
+from runner.reporters.console.variant_lines import as_matrix
+from runner.reporters.console.verdict_lines import sentences
+from runner.results.change_verdict import ChangeReport
+from runner.results.report import Report
+from runner.results.variants import marked, matrix, verdicts_on
+
+Record = dict[str, Any]
+
+ROWS = 2000
+"""Cases of the matrix."""
+
+
+def variants_in(report: Report) -> Record | None:
+    """What the page says of the variants of a run, of which the results are those of the page; None when they cannot be
+    compared."""
+    results = [json.loads(entry["text"]) for entry in report.results]
+    try:
+        return variants_record(*verdicts_on(report.replace(results=results)))
+    except ConfigurationError:
+        return None
+
+
+def variants_record(names: Sequence[str], parts: Sequence[Report], verdicts: Sequence[ChangeReport]) -> Record:
+    """`{overview: [[text, ...], ...], said: [[sentence, ...], ...], head: [text, ...], rows: [{cells: [text, ...],
+    differs, answers: [[[text, differs], ...], ...]}, ...], left_out}`; `said` has a list for each variant but the
+    first, `answers` the pieces of each answer, those marked that the first answer does not have."""
+    found = matrix(parts)
+    head, *rows = as_matrix(found[:ROWS], names)
+    return {
+        "overview": overview(verdicts, names, "Variant"),
+        "said": [
+            [
+                f"{name}: {sentence}" if not at else sentence
+                for at, sentence in enumerate(sentences(one, (names[0], name)))
+            ]
+            for one, name in zip(verdicts, names[1:], strict=True)
+        ],
+        "head": head,
+        "rows": [
+            {"cells": cells, "differs": row.differs, "answers": _answers(row.answers)}
+            for cells, row in zip(rows, found, strict=False)
+        ],
+        "left_out": max(0, len(found) - ROWS),
+    }
+
+
+def _answers(answers: Sequence[str]) -> list[list[tuple[str, bool]]]:
+    first = answers[0]
+    pairs = [marked(first, other) for other in answers[1:]]
+    return [pairs[0][0], *(right for _, right in pairs)]

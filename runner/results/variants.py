@@ -1,0 +1,112 @@
+"""Variants of one run as reports of their own, so that they are compared like any two reports."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from runner.results.change_verdict import ChangeReport, adjusted, change_between
+from runner.results.judged_cases import JudgedCase, Key, judged_cases
+from runner.results.report import Record, Report
+from runner.results.value_texts import text_of
+from scripttest.values import Value
+
+Piece = tuple[str, bool]
+"""A piece of an answer, and whether it is not in the answer that it is compared with."""
+LONGEST = 4000
+"""Characters of an answer that are compared."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class MatrixRow(Value):
+    """One case in all variants."""
+
+    key: Key
+    cases: tuple[JudgedCase | None, ...]
+    """None: a variant has no result of it."""
+    answers: tuple[str, ...]
+    """What the agent said in the run that is shown, as text."""
+
+    @property
+    def rates(self) -> list[tuple[int, int]]:
+        """Runs that passed, and judged runs, of each variant."""
+        return [
+            (sum(run.passed for run in case.runs), len(case.runs)) if case is not None else (0, 0)
+            for case in self.cases
+        ]
+
+    @property
+    def differs(self) -> bool:
+        """Whether it passes more often in one variant than in another."""
+        shares = {passed / made for passed, made in self.rates if made}
+        return len(shares) > 1 or any(not made for _, made in self.rates)
+
+
+def variants_of(report: Report) -> list[str]:
+    """The names of the variants of a run, in their order; none where it has none."""
+    return list(dict.fromkeys(str(suite["variant"]) for suite in report.suites if suite.get("variant")))
+
+
+def looks_of(report: Report) -> tuple[int, int]:
+    """How many rounds of runs were made until the variants of a run were told apart, and how many were planned."""
+    rounds = report.summary.get("rounds")
+    return (rounds["made"], rounds["planned"]) if rounds else (1, 1)
+
+
+def part_of(report: Report, variant: str) -> Report:
+    """The results of one variant, whose suites bear the names that they have in all variants."""
+    names = {suite["id"]: suite["label"] for suite in report.suites if suite.get("variant") == variant}
+    suites = [
+        {**{key: value for key, value in suite.items() if key != "variant"}, "id": suite["label"]}
+        for suite in report.suites
+        if suite["id"] in names
+    ]
+    results = [{**record, "suite": names[record["suite"]]} for record in report.results if record["suite"] in names]
+    return report.replace(start={**report.start, "suites": suites}, results=results, text="", origin={})
+
+
+def verdicts_on(report: Report) -> tuple[list[str], list[Report], list[ChangeReport]]:
+    """The variants of a run, what each has, and the verdict on all but the first. Raises ConfigurationError."""
+    names = variants_of(report)
+    parts = [part_of(report, name) for name in names]
+    found = [
+        change_between(parts[0], part, names=(names[0], name), looks=looks_of(report))
+        for part, name in zip(parts[1:], names[1:], strict=True)
+    ]
+    return names, parts, adjusted(found)
+
+
+def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
+    """The cases of all variants; those that differ come first."""
+    known = [judged_cases(part) for part in parts]
+    shown: list[dict[Key, Record]] = [
+        {(record["suite"], record["id"]): record for record in part.results} for part in parts
+    ]
+    keys = dict.fromkeys(key for cases in known for key in cases)
+    rows = [
+        MatrixRow(
+            key=key,
+            cases=tuple(cases.get(key) for cases in known),
+            answers=tuple(_answer(records.get(key)) for records in shown),
+        )
+        for key in keys
+    ]
+    return sorted(rows, key=lambda row: not row.differs)
+
+
+def marked(first: str, other: str) -> tuple[list[Piece], list[Piece]]:
+    """Two answers in pieces, those that only one of them has marked."""
+    a, b = _WORDS.findall(first[:LONGEST]), _WORDS.findall(other[:LONGEST])
+    left: list[Piece] = []
+    right: list[Piece] = []
+    for kind, start_a, end_a, start_b, end_b in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        differs = kind != "equal"
+        for pieces, words in ((left, a[start_a:end_a]), (right, b[start_b:end_b])):
+            if words:
+                pieces.append(("".join(words), differs))
+    return left, right
+
+
+def _answer(record: Record | None) -> str:
+    return "" if record is None or record.get("output") is None else text_of(record["output"])
