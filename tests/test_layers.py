@@ -139,7 +139,7 @@ DOORS = {
     "runner/application": "application configuration configuration_schema context documents dotenv json_parts models trust yaml_keys",
     "runner/connectors": "base http journal kept_answers load proxies recording timing",
     "runner/shapes": "declared durations fields numbers",
-    "runner/assertions": "__init__ base composition differences judged model snapshot_texts tools transcript values verdicts",
+    "runner/assertions": "__init__ base composition differences judged model snapshot_texts tool_arguments tools transcript values verdicts",
     "runner/cases": "attachments conversations dependencies json_schema messages model reader references repeats select values",
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service",
     "runner/agents/mcp": "answers base servers toolbox",

@@ -146,6 +146,8 @@ class Call:
                 self._scope.depth + 1,
                 self._on_chunk,
                 "agent",
+                by=self._assistant.id,
+                delegated=True,
             )
         except ConfigurationError as error:
             raise AgentError(

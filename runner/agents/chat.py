@@ -11,7 +11,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
-    from runner.assertions.base import ToolUse
+    from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Usage
 
 Messages = list[dict[str, Any]]
@@ -78,6 +78,8 @@ class Chat:
         """What was said so far, for agents that are called with history."""
         self.uses: list[ToolUse] = []
         """All tools that were used, by any agent, in order."""
+        self.agents: list[AgentUse] = []
+        """The agents that were asked beside the one that is tested, in order."""
         self.model_calls: list[ModelCall] = []
         self.sent: list[dict[str, Any]] = []
         """What hooks and tools sent with `ctx.Send`."""

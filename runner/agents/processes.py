@@ -216,7 +216,14 @@ class AgentProcesses:
                 chat, {**scope.context, **{k: options[k] for k in ("locale", "route") if k in options}}
             )
         answer = await self._agents.runtime.call_other(
-            id, messages_from(messages), own, chat, scope.depth + 1, chunks.append, "agent" if scope.assistant else None
+            id,
+            messages_from(messages),
+            own,
+            chat,
+            scope.depth + 1,
+            chunks.append,
+            "agent" if scope.assistant else None,
+            by=str(scope.context.get("assistant_id") or "") if scope.assistant else "",
         )
         return {**answer.result(), "chunks": chunks}
 

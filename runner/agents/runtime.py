@@ -156,8 +156,20 @@ class Runtime:
         depth: int = 0,
         on_chunk: Callable[[str], None] | None = None,
         referer: str | None = None,
+        by: str = "",
+        delegated: bool = False,
     ) -> Answer:
-        """One call of an agent beside the one that is tested: its mock answers, if the chat has one. See `call`."""
+        """One call of an agent beside the one that is tested: its mock answers, if the chat has one. See `call`.
+
+        Args:
+            by: id of the agent that asks; empty for a helper's chat, which keeps nothing of it.
+            delegated: whether it answers in the place of that one.
+        """
+        if by:
+            from runner.assertions.base import AgentUse
+
+            name = id.removeprefix("agents:")
+            chat.agents.append(AgentUse(agent=name, by=by, delegated=delegated, after=len(chat.uses)))
         mock = await mocked_agent(chat.world, id, messages, options)
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]

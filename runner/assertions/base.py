@@ -29,6 +29,19 @@ class ToolUse(Value):
     error: str | None = None
 
 
+class AgentUse(Value):
+    """Another agent that was asked on the way to an answer."""
+
+    agent: str
+    """Its id."""
+    by: str
+    """Id of the agent that asked it."""
+    delegated: bool
+    """Whether it answers in the place of the other; else its answer went back to a script."""
+    after: int
+    """How many tools had been called by then."""
+
+
 class Said(Value):
     """One turn of a conversation: what the user said, and what the agent answered, which is the last message of it. A
     turn in which the agent failed has no answer: its output is None, and the user's message is all of it."""
@@ -60,6 +73,10 @@ class Evidence(Value):
     """Input and output tokens of all model calls of the answer; None when they are not known."""
     cost: float | None = None
     """US dollars."""
+    model_calls: int | None = 0
+    """How often agents have asked models for the answer; None when that is not known."""
+    agents: tuple[AgentUse, ...] | None = ()
+    """The other agents that were asked, in their order; None when they are not known."""
     messages: tuple[Mapping[str, Any], ...] = ()
     """The conversation up to and with the answer."""
     metadata: Mapping[str, Any] = {}

@@ -1,4 +1,4 @@
-"""`latency_ms`, `tokens`, `cost`: what the answer took."""
+"""`latency_ms`, `seconds`, `model_calls`, `tokens`, `cost`: what the answer took."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -
     return _bounded(assertion, evidence.milliseconds, "to take", "ms")
 
 
+async def seconds(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """The answer took at most so many seconds."""
+    return _bounded(assertion, evidence.milliseconds / 1000, "to take", "seconds")
+
+
+async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """Agents asked models at most so often for the answer."""
+    if evidence.model_calls is None:
+        raise NotEvaluated("the model calls are not known: the answer is one of a saved report")
+    return _bounded(assertion, evidence.model_calls, "to take", "model calls")
+
+
 async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
     """The model calls of the answer took at most so many tokens, input and output together."""
     if evidence.tokens is None:
@@ -31,9 +43,8 @@ async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verd
     return _bounded(assertion, evidence.cost, "to cost", "US dollars")
 
 
-def problem(assertion: Assertion) -> str | None:
-    """What is wrong with an assertion of these types."""
-    name, value = assertion.type, assertion.value
+def bounds_problem(name: str, value: Any) -> str | None:
+    """What is wrong with the highest number, or `{max, min}`, of an assertion."""
     if isinstance(value, dict):
         if not value or value.keys() - {"max", "min"} or not all(map(_is_bound, value.values())):
             return f'"{name}" takes numbers from 0 up as max and min in "value", not {show(value)}'
@@ -43,16 +54,27 @@ def problem(assertion: Assertion) -> str | None:
     return None if _is_bound(value) else f'"{name}" needs "value": the highest number, or {{"max", "min"}}'
 
 
+def problem(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of these types."""
+    return bounds_problem(assertion.type, assertion.value)
+
+
 def _bounded(assertion: Assertion, actual: float, verb: str, unit: str) -> Verdict:
-    value = assertion.value
+    return within(assertion, assertion.value, actual, verb, unit)
+
+
+def within(
+    assertion: Assertion, value: Any, actual: float, verb: str, unit: str, subject: str = "the answer", found: str = ""
+) -> Verdict:
+    """Whether a number is at most what the value says, or between its `min` and `max`; `found` is said behind it."""
     bounds = value if isinstance(value, dict) else {"max": value}
     low, high = bounds.get("min"), bounds.get("max")
     held = (low is None or actual >= low) and (high is None or actual <= high)
     words = [f"at least {low}"] if low is not None else []
     words += [f"at most {high}"] if high is not None else []
     wanted = f"{' and '.join(words)} {unit}"
-    found = f"{actual:.10g} {unit}"
-    return decide(assertion, held, value, actual, verb, subject="the answer", wanted=wanted, found=found)
+    shown = f"{actual:.10g} {unit}{found}"
+    return decide(assertion, held, assertion.value, actual, verb, subject=subject, wanted=wanted, found=shown)
 
 
 def _is_bound(value: Any) -> bool:
@@ -61,6 +83,8 @@ def _is_bound(value: Any) -> bool:
 
 ASSERTIONS = {
     "latency_ms": Kind(check=latency_ms, problem=problem, fields=("value",), needs=("value",)),
+    "seconds": Kind(check=seconds, problem=problem, fields=("value",), needs=("value",)),
+    "model_calls": Kind(check=model_calls, problem=problem, fields=("value",), needs=("value",)),
     "tokens": Kind(check=tokens, problem=problem, fields=("value",), needs=("value",)),
     "cost": Kind(check=cost, problem=problem, fields=("value",), needs=("value",)),
 }

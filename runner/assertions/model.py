@@ -41,8 +41,8 @@ class Assertion(Model):
     """What the judging agent goes by."""
     options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
     """Options of `agent` and `script`."""
-    mode: Literal["exact", "in_order", "any_order"] | None = None
-    """Of `tool_sequence`: how strictly the order counts."""
+    mode: Literal["exact", "in_order", "any_order", "strict", "unordered", "subset", "superset"] | None = None
+    """Of `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
     message: str | None = None
     """What to say when it fails."""
     negate: bool = False

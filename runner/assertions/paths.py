@@ -79,10 +79,16 @@ def problem(assertion: Assertion) -> str | None:
         hint = did_you_mean(value, KINDS) if isinstance(value, str) else None
         wrong = f'"type" needs as "value" one of {", ".join(KINDS)}, not {text_of(value)}'
         return f"{wrong}; {hint}" if hint else wrong
-    return None if assertion.path is None else _path_problem(name, assertion.path)
+    return None if assertion.path is None else path_problem(name, assertion.path)
 
 
-def _path_problem(name: str, path: str) -> str | None:
+def value_at(evidence: Evidence, path: str) -> Any:
+    """What is at a path of the output; None where there is nothing. Raises NotEvaluated."""
+    return _look(_json(evidence), path, evidence.state).value
+
+
+def path_problem(name: str, path: str) -> str | None:
+    """What is wrong with the path of an assertion."""
     from bindings import json_path as library
 
     try:

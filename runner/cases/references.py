@@ -85,5 +85,9 @@ def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Ref
             from runner.assertions.composition import inner_assertions
 
             yield from _of_assertions(inner_assertions(assertion))
+        elif assertion.type == "tool_arguments":
+            from runner.assertions.tool_arguments import inner_of
+
+            yield from _of_assertions(inner_of(assertion))
         if assertion.options.connector:
             yield Reference(kind="connector", text=assertion.options.connector)

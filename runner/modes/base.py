@@ -245,6 +245,8 @@ class CaseAttempt:
             milliseconds=milliseconds,
             tokens=took.tokens,
             cost=took.cost,
+            model_calls=None if self.saved is not None else len(self.chat.model_calls),
+            agents=None if self.saved is not None else tuple(self.chat.agents),
             messages=(*messages, {"role": "assistant", "content": answer.text}),
             metadata=case.metadata,
             case=case.id,

@@ -208,6 +208,8 @@ class _Conversation:
             milliseconds=sum(evidence.milliseconds for evidence in said),
             tokens=took.tokens,
             cost=took.cost,
+            model_calls=None if attempt.saved is not None else len(self._calls),
+            agents=None if attempt.saved is not None else tuple(attempt.chat.agents),
             messages=tuple(attempt.transcript),
             turns=tuple(attempt.said),
             criteria=self._background,

@@ -307,6 +307,8 @@ class _Conversation:
             milliseconds=self._milliseconds,
             tokens=took.tokens,
             cost=took.cost,
+            model_calls=None if attempt.saved is not None else len(self._calls),
+            agents=None if attempt.saved is not None else tuple(attempt.chat.agents),
             messages=tuple(attempt.transcript),
             state={
                 "session_id": attempt.chat.id,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.answer import AgentError, Answer
 from runner.agents.chat import ModelCall, taken
 from runner.assertions import check_all
-from runner.assertions.base import Evidence, Said, ToolUse
+from runner.assertions.base import AgentUse, Evidence, Said, ToolUse
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
@@ -62,7 +62,7 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
     attempt.begin_turn()
     attempt.transcript.append(dict(message))
     attempt.messages = len(attempt.transcript)
-    before, calls = len(attempt.chat.uses), len(attempt.chat.model_calls)
+    before, calls, asked = len(attempt.chat.uses), len(attempt.chat.model_calls), len(attempt.chat.agents)
     content, start = message.get("content"), len(attempt.transcript) - 1
     started = attempt.now()
     try:
@@ -85,12 +85,19 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
         milliseconds=milliseconds,
         tokens=took.tokens,
         cost=took.cost,
+        model_calls=None if attempt.saved is not None else len(made),
+        agents=None if attempt.saved is not None else _since(attempt.chat.agents[asked:], before),
         messages=tuple(attempt.transcript),
         metadata=attempt.case.metadata,
         case=attempt.case.id,
         turns=tuple(attempt.said),
     )
     return Exchange(answer=answer, tools=tools, milliseconds=milliseconds, evidence=evidence, calls=made)
+
+
+def _since(agents: Sequence[AgentUse], tools: int) -> tuple[AgentUse, ...]:
+    """Agents that were asked in a turn, before which so many tools had been called."""
+    return tuple(use.replace(after=use.after - tools) for use in agents)
 
 
 class Spoken(Value):

@@ -28,16 +28,30 @@ CHECKS = {
     "tool_called": {"name": "a"},
     "tool_result": {"value": {"tool": "a"}},
     "tool_sequence": {"value": ["a"]},
+    "tool_not_called": {"value": "a"},
+    "tool_arguments": {"value": {"tool": "a", "arguments": {}}},
+    "tool_calls": {"value": 1},
+    "no_repeated_calls": {},
+    "delegated": {"value": "a"},
+    "trajectory": {"value": ["a"]},
+    "trajectory:tool-used": {"value": "a"},
+    "trajectory:tool-args-match": {"value": {"name": "a", "args": {}}},
+    "trajectory:tool-sequence": {"value": {"steps": ["a"]}},
+    "trajectory:step-count": {"value": {"max": 1}},
     "script": {"script": "scripts.a.B"},
     "agent": {"use": "agents:a", "value": "b"},
     "any_of": {"value": [{"type": "contains", "value": "a"}]},
     "all_of": {"value": [{"type": "contains", "value": "a"}]},
     "latency_ms": {"value": 1},
+    "seconds": {"value": 1},
+    "model_calls": {"value": 1},
     "tokens": {"value": 1},
     "cost": {"value": 1},
     "snapshot": {},
 }
 """A good assertion of each type."""
+NEED_MORE = ("script", "snapshot", "tool_result", "tool_arguments", "trajectory:tool-args-match")
+"""Types that say nothing of an answer without calls of tools."""
 OUTPUTS = ["", "abc", "{", "\ud800", None, True, 0, -1.5, 10**400, [], [[[]]], {}, {"a": 1}, {"a": None}]
 
 
@@ -57,7 +71,7 @@ def test_no_output_makes_an_assertion_raise_and_a_failure_says_something(kind: s
         assert not (result.passed and result.error), output
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CHECKS if kind not in ("script", "snapshot", "tool_result")])
+@pytest.mark.parametrize("kind", [kind for kind in CHECKS if kind not in NEED_MORE])
 def test_negate_turns_a_verdict_around(kind: str) -> None:
     judges = Judges({"passed": True})
     evidence = Evidence(output='{"a": 1}', cost=0.5)

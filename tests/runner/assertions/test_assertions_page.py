@@ -1,7 +1,7 @@
 """The page of assertions: its examples do what it shows.
 
-After a case line, a text block has paragraphs: an answer (`answer:` a text, `data:` JSON; `tools:`, `took:` and what the
-`judge:` says, as JSON), and then `passed`, or what the first failed assertion says.
+After a case line, a text block has paragraphs: an answer (`answer:` a text, `data:` JSON; `tools:`, the agents that were
+`asked:`, `took:` and what the `judge:` says, as JSON), and then `passed`, or what the first failed assertion says.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 from judging import Judges
 
 from runner.assertions import TYPES, check_all, problem, type_named
-from runner.assertions.base import Evidence, ToolUse
+from runner.assertions.base import AgentUse, Evidence, ToolUse
 from runner.cases.model import Case
 
 PAGE = Path(__file__).parents[3] / "docs/case-assertions.md"
@@ -34,6 +34,7 @@ def evidence_of(case: Case, given: dict[str, str]) -> Evidence:
         expected=case.expected,
         tools=tuple(ToolUse(**tool) for tool in tools),
         case=case.id,
+        agents=tuple(AgentUse(**use) for use in json.loads(given.get("asked", "[]"))),
         **json.loads(given.get("took", "{}")),
     )
 
@@ -53,8 +54,11 @@ def test_an_example_does_what_the_page_shows(line: str, shown: str) -> None:
 
 
 def test_every_type_has_its_row_its_fields_and_an_example() -> None:
-    rows = re.findall(r"^\| (.*?) \| (.*?) \| .* \|$", TEXT, re.M)[1:]
-    fields = {name: re.findall(r"`(\w+)`", takes) for names, takes in rows for name in re.findall(r"`(\w+)`", names)}
+    table = TEXT[TEXT.index("| type |") : TEXT.index("\n\n", TEXT.index("| type |"))]
+    rows = re.findall(r"^\| (.*?) \| (.*?) \| .* \|$", table, re.M)[1:]
+    fields = {
+        name: re.findall(r"`(\w+)`", takes) for names, takes in rows for name in re.findall(r"`([\w:-]+)`", names)
+    }
     used = {part.type for case, _ in PAIRS for part in Case.model_validate_json(case).assertions or []}
 
     assert sorted(fields) == sorted(TYPES)
