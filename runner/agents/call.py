@@ -18,9 +18,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
-from runner.agents.chat import Messages, read_messages
+from runner.agents.chat import Messages, ToolStep, read_messages
 from runner.agents.prompts import fill
 from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.timing import case_now
 from runner.errors import BrokenError, ConfigurationError
 from scripttest import FunctionCall
 
@@ -258,11 +259,25 @@ class Call:
                     error=f'unknown tool "{call.name}": the agent has none',
                 )
                 return UsedTool(call=call, use=use), False
+            started = case_now()
             outcome = await box.run(call.name, call.arguments, self._scope)
+            times[index] = (case_now() - started) * 1000
             return UsedTool(call=call, use=outcome.use), outcome.retryable
 
+        times: dict[int, float] = {}
         runs = list(await asyncio.gather(*[run(index) for index in range(len(completion.tool_calls))]))
-        self._scope.chat.uses += [run.use for run, _ in runs]
+        chat = self._scope.chat
+        chat.uses += [run.use for run, _ in runs]
+        chat.steps += [
+            ToolStep(
+                role=chat.role,
+                turn=chat.turn,
+                agent=self._assistant.id,
+                use=run.use,
+                milliseconds=times.get(index, 0),
+            )
+            for index, (run, _) in enumerate(runs)
+        ]
         return runs
 
 

@@ -12,9 +12,12 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from bindings import World
     from runner.assertions.base import AgentUse, ToolUse
-    from runner.connectors.base import Usage
+    from runner.connectors.base import Completion, Usage
 
 Messages = list[dict[str, Any]]
+
+AGENT = "agent"
+"""The role of agents that are tested, in traces; helpers have others."""
 
 
 def read_messages(value: Any) -> Messages | None:
@@ -43,6 +46,33 @@ class ModelCall(Value):
     """What is odd about the answer."""
     free: bool = False
     """Whether it cost nothing, since no model was asked: it was scripted, or replayed."""
+
+
+class ModelStep(Value):
+    """A call of a model as the trace of a case shows it, also one that failed."""
+
+    role: str
+    """Of whoever asked: `agent`, or that of a helper, such as `validator`."""
+    turn: int
+    """0 outside of turns."""
+    agent: str
+    connector: str
+    messages: Sequence[Mapping[str, Any]]
+    """As they were sent, in OpenAI's form."""
+    milliseconds: float
+    completion: Completion | None
+    """None: it failed."""
+    error: str = ""
+
+
+class ToolStep(Value):
+    """A call of a tool as the trace of a case shows it."""
+
+    role: str
+    turn: int
+    agent: str
+    use: ToolUse
+    milliseconds: float
 
 
 class Taken(Value):
@@ -81,6 +111,11 @@ class Chat:
         self.agents: list[AgentUse] = []
         """The agents that were asked beside the one that is tested, in order."""
         self.model_calls: list[ModelCall] = []
+        self.steps: list[ModelStep | ToolStep] = []
+        """All calls of models and tools, those of helpers too, in the order in which they ended."""
+        self.role = AGENT
+        self.turn = 0
+        """The turn that is under way, in a case of several turns."""
         self.sent: list[dict[str, Any]] = []
         """What hooks and tools sent with `ctx.Send`."""
         self.logs: list[tuple[str, str]] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bindings import Answered
 from runner.agents.answer import AgentError, Answer
 from runner.agents.call import Call
-from runner.agents.chat import Chat, Messages, ModelCall
+from runner.agents.chat import Chat, Messages, ModelCall, ModelStep, ToolStep
 from runner.agents.mocked import mocked_agent
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.kept_answers import Answer as ModelAnswer
@@ -173,6 +173,9 @@ class Runtime:
         mock = await mocked_agent(chat.world, id, messages, options)
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]
+            chat.steps += [
+                ToolStep(role=chat.role, turn=chat.turn, agent=id, use=tool.use, milliseconds=0) for tool in mock.tools
+            ]
             return mock
         name, ledger = f"agents.{id.removeprefix('agents:')}", chat.world.ledger
         try:
@@ -259,10 +262,12 @@ class Runtime:
         try:
             answer = await self._complete(connector, request, chat)
         except ConnectorError as error:
+            chat.steps.append(_step(chat, connector, request, started, None, error.message))
             infrastructure = error.status not in REFUSALS
             raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
         milliseconds = (case_now() - started) * 1000
         completion = answer.completion
+        chat.steps.append(_step(chat, connector, request, started, completion))
         usage = completion.usage
         replays = self._recording is not None and self._recording.mode == "replay"
         free = replays or self.connectors.is_scripted(connector)
@@ -313,6 +318,21 @@ class Runtime:
         await self.functions.close()
         await self.servers.close()
         await self.connectors.close()
+
+
+def _step(
+    chat: Chat, connector: str, request: ModelRequest, started: float, completion: Completion | None, error: str = ""
+) -> ModelStep:
+    return ModelStep(
+        role=chat.role,
+        turn=chat.turn,
+        agent=request.agent,
+        connector=connector,
+        messages=request.messages,
+        milliseconds=(case_now() - started) * 1000,
+        completion=completion,
+        error=error,
+    )
 
 
 def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:

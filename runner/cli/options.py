@@ -90,6 +90,7 @@ class RunOptions(FlagTable):
     """Passes over what broke, after the first."""
     max_errors: Allowance | None = flag("How many tests may break, such as 3 or 2%, before the run fails. Default: 0.", metavar="N", read=allowance)
     """How many tests may break."""
+    trace: str | None = flag("What results keep of the calls of models and tools: off, summary or full. Default: summary.", metavar="HOW", read=one_of("off", "summary", "full"))
     strict: bool = flag("What is a warning on a result, such as unfinished work, fails it.", kind="switch")
     """Whether the warnings of a result fail it."""
     seed: int | None = flag("Random numbers of a test come from this and its name, and are the same in every run.", metavar="N", read=count)

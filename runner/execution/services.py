@@ -304,6 +304,8 @@ class TestServices:
             fingerprints=self._services.fingerprints() if traces else None,
             require_judge=options.require_judge,
             seed=options.seed,
+            trace=options.trace or "summary",
+            clean=self._environment.secrets.text,
             transcripts=plan.transcripts,
             database=self._services.open_databases().of_case,
         )

@@ -82,6 +82,10 @@ class CaseEnvironment(Value):
     """What was said in a saved run that is graded again; the agent is not asked then."""
     seed: int | None = None
     """Of `--seed`."""
+    trace: str = "summary"
+    """What results keep of the calls of models and tools: `off`, `summary` or `full`."""
+    clean: Callable[[str], str] = str
+    """Takes secrets out of texts."""
 
 
 class CaseAttempt:
@@ -198,6 +202,7 @@ class CaseAttempt:
     def begin_turn(self) -> None:
         """Counts a turn, and tells of it."""
         self.turn += 1
+        self.chat.turn = self.turn
         if self.on_turn is not None:
             self.on_turn(self.turn)
 
@@ -322,7 +327,16 @@ class CaseAttempt:
             threshold=self.threshold,
             checks_nothing=self._checks_nothing,
             attachments=described(parts_of_case(case), self.folder),
+            trace=self._trace(),
         )
+
+    def _trace(self) -> dict[str, Any] | None:
+        environment = self.environment
+        if environment.trace == "off" or not self.chat.steps:
+            return None
+        from runner.modes.tracing import trace_of
+
+        return trace_of(self.chat.steps, environment.clean, whole=environment.trace == "full")
 
 
 def failure_of(result: AssertionResult) -> Failure:

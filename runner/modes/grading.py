@@ -49,7 +49,7 @@ class Grading:
             evidence: `input` is the conversation that validators see.
             reference: the answer as it is expected.
         """
-        judges = self._judges()
+        judges = self._judges(evidence.turns[-1].turn if evidence.turns else 0)
         evidence = evidence.replace(case=f"{self._attempt.case.id} {name}")
         results = await asyncio.gather(*(self._judge(criterion, evidence, reference, judges) for criterion in criteria))
         return Grade(score=self._scored(name, criteria, results), results=tuple(results))
@@ -60,11 +60,11 @@ class Grading:
             self._attempt.chat.model_calls += chat.model_calls[before:]
         self._chats.clear()
 
-    def _judges(self) -> CaseJudges:
-        """Judges that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
+    def _judges(self, turn: int) -> CaseJudges:
+        """Judges of a turn that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
         own = self._attempt.chat
         chat = Chat(own.context, own.world)
-        chat.logs, chat.parts = own.logs, own.parts
+        chat.logs, chat.parts, chat.steps, chat.turn = own.logs, own.parts, own.steps, turn
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
         return self._attempt.judges_for(chat)

@@ -112,6 +112,8 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
         record["metadata"] = case.metadata
     if result.logs:
         record |= logs_record(result)
+    if case.trace:
+        record["trace"] = case.trace
     return record
 
 
@@ -179,6 +181,7 @@ def case_of(record: Record) -> CaseResult:
         checks_nothing=bool(record.get("checks_nothing")),
         transcript=tuple(record.get("output") or ()) if is_conversation else (),
         attachments=tuple(record.get("attachments") or ()),
+        trace=record.get("trace"),
     )
 
 

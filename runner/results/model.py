@@ -244,6 +244,8 @@ class CaseResult(Value):
     message of the command line is not meant to check anything."""
     attachments: tuple[dict[str, Any], ...] = ()
     """The files of the case itself: `{type, name?, media_type?, size?, source?}`, `size` in bytes."""
+    trace: dict[str, Any] | None = None
+    """The calls of models and tools: see `runner.modes.tracing`."""
 
 
 class Attempt(Value):

@@ -29,7 +29,7 @@ OF_TEST = (
 """Parts of a result that go to the `extra` of a test."""
 OF_TURN = ("turn", "input_source", "input", "attachments", "output", "status")
 """Parts of a turn that go there too."""
-UNUSED = ("assertions", "transcript", "tools", "sent", "scores", "trials")
+UNUSED = ("assertions", "transcript", "tools", "sent", "scores", "trials", "trace")
 
 
 class CtrfReporter(DocumentReporter):

@@ -46,7 +46,7 @@ BATCH = 100
 """Cases that are written at a time: as elements they take several times the memory of their text."""
 END = "\n  </testsuite>"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
-UNUSED = ("assertions", "scores", "transcript", "tools", "sent", "metadata", "checkpoints", "trials")
+UNUSED = ("assertions", "scores", "transcript", "tools", "sent", "metadata", "checkpoints", "trials", "trace")
 """Parts of a result that the format has no place for."""
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")

@@ -96,7 +96,35 @@ def _content(record: Record) -> Iterator[str]:
         yield _titled("Output of the script" if is_case else "Output", "\n".join(_some(record["logs"])))
     if record.get("stack_trace"):
         yield _titled("Stack", record["stack_trace"])
+    yield _trace(record.get("trace"))
     yield _usage(record)
+
+
+def _trace(trace: Any) -> str:
+    """The calls of models and tools; with what was sent and what came back, where the report has it."""
+    steps = _some((trace or {}).get("steps"))
+    if not steps:
+        return ""
+    heads = ("Turn", "Who", "Asked", "Duration", "Tokens", "Cost")
+    rows = [
+        (
+            _cell(step.get("turn")),
+            inline(f"{step.get('role')} {step.get('agent') or ''}"),
+            inline(str(step.get("name") or step.get("model") or step.get("connector") or "")),
+            duration(step.get("duration_ms") or 0),
+            f"{step['input_tokens']} in, {step.get('output_tokens', 0)} out" if "input_tokens" in step else "",
+            inline(f"${step['cost']:.6f}") if step.get("cost") is not None else "",
+        )
+        for step in steps
+    ]
+    used = [at for at in range(len(heads)) if any(row[at] for row in rows)]
+    text = "**Trace**\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in rows])
+    if len(trace["steps"]) > len(steps):
+        text += f"... and {len(trace['steps']) - len(steps)} more\n\n"
+    for number, step in enumerate(steps, 1):
+        said = {key: step[key] for key in ("messages", "answer", "arguments", "result", "error") if key in step}
+        text += _titled(f"Step {number}", said) if said.keys() - {"error"} else ""
+    return text
 
 
 def _attachments(part: Record) -> str:

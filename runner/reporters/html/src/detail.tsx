@@ -8,6 +8,7 @@ import { Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
 import { alike, capital, duration, money, number, plural, visible } from "./format";
 import { verdictOf, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
 import type { Store } from "./store";
+import { TraceOf } from "./trace";
 import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
 import { hashOf, viewFromHash } from "./view";
 
@@ -106,6 +107,7 @@ function Everything({ row, suite, entry, was, facts }: Parts) {
       {result.logs && result.logs.length > 0 && (
         <Section title="Logs" count={plural(result.logs.length, "line")}><Value value={result.logs.join("\n")} label="Logs" /></Section>
       )}
+      {result.trace && <TraceOf trace={result.trace} />}
       <Facts result={result} suite={suite} />
     </>
   );

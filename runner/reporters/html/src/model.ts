@@ -244,6 +244,46 @@ export interface ResultWarning {
   location?: string;
 }
 
+/** A call of a model or a tool; what was sent and what came back is there with `--trace full`. */
+export interface TraceStep {
+  kind: "model" | "tool";
+  role: string;
+  agent: string;
+  turn?: number;
+  duration_ms: number;
+  error?: string;
+  connector?: string;
+  model?: string;
+  input_tokens?: number;
+  output_tokens?: number;
+  cost?: number;
+  before?: number;
+  messages?: { role: string; content: Json; [key: string]: Json }[];
+  answer?: { [key: string]: Json };
+  name?: string;
+  server?: string;
+  failed?: boolean;
+  arguments?: Json;
+  result?: Json;
+}
+
+/** What those of one role took together. */
+export interface TraceTotal {
+  model_calls: number;
+  tool_calls: number;
+  duration_ms: number;
+  input_tokens?: number;
+  output_tokens?: number;
+  cost?: number;
+}
+
+export interface Trace {
+  totals: Record<string, TraceTotal>;
+  steps: TraceStep[];
+  /** Whether it was too long. */
+  cut?: boolean;
+}
+
 /** One result, as the other formats write it. */
 export interface Result extends Omit<Step, "name"> {
   type?: string;
@@ -283,6 +323,7 @@ export interface Result extends Omit<Step, "name"> {
   model_calls?: number;
   messages_count?: number;
   line?: number;
+  trace?: Trace;
 }
 
 export interface Frame {

@@ -1,0 +1,150 @@
+"""The trace of a case: each call of a model and of a tool, with who made it, its time, tokens and cost, and with `--trace
+full` what was sent and what came back. The agent that is tested, judges and simulators are told apart.
+
+    {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?}},
+     "steps": [{kind: "model", role, agent, turn?, connector, model?, duration_ms, input_tokens?, output_tokens?,
+                cached_tokens?, cost?, error?, before?, messages?, answer?},
+               {kind: "tool", role, agent, turn?, name, server, duration_ms, error?, arguments?, result?}],
+     "cut"?: true}
+
+`role` is `agent`, `judge` or `simulator`. `messages` are those that an earlier call of the same agent has not sent yet,
+of which there were `before`. Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says so,
+and its last steps say no more than a summary does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from runner.agents.chat import AGENT, ModelStep, ToolStep
+from runner.results.attachments import without_content
+
+Record = dict[str, Any]
+
+TEXT_LIMIT = 4000
+"""Characters of one text that are kept."""
+LIMIT = 200_000
+"""Characters of a trace from which on steps are a summary."""
+STEPS = 2000
+"""Steps that are kept."""
+ROLES = {AGENT: "agent", "validator": "judge", "simulator": "simulator"}
+DIGITS = 12
+"""Digits of a sum of costs."""
+
+
+def trace_of(steps: Sequence[ModelStep | ToolStep], clean: Callable[[str], str], *, whole: bool) -> Record:
+    """The trace as JSON; `whole`: with what was sent and what came back."""
+    maker = _Steps(clean)
+    totals: dict[str, Record] = {}
+    made: list[Record] = []
+    is_cut = False
+    for step in steps:
+        summary = _summary(step)
+        _count(totals.setdefault(summary["role"], {"model_calls": 0, "tool_calls": 0, "duration_ms": 0}), step)
+        if len(made) == STEPS:
+            is_cut = True
+            continue
+        if whole and not is_cut:
+            content = maker.content(step)
+            is_cut = maker.size > LIMIT
+            summary |= {} if is_cut else content
+        made.append(summary)
+    return {"totals": totals, "steps": made, **({"cut": True} if is_cut else {})}
+
+
+class _Steps:
+    """Makes the content of one step after another."""
+
+    def __init__(self, clean: Callable[[str], str]) -> None:
+        self._clean = clean
+        self._sent: dict[tuple[str, str], Sequence[Mapping[str, Any]]] = {}
+        """Role and agent → what it sent last."""
+        self.size = 0
+        """Characters so far."""
+
+    def content(self, step: ModelStep | ToolStep) -> Record:
+        """What was sent, and what came back."""
+        found = self._of_tool(step) if isinstance(step, ToolStep) else self._of_model(step)
+        self.size += len(json.dumps(found, default=str))
+        return found
+
+    def _of_tool(self, step: ToolStep) -> Record:
+        use = step.use
+        outcome = {"result": self._bounded(use.result)} if use.error is None else {"error": self._text(use.error)}
+        return {"arguments": self._bounded(use.arguments), **outcome}
+
+    def _of_model(self, step: ModelStep) -> Record:
+        earlier = self._sent.get((step.role, step.agent), ())
+        before = next(
+            (at for at, (one, other) in enumerate(zip(earlier, step.messages, strict=False)) if one != other),
+            min(len(earlier), len(step.messages)),
+        )
+        self._sent[step.role, step.agent] = step.messages
+        messages = [self._bounded(without_content(dict(message))) for message in step.messages[before:]]
+        record: Record = {**({"before": before} if before else {}), "messages": messages}
+        completion = step.completion
+        if completion is None:
+            return record
+        answer: Record = {"content": self._text(completion.content)} if completion.content else {}
+        if completion.tool_calls:
+            answer["tool_calls"] = [
+                {"name": call.name, "arguments": self._text(call.arguments)} for call in completion.tool_calls
+            ]
+        for name in ("refusal", "reasoning"):
+            if said := getattr(completion, name):
+                answer[name] = self._text(said)
+        return {**record, "answer": {**answer, "finish_reason": completion.finish_reason}}
+
+    def _bounded(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, Mapping):
+            return {str(key): self._bounded(item) for key, item in value.items()}
+        return [self._bounded(item) for item in value] if isinstance(value, list | tuple) else value
+
+    def _text(self, text: str) -> str:
+        """A text without secrets, and then cut: half a secret would not be known for one."""
+        text = self._clean(text)
+        return text if len(text) <= TEXT_LIMIT else f"{text[:TEXT_LIMIT]}... ({len(text)} characters)"
+
+
+def _summary(step: ModelStep | ToolStep) -> Record:
+    record: Record = {"kind": "tool" if isinstance(step, ToolStep) else "model"}
+    record |= {"role": ROLES.get(step.role, step.role), "agent": step.agent}
+    record |= {"turn": step.turn} if step.turn else {}
+    if isinstance(step, ToolStep):
+        failed = {} if step.use.error is None else {"failed": True}
+        return {
+            **record,
+            "name": step.use.name,
+            "server": step.use.server,
+            "duration_ms": round(step.milliseconds),
+            **failed,
+        }
+    record |= {"connector": step.connector}
+    if step.completion is None:
+        return {**record, "duration_ms": round(step.milliseconds), "error": step.error}
+    usage = step.completion.usage
+    record |= {"model": step.completion.model} if step.completion.model else {}
+    record |= {"duration_ms": round(step.milliseconds)}
+    if not usage.unknown:
+        record |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+        record |= {"cached_tokens": usage.cached_tokens} if usage.cached_tokens else {}
+    return record | ({} if usage.cost is None else {"cost": usage.cost})
+
+
+def _count(total: Record, step: ModelStep | ToolStep) -> None:
+    total["duration_ms"] += round(step.milliseconds)
+    if isinstance(step, ToolStep):
+        total["tool_calls"] += 1
+        return
+    total["model_calls"] += 1
+    if step.completion is None:
+        return
+    usage = step.completion.usage
+    for name in ("input_tokens", "output_tokens"):
+        total[name] = total.get(name, 0) + getattr(usage, name)
+    if usage.cost is not None:
+        total["cost"] = round(total.get("cost", 0) + usage.cost, DIGITS)
