@@ -61,7 +61,8 @@ class Grading:
         self._chats.clear()
 
     def _judges(self, turn: int) -> CaseJudges:
-        """Judges of a turn that share what the conversation remembers, and leave the tools and model calls of its turns alone."""
+        """Judges of a turn: they share what the conversation remembers, and leave tools and model calls of its turns
+        alone."""
         own = self._attempt.chat
         chat = Chat(own.context, own.world)
         chat.logs, chat.parts, chat.steps, chat.turn = own.logs, own.parts, own.steps, turn

@@ -1,5 +1,5 @@
-"""The trace of a case: each call of a model and of a tool, with who made it, its time, tokens and cost, and with `--trace
-full` what was sent and what came back. The agent that is tested, judges and simulators are told apart.
+"""The trace of a case: each call of a model and of a tool, with who made it, its time, tokens and cost, and with
+`--trace full` what was sent and what came back. The agent that is tested, judges and simulators are told apart.
 
     {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?}},
      "steps": [{kind: "model", role, agent, turn?, connector, model?, duration_ms, input_tokens?, output_tokens?,
@@ -8,8 +8,8 @@ full` what was sent and what came back. The agent that is tested, judges and sim
      "cut"?: true}
 
 `role` is `agent`, `judge` or `simulator`. `messages` are those that an earlier call of the same agent has not sent yet,
-of which there were `before`. Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says so,
-and its last steps say no more than a summary does.
+of which there were `before`. Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says
+so, and its last steps say no more than a summary does.
 """
 
 from __future__ import annotations

@@ -145,14 +145,15 @@ class Counts:
             repeat = result.repeat
             if repeat is not None:
                 self.count_repeat(repeat.judged, repeat.saved, case.cost)
-            labels = [(SUITE, name), *((TAG, tag) for tag in case.tags)]
-            self.count_case(runs, labels, None if repeat is None else repeat.wave)
+            first = None if repeat is None else repeat.wave
+            self.count_case(runs, [(SUITE, name), *((TAG, tag) for tag in case.tags)], first)
             if case.scores or case.checkpoints:
                 from runner.results.turn_json import checkpoint_record, score_record
 
                 checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
                 record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
-                self.count_criteria(record, [(run.verdict, run.criteria) for run in attempts], verdict_on(result))
+                criteria = [(run.verdict, run.criteria) for run in attempts]
+                self.count_criteria(record, criteria, verdict_on(result), first)
 
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
@@ -172,13 +173,13 @@ class Counts:
                 is_decided = repeat["verdict"] in DECIDED
                 saved = repeat["most"] - repeat["judged"] if is_decided else 0
                 self.count_repeat(repeat["judged"], saved, (record.get("usage") or {}).get("cost"))
-            tags = record.get("tags")
+            first, tags = repeat.get("wave"), record.get("tags")
             labels = [(SUITE, str(record.get("suite") or ""))]
             labels += [(TAG, str(tag)) for tag in tags] if isinstance(tags, list) else []
-            self.count_case([(verdict_in(run), run.get("score")) for run in judged], labels, repeat.get("wave"))
+            self.count_case([(verdict_in(run), run.get("score")) for run in judged], labels, first)
             if record.get("scores") or record.get("checkpoints"):
                 runs = [(verdict_in(run), run.get("criteria")) for run in attempts if run is not record]
-                self.count_criteria(record, runs, verdict_in(record))
+                self.count_criteria(record, runs, verdict_in(record), first)
         if usage := record.get("usage"):
             self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
 
@@ -221,10 +222,12 @@ class Counts:
         record: Mapping[str, Any],
         runs: Sequence[tuple[Verdict, Mapping[str, float] | None]],
         verdict: Verdict,
+        first: int | None = None,
     ) -> None:
         """Counts the criteria and the checkpoints of a case: those of `record`, which has its `scores` and
-        `checkpoints` and ended with `verdict`, or of each of its `runs`, where there are several."""
-        judged = [found or {} for ended, found in runs or [(verdict, criteria_of(record))] if ended in DECIDED]
+        `checkpoints` and ended with `verdict`, or of each of its `runs`, where there are several; `first` as above."""
+        known = [found or {} for ended, found in runs or [(verdict, criteria_of(record))] if ended in DECIDED]
+        judged = known[:first]
         for part in parts_in(record):
             values = [found[part[1]] for found in judged if part[1] in found]
             if not values:
