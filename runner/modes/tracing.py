@@ -7,9 +7,9 @@
                {kind: "tool", role, agent, turn?, name, server, duration_ms, error?, arguments?, result?}],
      "cut"?: true}
 
-`role` is `agent`, `judge` or `simulator`. `messages` are those that an earlier call of the same agent has not sent
-yet, of which there were `before`. Long texts are cut, secrets taken out before that; when a trace is too long, `cut`
-says so, and its last steps say no more than a summary does.
+`role` is `agent`, `judge` or `simulator`. `messages` are those that an earlier call of the same agent has not sent yet,
+of which there were `before`. Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says
+so, and its last steps say no more than a summary does.
 """
 
 from __future__ import annotations

@@ -152,9 +152,8 @@ class Counts:
 
                 checkpoints = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
                 record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
-                self.count_criteria(
-                    record, [(run.verdict, run.criteria) for run in attempts], verdict_on(result), first
-                )
+                criteria = [(run.verdict, run.criteria) for run in attempts]
+                self.count_criteria(record, criteria, verdict_on(result), first)
 
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
