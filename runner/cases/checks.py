@@ -29,6 +29,12 @@ def _all_of(case: Case, folder: Path) -> list[Finding]:
         from runner.cases.conversation_checks import findings_of_turns
 
         return [*_of_said(case), *findings_of_parts(parts_of_case(case), folder), *findings_of_turns(case, folder)]
+    if case.graded:
+        from runner.cases.conversation_checks import findings_of_graded
+        from runner.cases.conversations import GradedCase
+
+        assert isinstance(case, GradedCase)
+        return [*_of_standard(case), *findings_of_parts(parts_of_case(case), folder), *findings_of_graded(case)]
     if type(case.input) is str and case.messages is None and not case.attachments:
         has_expected = case.expected is not None
         for assertion in case.assertions or ():

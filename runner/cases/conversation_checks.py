@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.json_parts import JsonPath
+from runner.assertions import TYPES
 from runner.assertions import problem as assertion_problem
 from runner.cases.attachments import parts_of_turn
 from runner.cases.checks import findings_of_assertions, findings_of_parts
 from runner.cases.conversations import (
+    Checkpoint,
     ConversationCase,
     ConversationTurn,
     DynamicCase,
+    GradedCase,
     Grader,
     MultiTurnCase,
     Simulator,
@@ -41,6 +44,7 @@ def _of_multi_turn(case: MultiTurnCase, folder: Path) -> Iterator[Finding]:
     if case.type == "single_turn" and len(case.turns) > 1:
         hint = "Several turns are a multi-turn case"
         yield Finding(path=("type",), text=f'"type" is "single_turn", but there are {len(case.turns)} turns', hint=hint)
+    yield from findings_of_assertions(case.turn_assertions or (), ("turn_assertions",))
     for index, turn in enumerate(case.turns):
         yield from _of_turn(turn, index, folder)
         yield from findings_of_assertions(turn.assertions or (), ("turns", index, "assert"))
@@ -55,8 +59,14 @@ def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
     hint = "What has to hold is in its checkpoints"
     yield from _without(case, "a dynamic case", assertions=hint, expected=hint, type="Its other fields say what it is")
     yield from _of_simulator(case.simulator)
+    yield from _of_checkpoints(case.checkpoints)
+    yield from findings_of_assertions(case.turn_assertions or (), ("turn_assertions",))
+    yield from findings_of_assertions(case.final_assertions or (), ("final_assertions",))
+
+
+def _of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
     numbers: dict[str, int] = {}
-    for index, checkpoint in enumerate(case.checkpoints):
+    for index, checkpoint in enumerate(checkpoints):
         if checkpoint.id in numbers:
             text = f'the id "{checkpoint.id}" is taken by checkpoint {numbers[checkpoint.id] + 1}'
             yield Finding(
@@ -67,20 +77,40 @@ def _of_dynamic(case: DynamicCase) -> Iterator[Finding]:
         if not checkpoint.assertions:
             yield Finding(path=place, text=f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
         yield from findings_of_assertions(checkpoint.assertions, place)
-    waits = {checkpoint.id: checkpoint.after for checkpoint in case.checkpoints}
+    waits = {checkpoint.id: checkpoint.after for checkpoint in checkpoints}
     for fault in faults(waits, numbers, "checkpoint"):
         yield Finding(path=("checkpoints", numbers[fault.name], "after", fault.which), text=fault.text, hint=fault.hint)
+
+
+def findings_of_graded(case: GradedCase) -> Iterator[Finding]:
+    """What is wrong with the graders of a standard case."""
+    yield from _of_graders(case.assertions or (), ("assert",), case.expected is not None)
+    yield from _of_grader(case.grader)
 
 
 def _of_conversation(case: ConversationCase, folder: Path) -> Iterator[Finding]:
     hint = '"expected_output" in a turn is a reference for its answer'
     yield from _without(case, "a conversation", expected=hint)
+    if not case.turns and case.simulator is None and not case.interactive.enabled:
+        if "turns" in case.model_fields_set:
+            yield Finding(path=("turns",), text='"turns" must not be empty')
+        else:
+            yield Finding(path=(), text='"turns" is missing')
+    if case.simulator is not None:
+        yield from _of_simulator(case.simulator)
+    yield from _of_checkpoints(case.checkpoints)
+    yield from _of_graders(case.turn_assertions or (), ("turn_assertions",), False)
+    yield from _of_graders(case.final_assertions or (), ("final_assertions",), False)
     for index, turn in enumerate(case.turns):
         yield from _of_turn(turn, index, folder)
         has_expected = turn.expected_output is not None
         yield from _of_graders(turn.assertions or (), ("turns", index, "assert"), has_expected)
     yield from _of_graders(case.assertions or (), ("assert",), False)
-    if case.grader is not None and not case.grader.removeprefix("agents:").strip():
+    yield from _of_grader(case.grader)
+
+
+def _of_grader(grader: str | None) -> Iterator[Finding]:
+    if grader is not None and not grader.removeprefix("agents:").strip():
         yield Finding(
             path=("grader",), text='"grader" must not be empty', hint='It is an agent, such as "workers.test.validator"'
         )
@@ -126,7 +156,9 @@ def _of_simulator(simulator: Simulator) -> Iterator[Finding]:
 def _of_graders(graders: Sequence[str | Grader], place: JsonPath, has_expected: bool) -> Iterator[Finding]:
     for index, grader in enumerate(graders):
         if isinstance(grader, str):
-            continue
+            if grader not in TYPES:
+                continue
+            grader = Grader(type=grader)
         if grader.type == RUBRICS:
             problem = _problem_of_rubrics(grader)
         elif grader.type == "agent" and isinstance(grader.criteria, list):

@@ -72,6 +72,8 @@ class MultiTurnCase(Case):
     """Whether a person may answer when there is no simulator."""
     on_missing_input: OnMissingInput | None = None
     """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
+    turn_assertions: Assertions | None = None
+    """What has to hold for each answer."""
     final_assertions: Assertions | None = None
     """What has to hold at the end, for the last output and the state of the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
@@ -103,6 +105,10 @@ class DynamicCase(Case):
     """Plays the user; `--simulator` does when it is missing."""
     checkpoints: list[Checkpoint] = Field(min_length=1)
     """What the agent has to reach."""
+    turn_assertions: Assertions | None = None
+    """What has to hold for each answer."""
+    final_assertions: Assertions | None = None
+    """What has to hold at the end, for the last output and the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
     """How many times the user may speak; 20."""
 
@@ -142,6 +148,8 @@ class Grader(Assertion):
 
 Graders = Annotated[list[CriterionText | Grader], OneOrMany]
 """Plain texts are criteria for the validator."""
+Rubrics = Annotated[list[CriterionText | Criterion], OneOrMany]
+"""Criteria for the validator, texts or objects."""
 _Graders = Annotated[Graders | None, Field(spellings=("assertions", "assert"))]
 
 
@@ -154,6 +162,8 @@ class ConversationTurn(Model):
     """A reference for grading; it never enters the conversation."""
     assertions: _Graders = None
     """Criteria in words, and other assertions on this turn's answer."""
+    options: CallOptions | None = None
+    """Options of this call, over those of the case."""
     attachments: list[Part] = Field(default_factory=list)
     """Parts to add to the message."""
 
@@ -180,14 +190,32 @@ class ConversationCase(Case):
     """A conversation whose turns are graded, and the whole of it."""
 
     runs: ClassVar[Mode] = Mode.CONVERSATION
-    mode: Literal["conversation"]
-    """`conversation`."""
+    mode: Literal["conversation"] | None = None
+    """`conversation`; a talk with `rubrics`, `threshold`, `criteria` or `grader` is one also without it."""
     type: Literal["multi_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`, which it is anyway."""
     input: Annotated[str | Message | list[Message] | None, Field(in_order=True), Shaped(_joined)] = None
     """What comes before the turns: system prompt and context."""
-    turns: list[ConversationTurn] = Field(min_length=1)
-    """What the user says, one after another."""
+    turns: list[ConversationTurn] = Field(default_factory=list)
+    """What the user says, one after another; at least one, unless somebody plays the user."""
+    simulator: Simulator | None = None
+    """Speaks when no turns are left and the agent waits; without turns, until its goal is achieved."""
+    interactive: Interactive = Field(default_factory=Interactive)
+    """Whether a person may answer when there is no simulator."""
+    on_missing_input: OnMissingInput | None = None
+    """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """How many times the user may speak; the simulator's, else 20."""
+    input_tools: list[str] | None = None
+    """Tools whose call means that the agent waits for the user."""
+    checkpoints: list[Checkpoint] = Field(default_factory=list)
+    """What the agent has to reach; once it has, a simulated user has nothing more to say."""
+    turn_assertions: Graders | None = None
+    """Criteria in words, and other assertions, on each answer."""
+    final_assertions: Graders | None = None
+    """Grade the whole transcript, beside `assertions`."""
+    rubrics: Rubrics | None = None
+    """Criteria for the validator on the whole transcript."""
     criteria: str | None = None
     """What the whole conversation is about; graded when nothing else is."""
     assertions: _Graders = None  # type: ignore[assignment]
@@ -205,19 +233,50 @@ class ConversationCase(Case):
     grader: str | None = None
     """The validator agent; `workers.test.validator`."""
 
+    @property
+    def is_written(self) -> bool:
+        """Whether all that the user says is written down, and nothing is to be reached on the way."""
+        others = (self.simulator, self.on_missing_input, self.max_turns, self.input_tools, self.turn_assertions)
+        return not (self.interactive.enabled or self.checkpoints or any(other is not None for other in others))
 
-def _mode_of(entry: Any) -> Mode | None:
-    return model_of(entry).runs if isinstance(entry, dict) else None
+    def whole(self) -> list[str | Grader]:
+        """What grades the whole conversation."""
+        return [*(self.assertions or ()), *(self.final_assertions or ()), *as_grader(self.rubrics)]
 
 
-_MODELS = (Case, MultiTurnCase, DynamicCase, ConversationCase)
+class GradedCase(Case):
+    """One call of the agent, whose answer gets a score."""
+
+    graded: ClassVar[bool] = True
+    assertions: Annotated[Graders | None, Field(spellings=("assert", "assertions"))] = None  # type: ignore[assignment]
+    """Criteria in words, and other assertions on the answer."""
+    rubrics: Rubrics | None = None
+    """Criteria for the validator."""
+    criteria: str | None = None
+    """What the answer is about; graded when nothing else is."""
+    threshold: float | None = Field(default=None, ge=0, le=1)
+    """The score from which on it passes; `--threshold`, else 0.8."""
+    grader: str | None = None
+    """The validator agent; `workers.test.validator`."""
+
+
+def as_grader(rubrics: list[str | Criterion] | None) -> list[Grader]:
+    """Rubrics as one grader; none where there are none."""
+    return [Grader(type="rubrics", criteria=rubrics)] if rubrics else []
+
+
+def _mode_of(entry: Any) -> str | None:
+    return model_of(entry).__name__ if isinstance(entry, dict) else None
+
+
+_MODELS = (Case, MultiTurnCase, DynamicCase, ConversationCase, GradedCase)
 CASES = validator_of(
     {
         "type": "list",
         "items_schema": {
             "type": "tagged-union",
             "discriminator": _mode_of,
-            "choices": {model.runs: schema_of(model) for model in _MODELS},
+            "choices": {model.__name__: schema_of(model) for model in _MODELS},
         },
     }
 )

@@ -14,6 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from runner.assertions import TYPES, type_named
 from runner.assertions import model as assertion_model
 from runner.cases import conversations, model
+from runner.cases.kinds import GRADING, RUBRICS
 from runner.cases.listing import LISTS
 from runner.shapes.declared import Model, fields_of, schema_of
 from runner.shapes.fields import same_fields
@@ -22,7 +23,7 @@ DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
 _GIVEN = {"not": {"type": "null"}}
-_ENTRIES = ("Case", "MultiTurnCase", "DynamicCase", "ConversationCase")
+_ENTRIES = ("Case", "MultiTurnCase", "DynamicCase", "ConversationCase", "GradedCase")
 _REFUSED = {
     "DynamicCase": ("assert", "assertions", "expected", "type"),
     "ConversationCase": ("expected",),
@@ -93,11 +94,15 @@ def _fields(definitions: dict[str, dict[str, Any]]) -> dict[str, Any]:
 def _any_mode() -> dict[str, Any]:
     """An entry, by the rules of `runner.cases.kinds`."""
     multi_turn = {"anyOf": [_has("turns", _GIVEN), _has("type", {"const": "multi_turn"})]}
-    rules: dict[str, Any] = {"$ref": "#/$defs/Case"}
+    graded = {"anyOf": [*(_has(name, _GIVEN) for name in GRADING), *map(_graded_by, ("assert", "assertions"))]}
+    rules: dict[str, Any] = {"if": graded, "then": {"$ref": "#/$defs/GradedCase"}, "else": {"$ref": "#/$defs/Case"}}
+    talk = {"anyOf": [_has("simulator", _GIVEN), _has("checkpoints", _GIVEN), multi_turn]}
+    conversation = {"allOf": [talk, {"anyOf": [_has(name, _GIVEN) for name in GRADING]}]}
     for condition, name in (
         (_has("simulator", _GIVEN), "MultiTurnCase"),
         (_has("checkpoints", _GIVEN), "DynamicCase"),
         (multi_turn, "MultiTurnCase"),
+        (conversation, "ConversationCase"),
         (_has("mode", _GIVEN), "ConversationCase"),
     ):
         rules = {"if": condition, "then": {"$ref": f"#/$defs/{name}"}, "else": rules}
@@ -112,6 +117,18 @@ def _any_mode() -> dict[str, Any]:
         for field, (owner, rule) in deciding.items()
     }
     return {"type": "object", "properties": properties, **rules}
+
+
+def _graded_by(name: str) -> dict[str, Any]:
+    """Assertions of which one is a criterion in words, or has a weight."""
+    grader = {
+        "anyOf": [
+            {"type": "string", "pattern": r"\\S\\s+\\S"},
+            {"type": "object", **_has("type", {"const": RUBRICS})},
+            *({"type": "object", **_has(field, _GIVEN)} for field in ("weight", "required")),
+        ]
+    }
+    return _has(name, {"anyOf": [grader, {"type": "array", "contains": grader}]})
 
 
 def _definitions() -> dict[str, dict[str, Any]]:
@@ -137,6 +154,12 @@ def _definitions() -> dict[str, dict[str, Any]]:
     case["anyOf"] = [{"required": [field], "properties": {field: _GIVEN}} for field in ("input", "messages")]
     one = {"if": _has("type", {"const": "single_turn"}), "then": {"properties": {"turns": {"maxItems": 1}}}}
     definitions["MultiTurnCase"]["allOf"].append(one)
+    definitions["GradedCase"]["anyOf"] = case["anyOf"]
+    definitions["ConversationCase"]["anyOf"] = [
+        _has("turns", {"type": "array", "minItems": 1}),
+        _has("simulator", _GIVEN),
+        _has("interactive", {"type": "object", **_has("enabled", {"const": True})}),
+    ]
     for name in ("Turn", "ConversationTurn"):
         _says_something(definitions[name])
     for name, refused in _REFUSED.items():

@@ -18,22 +18,44 @@ from runner.shapes.fields import as_checked, known_fields
 DECIDING = ("mode", "turns", "type", "checkpoints", "simulator")
 """Fields that make a case anything but a standard one."""
 CONVERSATION = "conversation"
+GRADING = ("rubrics", "threshold", "criteria", "grader")
+"""Fields that make a standard case a graded one, and any other case a conversation."""
+RUBRICS = "rubrics"
 CONVERSATION_MODE = '"mode": "conversation"'
 
 
 def model_of(entry: Mapping[str, Any]) -> type[Case]:
     """The model of an entry, by its fields."""
     if all(entry.get(name) is None for name in DECIDING):
-        return Case
+        return _standard(entry)
     from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
 
-    if entry.get("mode") is not None:
+    if entry.get("mode") is not None or any(entry.get(name) is not None for name in GRADING):
         return ConversationCase
     if entry.get("turns") is not None or entry.get("type") == "multi_turn":
         return MultiTurnCase
     if entry.get("checkpoints") is not None:
         return DynamicCase
     return MultiTurnCase if entry.get("simulator") is not None else Case
+
+
+def _standard(entry: Mapping[str, Any]) -> type[Case]:
+    checks = next((entry[name] for name in ("assert", "assertions") if entry.get(name) is not None), ())
+    checks = checks if isinstance(checks, list) else [checks]
+    if not any(entry.get(name) is not None for name in GRADING) and not any(map(_is_grader, checks)):
+        return Case
+    from runner.cases.conversations import GradedCase
+
+    return GradedCase
+
+
+def _is_grader(check: Any) -> bool:
+    """Whether an assertion is a criterion in words, or has a weight."""
+    if isinstance(check, str):
+        return " " in check.strip()
+    return isinstance(check, dict) and (
+        check.get("type") == RUBRICS or any(check.get(name) is not None for name in ("weight", "required"))
+    )
 
 
 def as_case(entry: Mapping[str, Any]) -> tuple[type[Case], dict[str, Any]]:
@@ -60,7 +82,13 @@ def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
 
 def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
     """What to say of an unknown field of an entry that another mode has; None when none has it."""
-    from runner.cases.conversations import ConversationCase, ConversationTurn, DynamicCase, MultiTurnCase, Turn
+    from runner.cases.conversations import (
+        ConversationCase,
+        ConversationTurn,
+        DynamicCase,
+        GradedCase,
+        MultiTurnCase,
+    )
 
     name = str(path[-1])
     if len(path) == 3 and path[0] == "turns" and path[1:2] != (name,):
@@ -70,9 +98,6 @@ def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Fi
                 text=f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}',
                 hint='Add it beside "turns"',
             )
-        if name in known_fields(Turn) and model is ConversationCase:
-            text = f'"{name}" in "turns[{path[1]}]" is a field of multi-turn cases, and this is a conversation'
-            return Finding(path=path, text=text, hint=f'Give "{name}" of the whole case')
         return None
     if len(path) != 1:
         return None
@@ -80,17 +105,16 @@ def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Fi
         return Finding(
             path=path, text='"expected_output" is a field of turns, not of the whole case', hint="Move it into its turn"
         )
-    if name == "checkpoints" and "turns" in entry and model is not Case:
+    if name == "checkpoints" and "turns" in entry and model is MultiTurnCase:
         text = '"turns" and "checkpoints" exclude each other'
-        return Finding(
-            path=path, text=text, hint="Turns are what the user says; a case with checkpoints has a simulator instead"
-        )
+        return Finding(path=path, text=text, hint=f"Add {CONVERSATION_MODE}, which has both")
     kinds: list[tuple[type[Model], str, str]] = [
-        (ConversationCase, "conversations", f"Add {CONVERSATION_MODE} and turns"),
         (MultiTurnCase, "multi-turn cases", 'Add "type": "multi_turn"'),
         (DynamicCase, "dynamic cases", 'Add "simulator" and "checkpoints"'),
+        (ConversationCase, "conversations", f"Add {CONVERSATION_MODE} and turns"),
     ]
     having = [(words, hint) for kind, words, hint in kinds if name in known_fields(kind)]
+    having = [one for one in having if one[0] != "conversations"] or having
     if not having:
         return None
     if model is MultiTurnCase and name in known_fields(ConversationCase):
@@ -100,14 +124,16 @@ def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Fi
         MultiTurnCase: "a multi-turn case",
         DynamicCase: "a dynamic case",
         ConversationCase: "a conversation",
+        GradedCase: "a standard case",
     }[model]
     text = f'"{name}" is a field of {" and ".join(words for words, _ in having)}, and this is {this}'
-    return Finding(path=path, text=text, hint=having[0][1] if model is Case else f'Leave "{name}" out')
+    is_standard = model in (Case, GradedCase)
+    return Finding(path=path, text=text, hint=having[0][1] if is_standard else f'Leave "{name}" out')
 
 
 def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
     """Field names of the other modes."""
-    from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
+    from runner.cases.conversations import ConversationCase, DynamicCase, GradedCase, MultiTurnCase
 
-    models = (MultiTurnCase, DynamicCase, ConversationCase)
+    models = (MultiTurnCase, DynamicCase, ConversationCase, GradedCase)
     return tuple(dict.fromkeys(name for kind in models if kind is not model for name in known_fields(kind)))

@@ -134,6 +134,8 @@ class Case(Model):
 
     runs: ClassVar[Mode] = Mode.STANDARD
     """The mode of its cases."""
+    graded: ClassVar[bool] = False
+    """Whether the answer of a standard case gets a score."""
     id: Annotated[str, Field(pattern=r"\S")]
     """Names the case; no other in the file has it."""
     name: str | None = None

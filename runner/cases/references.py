@@ -35,19 +35,28 @@ def references_of(case: Case, connector: str = "", simulator: str = "") -> Itera
     if case.options.connector and not connector:
         yield Reference(kind="connector", text=case.options.connector)
     yield from _of_assertions(case.assertions)
-    if case.runs is not Mode.STANDARD:
+    if case.runs is not Mode.STANDARD or case.graded:
         yield from _of_turns(case, connector, simulator)
 
 
 def _of_turns(case: Any, connector: str, simulator: str) -> Iterator[Reference]:
-    from runner.cases.conversations import ConversationCase, DynamicCase, MultiTurnCase
+    from runner.cases.conversations import ConversationCase, DynamicCase, GradedCase, MultiTurnCase
 
+    if isinstance(case, ConversationCase | GradedCase) and case.grader:
+        yield Reference(kind="agent", text=case.grader)
     if isinstance(case, ConversationCase):
-        if case.grader:
-            yield Reference(kind="agent", text=case.grader)
         for graded in case.turns:
             yield from _of_assertions(graded.assertions)
+            if graded.options is not None and graded.options.connector and not connector:
+                yield Reference(kind="connector", text=graded.options.connector)
+        yield from _of_assertions(case.turn_assertions)
+        yield from _of_assertions(case.final_assertions)
+        for checkpoint in case.checkpoints:
+            yield from _of_assertions(checkpoint.assertions)
+        if case.simulator is not None:
+            yield from _of_simulator(case.simulator, simulator)
     elif isinstance(case, MultiTurnCase):
+        yield from _of_assertions(case.turn_assertions)
         for turn in case.turns:
             yield from _of_assertions(turn.assertions)
             if turn.options is not None and turn.options.connector and not connector:
@@ -55,6 +64,8 @@ def _of_turns(case: Any, connector: str, simulator: str) -> Iterator[Reference]:
         yield from _of_assertions(case.final_assertions)
         yield from _of_simulator(case.simulator, simulator)
     elif isinstance(case, DynamicCase):
+        yield from _of_assertions(case.turn_assertions)
+        yield from _of_assertions(case.final_assertions)
         for checkpoint in case.checkpoints:
             yield from _of_assertions(checkpoint.assertions)
         yield from _of_simulator(case.simulator, simulator)

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
-    from runner.cases.model import Case
+    from runner.cases.model import CallOptions, Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.interactive import Person
     from runner.modes.transcripts import SavedTalk, Transcripts
+    from runner.modes.turns import Exchange
 
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
@@ -130,6 +131,8 @@ class CaseAttempt:
         """What was said so far, in a case of several turns."""
         self.said: list[Said] = []
         """The turns of it that the agent has answered."""
+        self.exchanges: list[Exchange] = []
+        """The same with their evidence."""
         self.turns: list[TurnResult] = []
         self.checkpoints: list[CheckpointResult] = []
         self.final_assertions: tuple[AssertionResult, ...] | None = None
@@ -238,6 +241,18 @@ class CaseAttempt:
         workspace = opened_workspace(self.world)
         return {} if workspace is None else workspace.files()
 
+    def options_of(self, own: CallOptions | None) -> dict[str, Any]:
+        """Those of a turn over those of the case; `--connector` wins."""
+        options = self.options
+        if own is None:
+            return options
+        given = own.model_dump(exclude_unset=True)
+        for key in ("metadata", "skip"):
+            if isinstance(given.get(key), Mapping) and isinstance(options.get(key), Mapping):
+                given[key] = {**options[key], **given[key]}
+        connector = self.environment.connector
+        return {**options, **given, **({"connector": connector} if connector else {})}
+
     def evidence(self, milliseconds: float, messages: list[dict[str, Any]]) -> Evidence:
         """What assertions on the answer look at; `messages` is what the agent was told."""
         answer, case, took = self.answer, self.case, taken(self.chat.model_calls)
@@ -290,7 +305,8 @@ class CaseAttempt:
     @property
     def not_judged(self) -> int:
         """How many judges could not judge."""
-        criteria = sum(criterion.not_judged for entry in self.scores for criterion in entry.assertions)
+        of_scores = () if self.case.graded else self.scores  # their assertions are counted below
+        criteria = sum(criterion.not_judged for entry in of_scores for criterion in entry.assertions)
         checkpoints = sum(checkpoint.not_judged for checkpoint in self.checkpoints)
         return criteria + checkpoints + sum(result.not_judged for result in self.assertions)
 

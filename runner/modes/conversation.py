@@ -14,7 +14,7 @@ from typing import Any
 
 from runner.agents.answer import AgentError
 from runner.agents.chat import ModelCall, taken
-from runner.assertions.base import Evidence, Said
+from runner.assertions.base import Evidence
 from runner.assertions.transcript import without_files
 from runner.cases.attachments import described, parts_of_turn
 from runner.cases.conversations import ConversationCase, ConversationTurn
@@ -22,7 +22,7 @@ from runner.cases.messages import message_of, messages_of
 from runner.cases.model import Message
 from runner.errors import RunnerError
 from runner.modes.base import CaseAttempt
-from runner.modes.grading import Grade, Grading, problems_of
+from runner.modes.grading import Grade, Grading, problems_of, seen_by_graders
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
@@ -42,6 +42,11 @@ STOPPED = "an earlier turn failed, and on_turn_failure is stop"
 async def run(attempt: CaseAttempt) -> None:
     """Holds the conversation and grades it. Raises AgentError."""
     assert isinstance(attempt.case, ConversationCase)
+    if not attempt.case.is_written:
+        from runner.modes.graded_talk import hold
+
+        await hold(attempt, attempt.case)
+        return
     conversation = _Conversation(attempt, attempt.case)
     try:
         try:
@@ -60,7 +65,7 @@ class _Conversation:
         self._attempt = attempt
         self._case = case
         self._turns = [criteria_of(turn.assertions, turn.expected_output) for turn in case.turns]
-        self._whole = criteria_of(case.assertions)
+        self._whole = criteria_of(case.whole())
         alone = not self._whole and not any(self._turns)
         if alone and case.criteria:
             self._whole = [Criterion(text=case.criteria, required=True)]
@@ -140,7 +145,8 @@ class _Conversation:
             TurnResult(turn=number, input=_written(turn), source="static", status=Status.PASSED, attachments=files)
         )
         try:
-            said = await exchange(attempt, message_of(turn, attempt.folder), attempt.options, _written(turn))
+            options = attempt.options_of(turn.options)
+            said = await exchange(attempt, message_of(turn, attempt.folder), options, _written(turn))
         except AgentError as error:
             attempt.end(status=Status.FAILED, error=f"agent error: {error.message}")
             attempt.failures.append(error.failure.replace(phase=f"turn {number}"))
@@ -178,31 +184,21 @@ class _Conversation:
 
     def _evidence_of(self, number: int) -> Evidence:
         """Of the newest turn. Graders look at it while the conversation goes on, so it is a copy."""
-        messages, turns = self._window(number)
+        messages, turns = seen_by_graders(self._attempt, self._case.window_size)
         return self._said[-1].replace(
-            input=[_for_graders(message) for message in messages[:-1]],
+            input=[for_graders(message) for message in messages[:-1]],
             expected=self._case.turns[number - 1].expected_output,
             messages=tuple(messages),
             turns=tuple(turns),
             criteria=self._background,
         )
 
-    def _window(self, number: int) -> tuple[list[dict[str, Any]], list[Said]]:
-        """What graders of the newest turn see: system messages, and the last turns."""
-        transcript, said, size = self._attempt.transcript, self._attempt.said, self._case.window_size
-        if size is None or size >= number:
-            return list(transcript), list(said)
-        start = self._starts[number - size]
-        system = [message for message in transcript[:start] if message["role"] in ("system", "developer")]
-        turns = [turn.replace(start=turn.start - start + len(system)) for turn in said[number - size :]]
-        return system + transcript[start:], turns
-
     def _evidence_of_all(self) -> Evidence:
         """Of the whole conversation."""
         attempt, said = self._attempt, self._said
         took = taken(self._calls)
         return said[-1].replace(
-            input=[_for_graders(message) for message in attempt.transcript],
+            input=[for_graders(message) for message in attempt.transcript],
             expected=self._case.expected,
             tools=tuple(attempt.chat.uses),
             milliseconds=sum(evidence.milliseconds for evidence in said),
@@ -231,7 +227,7 @@ def _written(turn: ConversationTurn) -> Any:
     return said.model_dump(exclude_unset=True) if isinstance(said, Message) else said
 
 
-def _for_graders(message: dict[str, Any]) -> dict[str, Any]:
+def for_graders(message: dict[str, Any]) -> dict[str, Any]:
     """A message without the content of its files, which would be sent to every grader."""
     content = message.get("content")
     return {**message, "content": without_files(content)} if isinstance(content, list) else message

@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
+from runner.assertions import check_all
 from runner.cases.attachments import described, parts_of_last
 from runner.cases.conversations import DynamicCase
 from runner.cases.messages import input_of, messages_of
 from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, combined
 from runner.modes.simulators import SimulatedUser, SimulatorError
-from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, take_turn
+from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, evidence_of_all, take_turn
 from scripttest import Cause
 
 
@@ -40,8 +41,10 @@ async def run(attempt: CaseAttempt) -> None:
                     return
                 following = await _simulated(attempt, user, limit, checkpoints)
                 if following is None:
+                    await _conclude(attempt, case)
                     return
             if await _turn(attempt, following, checkpoints):
+                await _conclude(attempt, case)
                 return
             following = None
     except SimulatorError as error:
@@ -50,6 +53,8 @@ async def run(attempt: CaseAttempt) -> None:
 
 async def _turn(attempt: CaseAttempt, said: Spoken, checkpoints: Checkpoints) -> bool:
     """Says something and looks at what is reached by the answer; whether the case is decided."""
+    assert isinstance(attempt.case, DynamicCase)
+    said = said.replace(assertions=attempt.case.turn_assertions or ())
     exchange = (await take_turn(attempt, said)).exchange
     evidence = exchange.evidence.replace(output=combined(exchange.answer, exchange.tools), input=None)
     attempt.assertions += await checkpoints.look(len(attempt.turns), evidence, attempt.judges)
@@ -57,6 +62,15 @@ async def _turn(attempt: CaseAttempt, said: Spoken, checkpoints: Checkpoints) ->
     for cause, broken in checkpoints.broken:
         attempt.fail(cause, f"checkpoint {broken}")
     return bool(checkpoints.broken) or (checkpoints.any_required and not checkpoints.missing)
+
+
+async def _conclude(attempt: CaseAttempt, case: DynamicCase) -> None:
+    """What has to hold at the end of a talk that was not broken off."""
+    if not case.final_assertions or any(not failure.type for failure in attempt.failures):
+        return
+    results = await check_all(case.final_assertions, evidence_of_all(attempt), attempt.judges)
+    attempt.final_assertions = results
+    attempt.judge(results, "final assertions")
 
 
 async def _simulated(attempt: CaseAttempt, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> Spoken | None:

@@ -9,7 +9,7 @@ from typing import Any
 from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
 from runner.assertions import check
-from runner.assertions.base import AssertionResult, Evidence, NotEvaluated
+from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, Said
 from runner.assertions.judged import not_evaluated, result_of, verdict_in
 from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import show
@@ -112,6 +112,17 @@ class Grading:
         missing = any(not result.judged and not result.passed for result in graded)
         holds = not missing and (score is None or reaches(score, self._threshold))
         return ScoreVerdict.PASS if holds else ScoreVerdict.FAIL
+
+
+def seen_by_graders(attempt: CaseAttempt, size: int | None) -> tuple[list[dict[str, Any]], list[Said]]:
+    """What graders of the newest turn see: all that was said, or system messages and the last turns."""
+    transcript, said = attempt.transcript, attempt.said
+    if size is None or size >= len(said):
+        return list(transcript), list(said)
+    start = said[-size].start
+    system = [message for message in transcript[:start] if message["role"] in ("system", "developer")]
+    turns = [turn.replace(start=turn.start - start + len(system)) for turn in said[-size:]]
+    return system + transcript[start:], turns
 
 
 def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:

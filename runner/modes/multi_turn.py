@@ -16,22 +16,19 @@ simulators and people say. When it is reached, the simulator is asked once more 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
-from runner.agents.chat import ModelCall, taken
 from runner.assertions import check_all
-from runner.assertions.base import Evidence
 from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last, parts_of_turn
-from runner.cases.conversations import MultiTurnCase, Turn
+from runner.cases.conversations import ConversationCase, ConversationTurn, MultiTurnCase, Turn
 from runner.cases.messages import as_written, message_of, messages_of
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import question_in
 from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
-from runner.modes.simulators import SimulatedUser, Simulation, SimulatorError, tool_results
-from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, take_turn
+from runner.modes.simulators import SimulatedUser, Simulation, SimulatorError
+from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, evidence_of_all, take_turn
 from runner.results.model import TurnResult
 from scripttest import Cause, Status
 
@@ -42,16 +39,16 @@ UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 async def run(attempt: CaseAttempt) -> None:
     """Holds the conversation and judges it. Raises AgentError."""
     assert isinstance(attempt.case, MultiTurnCase)
-    await _Conversation(attempt, attempt.case).hold()
+    await Talk(attempt, attempt.case).hold()
 
 
-class _Conversation:
-    def __init__(self, attempt: CaseAttempt, case: MultiTurnCase) -> None:
+class Talk:
+    """A conversation while it is held."""
+
+    def __init__(self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase) -> None:
         self._attempt = attempt
         self._case = case
         self._last: TakenTurn | None = None
-        self._milliseconds = 0.0
-        self._calls: list[ModelCall] = []
         reference = (case.simulator.use if case.simulator else None) or attempt.environment.simulator
         self._user = SimulatedUser(attempt, case.simulator, reference) if case.simulator or reference else None
         self._missing = case.on_missing_input or attempt.environment.on_missing_input
@@ -59,6 +56,10 @@ class _Conversation:
         asks = case.interactive.enabled or attempt.environment.interactive or attempt.saved is not None
         self._person = person if asks else None
         self._limit = DEFAULT_MAX_TURNS
+        self._is_over = False
+        """Whether nothing more is said, whoever had something to say."""
+        self._left: list[Spoken] = []
+        """What was not said because of that."""
 
     async def hold(self) -> None:
         """All of it."""
@@ -71,10 +72,10 @@ class _Conversation:
         except SimulatorError as error:
             attempt.fail(Cause.SETUP, f"simulator error: {error}")
             return
-        for said in self._given():
+        given = self._given()
+        while not self._is_over and (said := given.pop(0) if given else await self._next()) is not None:
             await self._say(said)
-        while (following := await self._next()) is not None:
-            await self._say(following)
+        self._left = given
         if self._broken_off:
             return
         if self._last is None:
@@ -87,10 +88,18 @@ class _Conversation:
         """Whether the conversation ended before its end."""
         return self._attempt.skip_reason is not None or any(not failure.type for failure in self._attempt.failures)
 
+    @property
+    def _drives(self) -> bool:
+        """Whether the simulated user goes on, be it that the agent waits or not."""
+        return self._user is not None and self._user.goal is not None and not self._case.turns
+
     async def _say(self, said: Spoken) -> None:
-        self._last = await take_turn(self._attempt, said, self._case.input_tools)
-        self._milliseconds += self._last.exchange.milliseconds
-        self._calls += self._last.exchange.calls
+        each = [assertion for assertion in self._case.turn_assertions or () if isinstance(assertion, Assertion)]
+        said = said.replace(assertions=[*said.assertions, *each])
+        self._take(await take_turn(self._attempt, said, self._case.input_tools))
+
+    def _take(self, taken: TakenTurn) -> None:
+        self._last = taken
 
     # what is said
 
@@ -124,30 +133,23 @@ class _Conversation:
             )
         ]
 
-    def _static(self, turn: Turn) -> Spoken:
+    def _static(self, turn: Turn | ConversationTurn) -> Spoken:
         message = message_of(turn, self._attempt.folder)
         files = described(parts_of_turn(turn, ()), self._attempt.folder)
-        options = self._options(turn)
+        options = self._attempt.options_of(turn.options)
         return Spoken(
             message=message,
             input=as_written(turn.input),
             source="static",
             options=options,
-            assertions=turn.assertions or (),
+            assertions=self._checks(turn),
             attachments=files,
         )
 
-    def _options(self, turn: Turn) -> dict[str, Any]:
-        """Those of the turn over those of the case; `--connector` wins."""
-        options = self._attempt.options
-        if turn.options is None:
-            return options
-        own = turn.options.model_dump(exclude_unset=True)
-        for key in ("metadata", "skip"):
-            if isinstance(own.get(key), Mapping) and isinstance(options.get(key), Mapping):
-                own[key] = {**options[key], **own[key]}
-        connector = self._attempt.environment.connector
-        return {**options, **own, **({"connector": connector} if connector else {})}
+    def _checks(self, turn: Turn | ConversationTurn) -> Sequence[Assertion]:
+        """What has to hold for the answer of a turn."""
+        assert isinstance(turn, Turn)
+        return turn.assertions or ()
 
     async def _next(self) -> Spoken | None:
         """What is said next; None when the conversation is over, for whatever reason."""
@@ -155,7 +157,7 @@ class _Conversation:
             return None
         awaiting = self._last is None or self._last.awaiting.awaiting
         user = self._user
-        if user is not None and (awaiting or (user.goal is not None and not self._case.turns)):
+        if user is not None and (awaiting or self._drives):
             text = await self._simulated(user)
             return None if text is None else self._typed(text, "simulated")
         if user is not None and user.goal is not None:
@@ -286,35 +288,12 @@ class _Conversation:
 
     async def _conclude(self) -> None:
         attempt, case = self._attempt, self._case
+        assert isinstance(case, MultiTurnCase)
         assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
         if case.assertions is None and case.expected is not None:
             assertions.insert(0, Assertion(type="equals", value=case.expected))
         if not assertions:
             return
-        results = await check_all(assertions, self._evidence(), attempt.judges)
+        results = await check_all(assertions, evidence_of_all(attempt), attempt.judges)
         attempt.final_assertions = results
         attempt.judge(results, "final assertions")
-
-    def _evidence(self) -> Evidence:
-        attempt = self._attempt
-        assert self._last is not None
-        turns = [turn.input for turn in attempt.turns]
-        took = taken(self._calls)
-        return self._last.exchange.evidence.replace(
-            input=turns,
-            expected=self._case.expected,
-            tools=tuple(attempt.chat.uses),
-            milliseconds=self._milliseconds,
-            tokens=took.tokens,
-            cost=took.cost,
-            model_calls=None if attempt.saved is not None else len(self._calls),
-            agents=None if attempt.saved is not None else tuple(attempt.chat.agents),
-            messages=tuple(attempt.transcript),
-            state={
-                "session_id": attempt.chat.id,
-                "messages": attempt.transcript,
-                "tool_results": tool_results(attempt),
-                "variables": attempt.chat.variables(),
-                "turn_count": len(turns),
-            },
-        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from runner.assertions import TYPES
 from runner.assertions.verdicts import shorten, show
 from runner.cases.conversations import Criterion as Rubric
 from runner.cases.conversations import Grader
@@ -51,6 +52,8 @@ def type_of(criteria: Sequence[Criterion]) -> str:
 
 
 def _of(grader: str | Grader) -> Iterator[Criterion]:
+    if isinstance(grader, str) and grader in TYPES:
+        grader = Grader(type=grader)
     if isinstance(grader, str):
         yield Criterion(text=grader)
     elif grader.type != RUBRICS:

@@ -16,6 +16,11 @@ async def run(attempt: CaseAttempt) -> None:
     started = attempt.now()
     attempt.answer = await attempt.call_agent(messages, attempt.options, input_of(case))
     evidence = attempt.evidence((attempt.now() - started) * 1000, messages)
+    if case.graded:
+        from runner.modes.graded_answer import grade
+
+        await grade(attempt, evidence)
+        return
     assertions = case.assertions
     if assertions is None and case.expected is not None:
         assertions = [Assertion(type="equals", value=case.expected)]

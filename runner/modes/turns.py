@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer
 from runner.agents.chat import ModelCall, taken
 from runner.assertions import check_all
-from runner.assertions.base import AgentUse, Evidence, Said, ToolUse
+from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said, ToolUse
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
+from runner.modes.simulators import tool_results
 from runner.results.model import TurnResult, TurnUsage
 from scripttest import ScriptError, Status
 from scripttest.values import Value
@@ -92,7 +93,9 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
         case=attempt.case.id,
         turns=tuple(attempt.said),
     )
-    return Exchange(answer=answer, tools=tools, milliseconds=milliseconds, evidence=evidence, calls=made)
+    done = Exchange(answer=answer, tools=tools, milliseconds=milliseconds, evidence=evidence, calls=made)
+    attempt.exchanges.append(done)
+    return done
 
 
 def _since(agents: Sequence[AgentUse], tools: int) -> tuple[AgentUse, ...]:
@@ -124,11 +127,53 @@ class TakenTurn(Value):
     awaiting: Awaiting
 
 
-async def take_turn(attempt: CaseAttempt, said: Spoken, input_tools: Sequence[str] | None = None) -> TakenTurn:
+def evidence_of_all(attempt: CaseAttempt) -> Evidence:
+    """What assertions at the end of a talk look at: the last answer, what all of them took, and the state."""
+    done = attempt.exchanges
+    took = taken([call for one in done for call in one.calls])
+    turns = [turn.input for turn in attempt.turns]
+    is_saved = attempt.saved is not None
+    return done[-1].evidence.replace(
+        input=turns,
+        expected=attempt.case.expected,
+        tools=tuple(attempt.chat.uses),
+        milliseconds=sum(one.milliseconds for one in done),
+        tokens=took.tokens,
+        cost=took.cost,
+        model_calls=None if is_saved else sum(len(one.calls) for one in done),
+        agents=None if is_saved else tuple(attempt.chat.agents),
+        messages=tuple(attempt.transcript),
+        turns=tuple(attempt.said),
+        state={
+            "session_id": attempt.chat.id,
+            "messages": attempt.transcript,
+            "tool_results": tool_results(attempt),
+            "variables": attempt.chat.variables(),
+            "turn_count": len(turns),
+        },
+    )
+
+
+class Checked(Value):
+    """What is said of the answer of a turn."""
+
+    results: tuple[AssertionResult, ...]
+    held: bool
+    error: str | None = None
+    """Why it did not hold, in short."""
+
+
+Check = Callable[[Exchange], Awaitable[Checked]]
+
+
+async def take_turn(
+    attempt: CaseAttempt, said: Spoken, input_tools: Sequence[str] | None = None, check: Check | None = None
+) -> TakenTurn:
     """Says something to the agent and judges the answer; the turn is in `attempt.turns` when it has ended.
 
     Args:
         input_tools: names of tools that ask the user; None for the usual ones.
+        check: judges the answer, in the place of the assertions of the turn.
 
     Raises:
         AgentError, RunnerError, ScriptError: the agent could not answer; the turn has failed then.
@@ -154,8 +199,16 @@ async def take_turn(attempt: CaseAttempt, said: Spoken, input_tools: Sequence[st
         tools=done.tools,
         usage=done.usage,
     )
-    results = await check_all(said.assertions, done.evidence, attempt.judges)
-    attempt.judge(results, f"turn {number}")
-    held = all(result.passed for result in results)
-    attempt.end(status=Status.PASSED if held else Status.FAILED, assertions=results, milliseconds=done.milliseconds)
+    if check is not None:
+        found = await check(done)
+    else:
+        results = await check_all(said.assertions, done.evidence, attempt.judges)
+        attempt.judge(results, f"turn {number}")
+        found = Checked(results=results, held=all(result.passed for result in results))
+    attempt.end(
+        status=Status.PASSED if found.held else Status.FAILED,
+        assertions=found.results,
+        error=found.error,
+        milliseconds=done.milliseconds,
+    )
     return TakenTurn(exchange=done, awaiting=awaiting)

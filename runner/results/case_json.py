@@ -65,6 +65,9 @@ def case_record(result: TestResult, suite: str | None = None) -> Record:
         del record["name"]
     if case.mode == "standard":
         record["assertions"] = assertion_records(case.assertions)
+        if case.scores:
+            record |= {"score": case.score, "threshold": case.threshold}
+            record["scores"] = [score_record(score) for score in case.scores]
     else:
         record |= _in_turns(case, outcome)
     if outcome.not_judged:
@@ -123,7 +126,7 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> Record:
     if case.simulator is not None:
         record["simulator"] = case.simulator
     record["turns"] = [turn_record(turn) for turn in case.turns]
-    if case.mode == "dynamic":
+    if case.mode == "dynamic" or case.checkpoints:
         record["checkpoints"] = [checkpoint_record(checkpoint) for checkpoint in case.checkpoints]
     if case.final_assertions is not None:
         record["final_assertions"] = assertion_records(case.final_assertions)

@@ -98,6 +98,8 @@ class CaseLines:
         facts = [f"Messages: {case.messages}"]
         if case.assertions:
             facts.append(f"Assertions: {held}/{len(case.assertions)} passed")
+        if case.score is not None and case.threshold is not None:
+            facts.append(f"Score: {case.score:.2f} (threshold {case.threshold:.2f})")
         if not_judged := sum(assertion.not_judged for assertion in case.assertions):
             facts.append(f"{not_judged} not judged")
         return f"  {', '.join(facts)}\n"

@@ -1,0 +1,42 @@
+"""Grades the one answer of a standard case: its criteria, their weights, a score and a threshold."""
+
+from __future__ import annotations
+
+from runner.assertions.base import Evidence
+from runner.cases.conversations import GradedCase, Grader, as_grader
+from runner.modes.base import CaseAttempt
+from runner.modes.grading import Grading, problems_of
+from runner.modes.rubrics import Criterion, criteria_of
+from runner.results.thresholds import below
+from scripttest import Cause
+
+ANSWER = "answer"
+"""Name of its score."""
+
+
+async def grade(attempt: CaseAttempt, evidence: Evidence) -> None:
+    """Grades the answer, and adds what the case fails for."""
+    case = attempt.case
+    assert isinstance(case, GradedCase)
+    given = [*(case.assertions or ()), *as_grader(case.rubrics)]
+    if case.assertions is None and case.expected is not None:
+        given.append(Grader(type="equals", value=case.expected))
+    criteria = criteria_of(given)
+    background = case.criteria if criteria else None
+    if not criteria and case.criteria:
+        criteria = [Criterion(text=case.criteria, required=True)]
+    threshold = attempt.environment.threshold if case.threshold is None else case.threshold
+    attempt.threshold = threshold
+    grading = Grading(attempt, case.grader, threshold)
+    try:
+        graded = await grading.grade(ANSWER, criteria, evidence.replace(criteria=background))
+    finally:
+        grading.close()
+    attempt.assertions += graded.results
+    attempt.scores, attempt.score = [graded.score], graded.score.score
+    for cause, message in problems_of(attempt.scores):
+        attempt.fail(cause, message)
+    broken = any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures)
+    said = None if broken else below(attempt.score, threshold, attempt.scores)
+    if said is not None:
+        attempt.fail(Cause.ASSERTION, said)
