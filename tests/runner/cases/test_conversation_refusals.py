@@ -138,8 +138,7 @@ REFUSED = {
     ),
     "turns and checkpoints": (
         '{"id": "C", "turns": [{"input": "a"}], "checkpoints": [], "simulator": {}}',
-        ':1:40: case "C": "turns" and "checkpoints" exclude each other [Add "mode": '
-        '"conversation", which has both]',
+        ':1:40: case "C": "turns" and "checkpoints" exclude each other [Add "mode": "conversation", which has both]',
     ),
     "multi-turn field in a standard case": (
         '{"id": "C", "input": "a", "final_assertions": []}',
