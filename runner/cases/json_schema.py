@@ -29,6 +29,13 @@ _REFUSED = {
     "ConversationCase": ("expected",),
 }
 """Model → fields of a standard case that its cases do not have."""
+_VARS = {
+    "description": "A table of variables; each row, or combination of lists, is a case. Texts name them as {{ name }}.",
+    "anyOf": [
+        {"type": "array", "items": {"type": "object"}, "minItems": 1},
+        {"type": "object", "minProperties": 1},
+    ],
+}
 _RUBRICS = {
     "propertyNames": {
         "anyOf": [{"enum": ["type", "criteria", "weight", "required", "options", "message"]}, {"pattern": "^x-"}]
@@ -170,6 +177,13 @@ def _definitions() -> dict[str, dict[str, Any]]:
         *[_of_type(name, "weight", "required") for name in TYPES],
         _when("rubrics", _RUBRICS),
     ]
+    for name in _ENTRIES:
+        definitions[name]["properties"]["vars"] = _VARS
+    for field in ("persona", "goal"):
+        rules = dict(definitions["Simulator"]["properties"][field])
+        described = {"description": rules.pop("description")}
+        several = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+        definitions["Simulator"]["properties"][field] = {**described, "anyOf": [rules, several]}
     for part in definitions.values():
         needed = part.get("required", ())
         part["properties"] = {

@@ -21,6 +21,8 @@ from runner.shapes.declared import ValidationError, schema_of, validator_of
 from runner.shapes.fields import FREE
 from scripttest.values import Value
 
+VARS, SIMULATOR = "vars", "simulator"
+"""Fields of which an entry may stand for several cases."""
 _AT_ONCE = 500
 """Entries of a line that holds many."""
 _CASES = validator_of(schema_of(list[Case]))
@@ -138,9 +140,29 @@ class Validator:
             batch = self.of_entries(list(entries_in(entry, value, self._problems)))
             yield from ((batch.entry(index), case) for index, case in enumerate(batch.cases))
             return
+        if isinstance(value, dict) and (VARS in value or SIMULATOR in value):
+            from runner.cases.tables import is_table
+
+            if is_table(value):
+                if not repeated:
+                    yield from self._table(entry, value)
+                return
         case = self.case(entry, value)
         if case and not repeated:
             yield entry, case
+
+    def _table(self, entry: Entry, value: dict[str, Any]) -> Iterator[tuple[Entry, Case]]:
+        """The cases of an entry that stands for several. What is wrong with one of them is said once."""
+        from runner.cases.tables import TableError, cases_of
+
+        try:
+            for one in cases_of(value):
+                case = self.case(entry, one)
+                if case is None:
+                    return
+                yield entry, case
+        except TableError as error:
+            self.report(entry, value, error.finding)
 
     def _several(self, entry: Entry) -> Iterator[tuple[Entry, Case]]:
         for inner in Splitter(self._problems).objects_of(entry):
