@@ -57,7 +57,14 @@ def alternatives_of(text: str) -> list[Levels]:
             in_class = max(0, in_class - 1)
         elif letter in "()" and not in_class:
             in_group += 1 if letter == "(" else -1
-    return [*alternatives, (*levels, current)]
+    return [_named(levels) for levels in (*alternatives, (*levels, current))]
+
+
+def _named(levels: Levels) -> Levels:
+    """Levels without those at the end that every name matches: `TestX/` names no subtest."""
+    while len(levels) > 1 and not levels[-1]:
+        levels = levels[:-1]
+    return levels
 
 
 def matcher(pattern: str) -> Callable[[str], bool]:

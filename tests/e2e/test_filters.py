@@ -56,6 +56,9 @@ RUN = {
     "TestAlpha/two words": ["TestAlpha/two_words"],
     "TestAlpha/two_words": ["TestAlpha/two_words"],
     "TestAlpha/^a$/^b$": ["TestAlpha/a/b"],
+    "TestBeta$/": ["TestBeta/one"],
+    "Alpha/two/": ["TestAlpha/two_words"],
+    "TestBetaTwo/|TestÄ//": ["TestBetaTwo", "TestÄ"],
     "Alpha/(one|two)/(deep|x)$": ["TestAlpha/one/deep", "TestAlpha/one/other_deep", "TestAlpha/two_words"],
 }
 

@@ -271,3 +271,17 @@ function Pay() {
         }
     ).results("-i", "scripts.demo.called", code=1)
     assert results["TestCalled"]["location"].endswith("scripts/pay.ts:7:13")
+
+
+def test_a_method_that_is_taken_off_t_says_how_to_call_it(app: MakeApplication) -> None:
+    code = """
+export function TestTimer(t) { setTimeout(t.fail, 3, "no"); }
+export function TestTaken(t) { const { error } = t; error("no"); }
+export function TestSkip(t) { const { skip } = t; skip("no"); }
+export function TestLog(t) { const { log } = t; log("works"); }
+"""
+    results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=1)
+    assert results["TestLog"]["logs"] == ["works"]
+    for test, name in (("TestTimer", "fail"), ("TestTaken", "error"), ("TestSkip", "skip")):
+        assert results[test]["status"] == "failed"
+        assert results[test]["error"].startswith(f"TypeError: t.{name} was called without t: write t.{name}(...)")

@@ -127,10 +127,20 @@ export default function (core: Core): true {
   // What a script has defined there itself stays.
   const define = (name: string, property: PropertyDescriptor) =>
     std.hasOwn(core.T.prototype, name) || std.define(core.T.prototype, name, property);
+  const isT = (value: T): boolean => {
+    try {
+      return core.outcomeOf(value) !== undefined;
+    } catch {
+      return false;
+    }
+  };
   const names = std.keys(methods);
   for (let i = 0; i < names.length; i++) {
     const method = methods[names[i]];
     const value = function (this: T, ...args: unknown[]): unknown {
+      if (names[i] !== "log" && !isT(this)) {
+        throw new std.TypeError(`t.${names[i]} was called without t: write t.${names[i]}(...), or (...args) => t.${names[i]}(...args) to pass it on`);
+      }
       const list: unknown[] = [this];
       for (let at = 0; at < args.length; at++) list[at + 1] = args[at];
       return std.apply(method, undefined, list);
