@@ -3,12 +3,13 @@ blocks, which it reads when somebody looks at them or searches.
 
 | block | content, as JSON text, compressed with gzip, in base64 |
 | --- | --- |
-| `index` | `{start, summary, errors, warnings, rows, blocks}`; `blocks` are the positions of the rows they begin with |
+| `index` | `{start, blameless, summary, errors, warnings, rows, blocks}`; `blocks`: the rows they begin with |
 | `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?}` |
 | `comparison` | what has changed since the baseline, which has blocks of its own, where there is one: see `compared` |
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
-tokens?, cost?, runs?, warnings?, expected?}`, and `suite` a position in `start.suites`.
+tokens?, cost?, runs?, warnings?, expected?}`, and `suite` a position in `start.suites`. `blameless` are the causes
+of failures that are counted as errors.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from runner.results.report import Report
 from runner.results.stability import normalised
 from runner.results.suite_json import suite_of
 from runner.results.value_texts import text_of
-from runner.results.verdict import Verdict, verdict_in
-from scripttest import Status
+from runner.results.verdict import Verdict, verdict_in, verdict_of
+from scripttest import Cause, Status
 
 Record = dict[str, Any]
 
@@ -74,6 +75,7 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
         yield f"{prefix}block-{len(starts) - 1}", packed(f"[{','.join(texts)}]")
     index = {
         "start": report.start,
+        "blameless": [cause for cause in Cause if verdict_of(Status.FAILED, cause).is_none],
         "summary": report.summary,
         "errors": report.errors,
         "warnings": report.warnings,

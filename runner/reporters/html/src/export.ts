@@ -14,8 +14,8 @@ export async function asJson(store: Store, positions: number[]): Promise<string>
     part.results.push(withoutPlace((await store.entry(at))[0], start.suites[place]));
     count(part.summary, rows[at]);
   }
-  const total = { ...NOTHING };
-  for (const at of positions) count(total, rows[at]);
+  const total = positions.length === rows.length ? summary : { ...NOTHING };
+  if (total !== summary) for (const at of positions) count(total, rows[at]);
   const environment = start.environment;
   const metadata = { started_at: start.timestamp, completed_at: summary.completed_at ?? null, version: start.version };
   const reports = [...parts].sort(([a], [b]) => a - b).map(([, part]) => ({ ...part, environment, metadata }));

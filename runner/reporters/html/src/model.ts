@@ -119,12 +119,20 @@ export interface Row {
   warnings?: number;
 }
 
+/** Causes that say nothing of what was tested, as the report has them. */
+const blameless = new Set<string>();
+
+/** Takes note of the causes for which neither the test nor what it tests is to blame. */
+export const readCauses = ({ blameless: causes }: Index): void => causes.forEach((cause) => blameless.add(cause));
+
 /** The status; `error` where neither the test nor what it tests is to blame. */
 export const verdictOf = ({ status, cause }: { status: Status; cause?: string }): string =>
-  status === "failed" && (cause === "infrastructure" || cause === "inconclusive") ? "error" : status;
+  status === "failed" && cause !== undefined && blameless.has(cause) ? "error" : status;
 
 export interface Index {
   start: Start;
+  /** Causes of failures that are counted as errors. */
+  blameless: string[];
   summary: Summary;
   errors: string[];
   warnings: string[];

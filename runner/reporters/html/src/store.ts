@@ -2,7 +2,7 @@
 
 import type { Comparison } from "./changes";
 import type { Variants } from "./variants";
-import type { Entry, Index, Json } from "./model";
+import { readCauses, type Entry, type Index, type Json } from "./model";
 
 /** Blocks whose results stay in memory. */
 const KEPT = 40;
@@ -36,7 +36,9 @@ export class Store {
   ) {}
 
   static async open(prefix: string): Promise<Store> {
-    return new Store(JSON.parse(await unpack(`${prefix}index`)) as Index, prefix);
+    const index = JSON.parse(await unpack(`${prefix}index`)) as Index;
+    readCauses(index);
+    return new Store(index, prefix);
   }
 
   static exists(prefix: string): boolean {
