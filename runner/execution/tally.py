@@ -33,7 +33,8 @@ class Tally:
             if self._begun - verdicts.keys():
                 return []
             numbers = needs_more(self.policy, verdicts)
-        numbers = [number for number in numbers if number not in self._begun]
+        ended = {result.run for result in self.results}  # also those of an earlier run
+        numbers = [number for number in numbers if number not in self._begun | ended]
         self._begun.update(numbers)
         return numbers
 

@@ -199,6 +199,21 @@ def test_missing_runs_of_a_case_are_made(here: Application) -> None:
     assert sorted(stable) == sorted(EVERYTHING)
 
 
+@pytest.mark.parametrize("kept", [{1}, {2}, {3}, {1, 2}, {2, 3}, {1, 3}], ids=str)
+def test_each_missing_run_of_a_case_is_made_once(app: MakeApplication, kept: set[int]) -> None:
+    here = app(agent(cases=[{"id": "a", "input": "x"}]))
+    path = here.home / "r.jsonl"
+    assert here.run("-i", case_file(), "--runs", "3", "-o", str(path)).code == 0
+    lines = path.read_bytes().splitlines(keepends=True)
+    left = [line for line in lines if (record := json.loads(line))["type"] == "start" or record.get("run") in kept]
+    path.write_bytes(b"".join(left))
+
+    assert here.run("--resume", str(path), "--parallel", "3").code == 0
+
+    runs = [record["run"] for record in lines_of(path) if record["type"] == "result"]
+    assert (len(runs), set(runs)) == (3, {1, 2, 3})
+
+
 def test_a_failure_of_the_first_run_fails_the_second(app: MakeApplication) -> None:
     cases: list[Record] = [
         {"id": "bad", "input": "x", "expected": "y"},
