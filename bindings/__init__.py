@@ -6,6 +6,7 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from bindings.go_syntax import PatternError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.ledger import Answered, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from bindings.models.definition import Model, read_definition
     from bindings.models.errors import ModelFileError
     from bindings.models.own_database import OwnDatabase
-    from bindings.patterns import Pattern, PatternError, compile
+    from bindings.patterns import Pattern, compile
     from bindings.policy import Policy
     from bindings.process_router import (
         ProcessRouter,
@@ -90,7 +91,8 @@ __getattr__ = lazy_names(
         "models.definition": ("Model", "read_definition"),
         "models.errors": ("ModelFileError",),
         "models.own_database": ("OwnDatabase",),
-        "patterns": ("Pattern", "PatternError", "compile"),
+        "go_syntax": ("PatternError",),
+        "patterns": ("Pattern", "compile"),
         "policy": ("Policy",),
         "process_router": (
             "ProcessRouter",

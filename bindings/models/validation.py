@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bindings.go_syntax import PatternError
 from bindings.models.definition import Column, Model
 from bindings.models.errors import bad
-from bindings.patterns import PatternError, compile
+from bindings.patterns import compile
 from scripttest.values import Value
 
 Json = Any

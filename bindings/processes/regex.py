@@ -7,7 +7,8 @@ from bindings.services import HostCall, Json
 
 
 def _match(given: Arguments, call: HostCall) -> Json:
-    from bindings.patterns import PatternError, search
+    from bindings.go_syntax import PatternError
+    from bindings.patterns import search
 
     pattern, text = given.string(1), given.string(2)
     try:

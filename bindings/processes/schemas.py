@@ -48,7 +48,7 @@ def validation_problem(value: Json, schema: Json, *, checked: bool = False) -> s
     from jsonschema.exceptions import UnknownType
     from referencing.exceptions import Unresolvable
 
-    from bindings.patterns import PatternError
+    from bindings.go_syntax import PatternError
     from bindings.processes.schema_keywords import Budget
 
     try:

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from bindings.patterns import MAX_DEPTH, MAX_LENGTH, Pattern, PatternError, PatternTimeout, compile, search
+from bindings.go_syntax import MAX_DEPTH, MAX_LENGTH, PatternError
+from bindings.patterns import Pattern, PatternTimeout, compile, search
 
 MATCHES = [
     # unanchored, as in go test -run
