@@ -88,6 +88,7 @@ class _Watched:
             self.kept.setdefault(event.result.suite, {})[event.result.name] = event.result.outcome.status
         elif isinstance(event, SuiteEnd):
             self._dependents.learn(self._parts.files)
+            self._dependents.end(event.suite)
             self.open = self.open - {event.suite}  # others read it meanwhile
 
     def close(self) -> None:
