@@ -26,6 +26,9 @@ SCRIPTS = ("script", "module")
 UNTOLD = (*SCRIPTS, "env", "recording")
 """Kinds of which the digest says nothing to other runs, or which have files of their own."""
 
+OF_MODELS = ("agent", "prompts", "model", "connector", "server")
+"""Kinds that decide what a model is asked."""
+
 
 class Dependents:
     """Filled while tests run, on any thread."""
@@ -105,6 +108,12 @@ class Dependents:
             return any(not connectors.is_scripted(id) for id in ids)
         except ConfigurationError:
             return False
+
+    def asks_otherwise(self, suite: str, now: PartDigests) -> bool:
+        """Whether what models were asked in a suite has changed, as far as that is known before it runs."""
+        with self._lock:
+            parts = dict(self._parts.get(suite, {}))
+        return any(now.of(part) != digest for part, digest in parts.items() if part.partition(" ")[0] in OF_MODELS)
 
     def knows(self, suite: str) -> bool:
         """Whether a suite has run."""

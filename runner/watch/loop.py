@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 QUIET = 0.02
 """Seconds without a change, after which a run begins."""
+FILLING = 0.2
+"""The same where a file is empty: who saves it has perhaps not written it yet."""
 LONGEST = 0.3
 """Seconds after the first change, after which it begins in any case."""
 HELP = """\
@@ -125,6 +129,8 @@ class Watch:
         self._last: tuple[set[str] | None, dict[str, object]] = (None, {})
         """What ran last: suites, None for all, and options beside those of the command line."""
         self._results: dict[str, dict[str, str]] = {}
+        self._answers = TemporaryDirectory(prefix="yao-test-watch-")
+        """Where the answers of models are kept."""
         self._style = Style(environment.colors and not options.no_color)
 
     def run(self) -> int:
@@ -141,6 +147,7 @@ class Watch:
             raise
         finally:
             self._changes.stop()
+            self._answers.cleanup()
             if self._processes is not None:
                 self._processes.close()
         return exit_codes.PASSED
@@ -183,7 +190,7 @@ class Watch:
         end = time.monotonic() + LONGEST
         while (left := end - time.monotonic()) > 0:
             try:
-                event = self._events.get(timeout=min(QUIET, left))
+                event = self._events.get(timeout=min(FILLING if any(map(_is_empty, changed)) else QUIET, left))
             except Empty:
                 break
             if event.startswith(FILE) and len(event) > 1:
@@ -275,15 +282,35 @@ class Watch:
         try:
             options, self._settings = self._configured()
             chosen = self._chosen(options, suites)
-            kept = [] if asks else [id for id in chosen if self._dependents.asks_models(id, self._connectors())]
-            left = {id: item for id, item in chosen.items() if id not in kept}
+            kept, replayed = ({}, {}) if asks else self._answered(options, chosen)
+            left = {id: item for id, item in chosen.items() if id not in kept and id not in replayed}
             for id in kept:
                 self._say_kept(id)
             if left:
-                self._run(options, left, changes)
+                self._run(options, left, {**changes, **self._recording(options, asks)})
+            if replayed:
+                self._say("A model answers as before: press Enter to ask it again")
+                self._run(options, replayed, {**changes, "replay": self._answers.name})
         except RunnerError as error:
             self._explain(error)
         self._wait_line()
+
+    def _answered(self, options: RunOptions, chosen: Mapping[str, Input]) -> tuple[dict[str, Input], dict[str, Input]]:
+        """Suites in which real models answer: those whose results are kept, since they would be asked something else,
+        and those that run with the answers of before."""
+        if options.replay is not None:
+            return {}, {}
+        connectors, now = self._connectors(), self._digests()
+        asking = {id: item for id, item in chosen.items() if self._dependents.asks_models(id, connectors)}
+        replays = self._recording(options, True)
+        kept = {id: item for id, item in asking.items() if not replays or self._dependents.asks_otherwise(id, now)}
+        return kept, {id: item for id, item in asking.items() if id not in kept}
+
+    def _recording(self, options: RunOptions, asks: bool) -> dict[str, object]:
+        """How the answers of models are kept, where the command line does not say it."""
+        if not asks or options.record or options.replay or options.record_missing:
+            return {}
+        return {"record": self._answers.name}
 
     def _run(self, options: RunOptions, items: Mapping[str, Input], changes: Mapping[str, object]) -> None:
         narrowed = options.replace(
@@ -382,6 +409,13 @@ class Watch:
         filters += [f"tests {self._names}"] if self._names else []
         only = f" ({', '.join(filters)})" if filters else ""
         self._write(self._style.paint(f"Waiting for changes{only}: h for help, q to quit\n", "dim"))
+
+
+def _is_empty(path: str) -> bool:
+    try:
+        return not os.path.getsize(path)
+    except OSError:
+        return False
 
 
 def _spelled(item: Input) -> str:

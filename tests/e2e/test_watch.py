@@ -221,12 +221,23 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
                 "/assistants/demo/package.yao": '{"connector": "local"}',
                 "/assistants/demo/prompts.yml": FILES["/assistants/demo/prompts.yml"],
                 "/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n',
+                "index.ts": "export function Next(ctx, payload) { return null; }\n",
                 "/connectors/local.conn.yao": json.dumps(definition),
                 "a_test.ts": "export function TestA(t) {}\n",
             }
         )
         with on_open_terminal(here, "--watch") as terminal:
             terminal.wait(WAITING)
+            assert len(server.requests) == 1
+            here.write({"index.ts": "export function Next(ctx, payload) { return { data: 3 }; }\n"})
+            shown = terminal.wait(WAITING)
+            assert "A model answers as before: press Enter to ask it again" in shown
+            assert re.search(r"Passed: +1", shown), shown
+            wrong = '{"id": "asks", "input": "Hi", "assert": {"type": "equals", "value": "x"}}\n'
+            here.write({"/assistants/demo/tests/cases.jsonl": wrong})
+            assert re.search(r"Failed: +1", terminal.wait(WAITING))
+            here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
+            assert re.search(r"Passed: +1", terminal.wait(WAITING))
             assert len(server.requests) == 1
             here.write({"/assistants/demo/prompts.yml": "- {role: system, content: Ho}\n"})
             assert "Kept: assistants/demo/tests/cases.jsonl  1 of 1 passed" in terminal.wait(WAITING)
