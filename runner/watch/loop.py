@@ -59,6 +59,8 @@ HELP = """\
 """
 FILE = "file "
 """Begins a message of the queue that names a changed file; a key has one letter."""
+DECIDING = ("a", "f", "u", "q", "\n", "")
+"""Keys that end a run which is under way."""
 BROKE = "broke "
 """Begins one that says why nobody watches the files any more."""
 
@@ -69,6 +71,8 @@ class _Watched:
     def __init__(self, dependents: Dependents, processes: Processes | None) -> None:
         self.stop = Stop()
         self.processes = processes
+        self.is_given_up = False
+        """Whether a key stopped it."""
         self.open: frozenset[str] = frozenset()
         """Suites that have not ended."""
         self.kept: dict[str, dict[str, str]] = {}
@@ -137,7 +141,7 @@ class Watch:
         """Until somebody ends it; the exit code. An interrupt raises KeyboardInterrupt with its `code`."""
         stop = Stop()
         try:
-            with Keys(self._events.put), Signals(stop):
+            with Keys(self._hear_key), Signals(stop):
                 self._changes.start()
                 self._cycle(None, asks=True)
                 while self._next():
@@ -160,6 +164,14 @@ class Watch:
         for path in changed:
             self._events.put(f"{FILE}{path}")
         if current is not None and current.open & self._affected(changed):
+            current.stop.request(STALE, 0)
+
+    def _hear_key(self, key: str) -> None:
+        """A key was pressed; on the thread of the keys. One that starts something else, or ends all, ends the run."""
+        current = self._current
+        self._events.put(key)
+        if current is not None and key in DECIDING:
+            current.is_given_up = True
             current.stop.request(STALE, 0)
 
     def _affected(self, changed: set[str]) -> set[str]:
@@ -345,7 +357,7 @@ class Watch:
             error = KeyboardInterrupt()
             error.code = current.stop.code  # type: ignore[attr-defined]
             raise error
-        if current.stop.reason == STALE:
+        if current.stop.reason == STALE and not current.is_given_up:
             self._again(items, changes)
 
     def _again(self, items: Mapping[str, Input], changes: Mapping[str, object]) -> None:

@@ -166,6 +166,21 @@ def test_keys(watched: Terminal) -> None:
     assert watched.ends() == 0
 
 
+def test_keys_during_a_run(here: Application) -> None:
+    slow = "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 20000)); }\n"
+    here.write({"a_test.ts": slow})
+    with on_open_terminal(here, "--watch") as terminal:
+        terminal.wait("Script Test|scripts.demo.b")
+        terminal.press("p")
+        here.write({"a_test.ts": FILES["a_test.ts"]})
+        terminal.wait("Files that match: ")
+        terminal.press("\x1b")
+        here.write({"a_test.ts": slow})
+        terminal.wait("Changed: ")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
 def test_snapshots_of_what_failed_are_updated(app: MakeApplication) -> None:
     shown = "export function TestS(t) { t.snapshot({ a: 1 }); }\n"
     here = app({"s_test.ts": shown, "k_test.ts": "export function TestK(t) {}\n"})
