@@ -39,6 +39,7 @@ LIBRARIES = {
     "attrs": {"bindings/processes/schema_keywords.py"},
     "jsonschema": {"bindings/processes/schemas.py", "bindings/processes/schema_keywords.py"},
     "referencing": {"bindings/processes/schemas.py"},
+    "pytest": {"runner/pytest_plugin/"},
     "watchfiles": {"runner/watch/changes.py"},
     "xmltodict": {"bindings/processes/encoding.py"},
     "markdown_it": {"bindings/processes/text.py"},
@@ -109,6 +110,8 @@ ROOMS = {
     " runner/reporters/files runner/reporters/opening runner/results",
     "runner/watch": "runner runner/cli runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/results",
+    "runner/pytest_plugin": "runner runner/security runner/cli runner/application runner/connectors runner/cases"
+    " runner/agents runner/fingerprints runner/planning runner/execution runner/reporters/console runner/results",
     "runner/doctor": "runner runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/cli/commands": "runner runner/security runner/statistics runner/cli runner/application runner/connectors runner/doctor runner/cases"
     " runner/planning runner/execution runner/reporters runner/results"

@@ -118,7 +118,7 @@ class RunOptions(FlagTable):
     watch: bool = flag("Stay, and run again what depends on a file that is saved.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
     quiet: bool = flag("Show failures and the summary only.", short="q", kind="switch", excludes=("verbose",))
-    json: bool = flag("Print one JSON document and nothing else, for tools and coding agents.", kind="switch", excludes=("interactive", "quiet"))
+    json: bool = flag("Print one JSON document and nothing else, for tools and coding agents.", kind="switch", excludes=("interactive", "quiet", "reporter"))
     no_color: bool = flag("No colours. NO_COLOR in the environment does the same.", kind="switch")
     # fmt: on
 

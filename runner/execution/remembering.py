@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,5 +53,7 @@ class FailureMemory:
         failed = {key: names for key, names in failed.items() if names}
         if failed == known:
             return
-        with suppress(OSError):  # said where a flag asks for it, see `memory_problem`
+        try:
             write_failed(self._path, failed)
+        except OSError:  # said where a flag asks for it, see `memory_problem`
+            return

@@ -160,7 +160,8 @@ def _list(
         from runner.planning.generators import write_cases
 
         written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)
-        name_written(written, plan.options, environment, environment.stdout.write)
+        if not plan.options.json:
+            name_written(written, plan.options, environment, environment.stdout.write)
     return code
 
 

@@ -112,6 +112,11 @@ def is_generator(input: str) -> bool:
     return _GENERATOR.fullmatch(input) is not None
 
 
+def is_report(name: str) -> bool:
+    """Whether a file has the name of a report that an earlier run wrote beside the cases."""
+    return re.fullmatch(_REPORT, name) is not None
+
+
 def _path(input: str, directory: Path) -> Path | None:
     """The path that an input may be; None for what names scripts, and for texts that cannot be paths."""
     if input.startswith("scripts.") or "\n" in input or "\0" in input or len(input) > 1000:

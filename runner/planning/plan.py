@@ -387,7 +387,7 @@ class _Planning:
 
         options, stdout, directory = self._options, self._environment.stdout, self._environment.directory
         folder = absolute(options.outputs[0], directory).parent if options.dry_run and options.outputs else directory
-        shows = self._environment.terminal and not options.quiet
+        shows = self._environment.terminal and not (options.quiet or options.json)
         if shows:
             stdout.write(f"Generating cases with {input.reference} ...")
             stdout.flush()

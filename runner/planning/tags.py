@@ -38,7 +38,7 @@ def tags_in(source: str) -> Tags:
         if is_comment or not pending:
             continue
         if test := _TEST.match(text):
-            found[test[1]] = frozenset(word for _, words in pending for word in words.split())
+            found[test[1]] = frozenset(word for _, words in pending for word in re.split(r"[\s,]+", words) if word)
         else:
             stray += pending
         pending = []

@@ -26,6 +26,9 @@ SCRIPTS = ("script", "module")
 UNTOLD = (*SCRIPTS, "env", "recording")
 """Kinds of which the digest says nothing to other runs, or which have files of their own."""
 
+OF_MODELS = ("agent", "prompts", "model", "connector", "server")
+"""Kinds that decide what a model is asked."""
+
 
 class Dependents:
     """Filled while tests run, on any thread."""
@@ -40,26 +43,34 @@ class Dependents:
         self._broken: set[str] = set()
         """Modules that could not be loaded."""
         self._waiting: set[str] = set()
-        """Suites that have begun and of which nothing is known yet."""
+        """Suites that have begun for the first time, and of which nothing is known yet."""
+        self._begun: set[str] = set()
+        """Suites that have begun: what is known of them holds until their first result."""
 
     def begin(self, suites: Mapping[str, Suite]) -> None:
-        """Suites run from now on: what is known of them is what they come to."""
+        """Suites run from now on."""
         with self._lock:
-            for id, suite in suites.items():
-                self._suites[id] = suite
-                self._parts[id] = {}
-                self._broken.discard(id)
-                self._waiting.add(id)
+            self._waiting |= suites.keys() - self._suites.keys()
+            self._suites |= suites
+            self._begun |= suites.keys()
 
     def take(self, result: TestResult) -> None:
         """Learns from a result."""
         with self._lock:
-            self._waiting.discard(result.suite)
+            if result.suite in self._begun:
+                self._begun.discard(result.suite)
+                self._broken.discard(result.suite)
+                self._parts[result.suite] = {}
             found = {name: digest for name, digest in (result.fingerprint or {}).items() if " " in name}
-            self._parts.setdefault(result.suite, {}).update(found)
+            self._parts[result.suite].update(found)
             is_module = not self._suites[result.suite].has_cases
             if is_module and result.fingerprint is None and result.outcome.status == Status.FAILED:
                 self._broken.add(result.suite)
+
+    def end(self, suite: str) -> None:
+        """All that a suite is made of is known."""
+        with self._lock:
+            self._waiting.discard(suite)
 
     def learn(self, files: Mapping[str, frozenset[str]]) -> None:
         """Learns of which files scripts are made."""
@@ -73,7 +84,7 @@ class Dependents:
             return set(self._suites)
         has_source = any(path.endswith(SOURCES) for path in paths)
         with self._lock:
-            suites = [(id, suite, dict(self._parts[id])) for id, suite in self._suites.items()]
+            suites = [(id, suite, dict(self._parts.get(id, {}))) for id, suite in self._suites.items()]
             files, broken = dict(self._files), {*self._broken, *self._waiting}
         found, digests = set(), None
         for id, suite, parts in suites:
@@ -97,6 +108,12 @@ class Dependents:
             return any(not connectors.is_scripted(id) for id in ids)
         except ConfigurationError:
             return False
+
+    def asks_otherwise(self, suite: str, now: PartDigests) -> bool:
+        """Whether what models were asked in a suite has changed, as far as that is known before it runs."""
+        with self._lock:
+            parts = dict(self._parts.get(suite, {}))
+        return any(now.of(part) != digest for part, digest in parts.items() if part.partition(" ")[0] in OF_MODELS)
 
     def knows(self, suite: str) -> bool:
         """Whether a suite has run."""

@@ -9,11 +9,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from runner import exit_codes
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 QUIET = 0.02
 """Seconds without a change, after which a run begins."""
+FILLING = 0.2
+"""The same where a file is empty: who saves it has perhaps not written it yet."""
 LONGEST = 0.3
 """Seconds after the first change, after which it begins in any case."""
 HELP = """\
@@ -55,6 +59,8 @@ HELP = """\
 """
 FILE = "file "
 """Begins a message of the queue that names a changed file; a key has one letter."""
+DECIDING = ("a", "f", "u", "q", "\n", "")
+"""Keys that end a run which is under way."""
 BROKE = "broke "
 """Begins one that says why nobody watches the files any more."""
 
@@ -65,6 +71,8 @@ class _Watched:
     def __init__(self, dependents: Dependents, processes: Processes | None) -> None:
         self.stop = Stop()
         self.processes = processes
+        self.is_given_up = False
+        """Whether a key stopped it."""
         self.open: frozenset[str] = frozenset()
         """Suites that have not ended."""
         self.kept: dict[str, dict[str, str]] = {}
@@ -88,6 +96,7 @@ class _Watched:
             self.kept.setdefault(event.result.suite, {})[event.result.name] = event.result.outcome.status
         elif isinstance(event, SuiteEnd):
             self._dependents.learn(self._parts.files)
+            self._dependents.end(event.suite)
             self.open = self.open - {event.suite}  # others read it meanwhile
 
     def close(self) -> None:
@@ -124,13 +133,15 @@ class Watch:
         self._last: tuple[set[str] | None, dict[str, object]] = (None, {})
         """What ran last: suites, None for all, and options beside those of the command line."""
         self._results: dict[str, dict[str, str]] = {}
+        self._answers = TemporaryDirectory(prefix="yao-test-watch-")
+        """Where the answers of models are kept."""
         self._style = Style(environment.colors and not options.no_color)
 
     def run(self) -> int:
         """Until somebody ends it; the exit code. An interrupt raises KeyboardInterrupt with its `code`."""
         stop = Stop()
         try:
-            with Keys(self._events.put), Signals(stop):
+            with Keys(self._hear_key), Signals(stop):
                 self._changes.start()
                 self._cycle(None, asks=True)
                 while self._next():
@@ -140,6 +151,7 @@ class Watch:
             raise
         finally:
             self._changes.stop()
+            self._answers.cleanup()
             if self._processes is not None:
                 self._processes.close()
         return exit_codes.PASSED
@@ -152,6 +164,14 @@ class Watch:
         for path in changed:
             self._events.put(f"{FILE}{path}")
         if current is not None and current.open & self._affected(changed):
+            current.stop.request(STALE, 0)
+
+    def _hear_key(self, key: str) -> None:
+        """A key was pressed; on the thread of the keys. One that starts something else, or ends all, ends the run."""
+        current = self._current
+        self._events.put(key)
+        if current is not None and key in DECIDING:
+            current.is_given_up = True
             current.stop.request(STALE, 0)
 
     def _affected(self, changed: set[str]) -> set[str]:
@@ -182,7 +202,7 @@ class Watch:
         end = time.monotonic() + LONGEST
         while (left := end - time.monotonic()) > 0:
             try:
-                event = self._events.get(timeout=min(QUIET, left))
+                event = self._events.get(timeout=min(FILLING if any(map(_is_empty, changed)) else QUIET, left))
             except Empty:
                 break
             if event.startswith(FILE) and len(event) > 1:
@@ -274,15 +294,35 @@ class Watch:
         try:
             options, self._settings = self._configured()
             chosen = self._chosen(options, suites)
-            kept = [] if asks else [id for id in chosen if self._dependents.asks_models(id, self._connectors())]
-            left = {id: item for id, item in chosen.items() if id not in kept}
+            kept, replayed = ({}, {}) if asks else self._answered(options, chosen)
+            left = {id: item for id, item in chosen.items() if id not in kept and id not in replayed}
             for id in kept:
                 self._say_kept(id)
             if left:
-                self._run(options, left, changes)
+                self._run(options, left, {**changes, **self._recording(options, asks)})
+            if replayed:
+                self._say("A model answers as before: press Enter to ask it again")
+                self._run(options, replayed, {**changes, "replay": self._answers.name})
         except RunnerError as error:
             self._explain(error)
         self._wait_line()
+
+    def _answered(self, options: RunOptions, chosen: Mapping[str, Input]) -> tuple[dict[str, Input], dict[str, Input]]:
+        """Suites in which real models answer: those whose results are kept, since they would be asked something else,
+        and those that run with the answers of before."""
+        if options.replay is not None:
+            return {}, {}
+        connectors, now = self._connectors(), self._digests()
+        asking = {id: item for id, item in chosen.items() if self._dependents.asks_models(id, connectors)}
+        replays = self._recording(options, True)
+        kept = {id: item for id, item in asking.items() if not replays or self._dependents.asks_otherwise(id, now)}
+        return kept, {id: item for id, item in asking.items() if id not in kept}
+
+    def _recording(self, options: RunOptions, asks: bool) -> dict[str, object]:
+        """How the answers of models are kept, where the command line does not say it."""
+        if not asks or options.record or options.replay or options.record_missing:
+            return {}
+        return {"record": self._answers.name}
 
     def _run(self, options: RunOptions, items: Mapping[str, Input], changes: Mapping[str, object]) -> None:
         narrowed = options.replace(
@@ -317,7 +357,7 @@ class Watch:
             error = KeyboardInterrupt()
             error.code = current.stop.code  # type: ignore[attr-defined]
             raise error
-        if current.stop.reason == STALE:
+        if current.stop.reason == STALE and not current.is_given_up:
             self._again(items, changes)
 
     def _again(self, items: Mapping[str, Input], changes: Mapping[str, object]) -> None:
@@ -381,6 +421,13 @@ class Watch:
         filters += [f"tests {self._names}"] if self._names else []
         only = f" ({', '.join(filters)})" if filters else ""
         self._write(self._style.paint(f"Waiting for changes{only}: h for help, q to quit\n", "dim"))
+
+
+def _is_empty(path: str) -> bool:
+    try:
+        return not os.path.getsize(path)
+    except OSError:
+        return False
 
 
 def _spelled(item: Input) -> str:

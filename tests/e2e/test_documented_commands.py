@@ -67,6 +67,7 @@ INSTALLS = (
     "pip install wheels/yao_test-*.whl",
     "pip install git+<address of your copy of this repository>",
     "pip install 'yao-test[mcp]'",
+    "pip install 'yao-test[pytest]'",
     "pip install -r requirements-test.txt",
 )
 """Lines that fetch packages, and so need a network: bash and pip read them, the rest of them runs."""
@@ -79,6 +80,9 @@ IN_A_CLONE = (
     ".venv/bin/python tests/bench/soak.py",
 )
 """Lines for those who work on this project, which take long or write into the clone: what they run is there."""
+
+OF_PYTEST = ("pytest", "pytest assistants/", "pytest -m smoke")
+"""Lines of pytest, which test_pytest_plugin.py runs with the plugin."""
 
 PAGES_OF_OTHER_TESTS = {"ci.md": "test_ci_page.py runs its workflows, with the parts that its shell scripts decide on"}
 
@@ -171,7 +175,7 @@ def test_every_command_line_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     app: Application | None = None
     wrong = []
     for line in lines_of(page):
-        if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE):
+        if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST):
             continue
         app = app or application(page, tmp_path)
         ran = run(app, PLACEHOLDERS.get(line.text, line.text))
@@ -223,7 +227,7 @@ def test_what_does_not_run_is_on_a_page() -> None:
         else set()
     )
 
-    assert {*PLACEHOLDERS, *NETWORK, *INSTALLS, *IN_A_CLONE} - there == set()
+    assert {*PLACEHOLDERS, *NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST} - there == set()
 
 
 def test_lines_are_found_wherever_they_stand(tmp_path: Path) -> None:

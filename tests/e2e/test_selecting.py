@@ -16,7 +16,7 @@ PACKAGE = {
 TAGGED = """\
 // @tag file
 import { x } from "./x";
-// @tag smoke slow
+//@tag smoke, slow
 export function TestA(t) {}
 
 // @tag smoke

@@ -166,6 +166,21 @@ def test_keys(watched: Terminal) -> None:
     assert watched.ends() == 0
 
 
+def test_keys_during_a_run(here: Application) -> None:
+    slow = "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 20000)); }\n"
+    here.write({"a_test.ts": slow})
+    with on_open_terminal(here, "--watch") as terminal:
+        terminal.wait("Script Test|scripts.demo.b")
+        terminal.press("p")
+        here.write({"a_test.ts": FILES["a_test.ts"]})
+        terminal.wait("Files that match: ")
+        terminal.press("\x1b")
+        here.write({"a_test.ts": slow})
+        terminal.wait("Changed: ")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
 def test_snapshots_of_what_failed_are_updated(app: MakeApplication) -> None:
     shown = "export function TestS(t) { t.snapshot({ a: 1 }); }\n"
     here = app({"s_test.ts": shown, "k_test.ts": "export function TestK(t) {}\n"})
@@ -221,12 +236,23 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
                 "/assistants/demo/package.yao": '{"connector": "local"}',
                 "/assistants/demo/prompts.yml": FILES["/assistants/demo/prompts.yml"],
                 "/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n',
+                "index.ts": "export function Next(ctx, payload) { return null; }\n",
                 "/connectors/local.conn.yao": json.dumps(definition),
                 "a_test.ts": "export function TestA(t) {}\n",
             }
         )
         with on_open_terminal(here, "--watch") as terminal:
             terminal.wait(WAITING)
+            assert len(server.requests) == 1
+            here.write({"index.ts": "export function Next(ctx, payload) { return { data: 3 }; }\n"})
+            shown = terminal.wait(WAITING)
+            assert "A model answers as before: press Enter to ask it again" in shown
+            assert re.search(r"Passed: +1", shown), shown
+            wrong = '{"id": "asks", "input": "Hi", "assert": {"type": "equals", "value": "x"}}\n'
+            here.write({"/assistants/demo/tests/cases.jsonl": wrong})
+            assert re.search(r"Failed: +1", terminal.wait(WAITING))
+            here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
+            assert re.search(r"Passed: +1", terminal.wait(WAITING))
             assert len(server.requests) == 1
             here.write({"/assistants/demo/prompts.yml": "- {role: system, content: Ho}\n"})
             assert "Kept: assistants/demo/tests/cases.jsonl  1 of 1 passed" in terminal.wait(WAITING)

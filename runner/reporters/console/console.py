@@ -42,15 +42,21 @@ CALLERS = 5
 class ConsoleReporter:
     """Writes to standard output."""
 
-    def __init__(self, options: RunOptions, environment: Environment, write: Callable[[str], None]) -> None:
-        """`write` puts text on the terminal, above the live display if there is one."""
+    def __init__(
+        self,
+        options: RunOptions,
+        environment: Environment,
+        write: Callable[[str], None],
+        flags: tuple[str, ...] = (),
+    ) -> None:
+        """`write` puts text on the terminal, above the live display if there is one; `flags` are those that a result
+        may depend on, until the run says them."""
         self._write = write
         self._options = options
         self._directory = environment.directory
         self._style = Style(environment.colors and not options.no_color)
         self._paint = self._style.paint
-        self._flags: tuple[str, ...] = ()
-        """Those of the run that a result may depend on."""
+        self._flags = flags
         self._detailed = False
         self._failed: list[tuple[Suite, TestResult]] = []
         self._warned: list[tuple[Suite, TestResult]] = []
@@ -230,7 +236,7 @@ class ConsoleReporter:
             )
         if self._failed:
             text += f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n"
-            text += "\n".join(self._near(self._repeat(suite, result)) for suite, result in self._failed) + "\n"
+            text += "\n".join(self._near(self.repeated(suite, result)) for suite, result in self._failed) + "\n"
         counts = run.counts
         if self._stability is not None and not self._options.quiet:
             text += self._stability.table(self._options.runs)
@@ -282,7 +288,7 @@ class ConsoleReporter:
 
         return "".join(f"{line}\n" for line in rate_lines(run.counts))
 
-    def _repeat(self, suite: Suite, result: TestResult) -> str:
+    def repeated(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""
         text = self._paint(f"✗ {suite.name} › {result.name}\n", "red")
         with_tree = result.case is not None and result.case.mode != "standard" and not self._detailed
@@ -333,6 +339,12 @@ class ConsoleReporter:
     def _short(self, file: str) -> str:
         prefix = f"{self._directory}/"
         return file.removeprefix(prefix)
+
+
+def failure_text(suite: Suite, result: TestResult, flags: tuple[str, ...], environment: Environment) -> str:
+    """What is said of a failed test at the end of a run; `flags` are those that its result may depend on."""
+    reporter = ConsoleReporter(RunOptions(inputs=(), no_color=True), environment, lambda _: None, flags)
+    return reporter.repeated(suite, result)
 
 
 def _failing(outcome: Outcome) -> list[Outcome]:

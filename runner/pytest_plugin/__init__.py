@@ -1,0 +1,39 @@
+"""The plugin for pytest: script tests and cases of an application as items of a pytest run, so that editors show them
+in their test trees. It loads nothing of the rest of this package before pytest meets a file of an application."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the flag that lets real models be asked."""
+    group = parser.getgroup("yao-test")
+    group.addoption(
+        "--yao-models", action="store_true", help="Run cases whose agents ask real models, which may cost money."
+    )
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Takes test modules and case files of agents."""
+    is_module = file_path.name.endswith(("_test.ts", "_test.js"))
+    is_cases = file_path.suffix in (".jsonl", ".yaml", ".yml") and file_path.parent.name == "tests"
+    if not is_module and not is_cases:
+        return None
+    from runner.pytest_plugin.collecting import collected
+
+    return collected(file_path, parent)
+
+
+def pytest_sessionfinish(session: Any) -> None:
+    """Ends the processes of the run."""
+    from sys import modules
+
+    if "runner.pytest_plugin.running" in modules:
+        from runner.pytest_plugin.running import end
+
+        end(session.config)

@@ -1,0 +1,164 @@
+"""Runs the items of a pytest run: those of a file together, on one host for the whole process."""
+
+from __future__ import annotations
+
+import os
+import re
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.application.application import Application, find_root
+from runner.application.configuration import configured
+from runner.cli.options import RunOptions
+from runner.environment import SCRIPT_PARTS, Environment
+from runner.execution.session import run
+from runner.execution.stopping import Stop
+from runner.reporters.console.console import failure_text
+from runner.results.events import Event, RunStart, TestEnd
+from runner.results.failure_texts import error_text
+from runner.security.keys import take_keys
+from runner.security.secrets import Secrets
+from scripttest import Status, start_processes
+
+if TYPE_CHECKING:
+    from runner.fingerprints.parts import PartDigests
+    from runner.results.fold import Execution
+    from runner.results.model import Suite, TestResult
+    from scripttest import Processes
+
+GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
+"""Flags that the configuration file does not set here: pytest has its own of the kind."""
+
+
+class TestFailedError(Exception):
+    """A test failed; the text is what yao-test prints of it."""
+
+    __test__ = False
+
+
+class _Collected:
+    """One run; implements `runner.execution.observing.Observer`."""
+
+    def __init__(self, processes: Processes | None) -> None:
+        self.stop = Stop()
+        self.processes = processes
+        self.results: dict[str, TestResult] = {}
+        self.suite: Suite | None = None
+        self.flags: tuple[str, ...] = ()
+
+    def begin(self, parts: PartDigests) -> None:
+        """See `Observer`."""
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """See `Observer`."""
+        if isinstance(event, RunStart):
+            self.flags = event.flags
+        elif isinstance(event, TestEnd):
+            self.suite = so_far.suites[event.result.suite]
+            self.results[event.result.name] = event.result
+
+    def close(self) -> None:
+        """See `Observer`."""
+
+
+class Runs:
+    """Of one pytest process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        variables = dict(os.environ)
+        keys = take_keys(variables)
+        self._environment = Environment(
+            directory=Path(config.invocation_params.dir),
+            variables=variables,
+            stdout=StringIO(),
+            stderr=StringIO(),
+            cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+            secrets=Secrets(os.environ),
+            keys=keys,
+        )
+        self._processes: Processes | None = None
+        self._ran: dict[Path, _Collected] = {}
+
+    def run(self, item: pytest.Item) -> None:
+        """Runs an item, unless it ran with the others of its file. Raises TestFailedError, and RunnerError when nothing
+        can run; a skipped test is skipped."""
+        ran = self._ran.get(item.path)
+        if ran is None:
+            ran = self._ran[item.path] = self._run_file(item.path, self._names(item))
+        if item.name not in ran.results:
+            ran = self._run_file(item.path, [item.name])
+        result = ran.results.pop(item.name, None) or next(iter(ran.results.values()), None)
+        if result is None or ran.suite is None:
+            raise TestFailedError(f"{item.name} is no test of {item.path}")
+        if result.logs:
+            item.add_report_section("call", "yao-test", "\n".join(text for _, text in result.logs))
+        outcome = result.outcome
+        if outcome.status == Status.SKIPPED:
+            pytest.skip(outcome.skip_reason or "skipped")
+        if outcome.status == Status.FAILED:
+            decisive = outcome.decisive
+            head = error_text(decisive) if decisive is not None else "it failed"
+            text = failure_text(ran.suite, result, ran.flags, self._environment)
+            raise TestFailedError(f"{head}\n\n{text}")
+
+    def close(self) -> None:
+        """Ends all processes."""
+        if self._processes is not None:
+            self._processes.close()
+
+    def _names(self, item: pytest.Item) -> list[str]:
+        """The items that run together: those of a file, but with xdist, where others have some of them."""
+        if hasattr(self._config, "workerinput"):
+            return [item.name]
+        return [other.name for other in item.session.items if other.path == item.path]
+
+    def _run_file(self, path: Path, names: list[str]) -> _Collected:
+        application = Application(find_root(path))
+        pattern = f"^({'|'.join(map(_escaped, names))})$"
+        typed = RunOptions(inputs=(str(path),), run=pattern, skip_interactive=True, watch=True, quiet=True)
+        options, settings = configured(typed, GIVEN, application)
+        is_module = path.suffix in (".ts", ".js")
+        if is_module and self._processes is None:
+            self._processes = start_processes(SCRIPT_PARTS, application.root)
+        processes, rest = (self._processes, None) if is_module else (None, self._processes)
+        self._processes = None
+        collected = _Collected(rest)
+        try:
+            run(
+                options,
+                self._environment,
+                application,
+                SCRIPT_PARTS,
+                processes,
+                settings=settings.replace(typed=RunOptions(inputs=())),
+                observer=collected,
+            )
+        finally:
+            self._processes = collected.processes
+        return collected
+
+
+_KEY = pytest.StashKey[Runs]()
+
+
+def runs_of(config: pytest.Config) -> Runs:
+    """Those of a pytest process."""
+    if _KEY not in config.stash:
+        config.stash[_KEY] = Runs(config)
+    return config.stash[_KEY]
+
+
+def end(config: pytest.Config) -> None:
+    """Ends what there is of them."""
+    if _KEY in config.stash:
+        config.stash[_KEY].close()
+        del config.stash[_KEY]
+
+
+def _escaped(name: str) -> str:
+    """A name as a part of a pattern of `--run`, where a slash would begin another level."""
+    return re.sub(r"[^\w-]", lambda match: "." if match[0] in " /" else f"\\{match[0]}", name)

@@ -1,0 +1,121 @@
+"""Script tests and cases as items of pytest, in a pytest process of their own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command import Application, MakeApplication
+
+ROOT = Path(__file__).parents[2]
+REAL = '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "m", "key": "sk-local"}}'
+
+
+@pytest.fixture(scope="module")
+def here(shared_app: MakeApplication) -> Application:
+    return shared_app(
+        {
+            "/assistants/demo/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
+            "/assistants/demo/replies.yml": "- reply: Hello\n",
+            "good_test.ts": "// @tag smoke\nexport function TestGood(t) { console.log('said'); }\nexport function TestToo(t) {}\n",
+            "bad_test.ts": "export function TestBad(t) {\n  t.assert.Equal(1, 2);\n}\nexport function TestSkips(t) { t.skip('why not'); }\n",
+            "broken_test.ts": "export function TestX(t) {\n",
+            "/assistants/demo/tests/cases.jsonl": '{"id": "fine", "input": "Hi", "tags": ["smoke"]}\n'
+            '{"id": "a wrong/one", "input": "Hi", "assert": {"type": "equals", "value": "No"}}\n',
+            "/assistants/demo/tests/faulty.yaml": "- {id: 3}\n",
+            "/assistants/demo/tests/output-20260101000000.jsonl": "{}\n",
+            "/assistants/real/package.yao": '{"connector": "local"}',
+            "/assistants/real/prompts.yml": "- {role: system, content: Hi}\n",
+            "/assistants/real/tests/real.jsonl": '{"id": "asks", "input": "Hi"}\n',
+            "/connectors/local.conn.yao": REAL,
+            "/other/tests/config.yaml": "not: ours\n",
+            "/other/helper_test.ts": "export function TestNone(t) {}\n",
+        }
+    )
+
+
+def run(here: Application, *words: str) -> tuple[int, str]:
+    """Exit code and output of pytest."""
+    plugin = ["-p", "no:yao_test", "-p", "runner.pytest_plugin", "-p", "no:cacheprovider", "-o", "addopts="]
+    process = subprocess.run(
+        [sys.executable, "-m", "pytest", *plugin, "--rootdir", str(here.root), *words],
+        cwd=here.root,
+        env={**here.environment, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+    )
+    assert process.stderr == ""
+    return process.returncode, process.stdout
+
+
+ITEMS = [
+    "assistants/demo/src/bad_test.ts::TestBad",
+    "assistants/demo/src/bad_test.ts::TestSkips",
+    "assistants/demo/src/broken_test.ts::TestX",
+    "assistants/demo/src/good_test.ts::TestGood",
+    "assistants/demo/src/good_test.ts::TestToo",
+    "assistants/demo/tests/cases.jsonl::fine",
+    "assistants/demo/tests/cases.jsonl::a wrong/one",
+    "assistants/demo/tests/faulty.yaml::cases",
+    "assistants/real/tests/real.jsonl::asks",
+]
+
+
+def test_tests_and_cases_are_items(here: Application) -> None:
+    code, output = run(here, "--collect-only", "-q")
+
+    assert code == 0, output
+    assert output.splitlines()[: len(ITEMS)] == ITEMS
+    assert "9 tests collected" in output
+
+
+def test_all_of_them_run_and_failures_are_as_this_tool_prints_them(here: Application) -> None:
+    code, output = run(here, "-rA")
+
+    assert code == 1, output
+    assert "4 failed, 3 passed, 2 skipped" in output
+    assert "└─ assertion failed: " in output
+    assert "at assistants/demo/src/bad_test.ts:2:" in output
+    assert "Run it again: yao-test -i scripts.demo.bad --run '^TestBad$'" in output
+    assert "the module cannot be loaded" in output
+    assert "faulty.yaml" in output
+    assert "why not" in output
+    assert "a real model answers: --yao-models asks it" in output
+    assert "said" in output
+    assert ".py:" not in re.sub(r"SKIPPED.*\n", "", output)
+    assert re.search(r"^FAILED assistants/demo/src/bad_test.ts::TestBad - assertion failed: ", output, re.M)
+
+
+CHOICES = {
+    "-k": (["-k", "TestGood or fine"], "2 passed, 7 deselected"),
+    "a marker": (["-m", "smoke"], "2 passed, 7 deselected"),
+    "one item": (["assistants/demo/src/good_test.ts::TestToo"], "1 passed"),
+    "a case with signs": (["assistants/demo/tests/cases.jsonl::a wrong/one"], "1 failed"),
+    "the first failure": (["-x"], "1 failed"),
+    "real models": (["--yao-models", "assistants/real"], "1 failed"),
+    "two processes": (["-n", "2", "assistants/demo/src/good_test.ts"], "2 passed"),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_what_pytest_chooses_runs(here: Application, name: str) -> None:
+    words, said = CHOICES[name]
+    _, output = run(here, *words)
+
+    assert f"{said} in" in output, output
+
+
+def test_it_loads_nothing_of_the_runner_before_a_file_matches(tmp_path: Path) -> None:
+    (tmp_path / "test_plain.py").write_text(
+        "import sys\n\ndef test_it():\n"
+        "    found = {name for name in sys.modules if name.partition('.')[0] in ('runner', 'bindings', 'scripttest')}\n"
+        "    assert found == {'runner', 'runner.pytest_plugin'}\n"
+    )
+    home = tmp_path / "home"
+    home.mkdir()
+    code, output = run(Application(tmp_path, home), "test_plain.py")
+    assert code == 0, output
