@@ -38,3 +38,16 @@ def test_a_folder_of_agents_is_not_taken_for_an_agent(app: MakeApplication) -> N
     assert run.code == 2
     assert "robot is a folder of agents, and no agent: robot.one, robot.two" in run.stderr
     assert '-i "scripts.robot.*"' in run.stderr
+
+
+def test_test_files_that_nobody_collects_are_named(app: MakeApplication) -> None:
+    test = "export function TestA(t) {}"
+    application = app({"a_test.ts": test, "/scripts/books/b_test.ts": test, "/data/pages/c_test.ts": test, **agent()})
+    for inputs, named in (
+        ((), "scripts/books/b_test.ts"),
+        (("-i", "."), "data/pages/c_test.ts, scripts/books/b_test.ts"),
+    ):
+        run = application.run(*inputs)
+        assert run.code == 0
+        assert f"Not collected: {named}. Tests are collected in the src/ of an agent" in run.stdout + run.stderr
+    assert "Not collected" not in str(application.run("-i", "assistants"))
