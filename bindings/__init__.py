@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from bindings.script_globals import SCRIPT_GLOBALS
     from bindings.services import HostCall, HostFunction, ProcessError
     from bindings.snapshot_files import SnapshotFileError
-    from bindings.translations import load_translations
     from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import World, Worlds
 
@@ -72,7 +71,6 @@ __all__ = [
     "failure_envelope",
     "given_mocks",
     "is_served",
-    "load_translations",
     "opened_workspace",
     "read_definition",
     "revived",
@@ -106,7 +104,6 @@ __getattr__ = lazy_names(
         "run_snapshots": ("RunSnapshots",),
         "script_globals": ("SCRIPT_GLOBALS",),
         "snapshot_files": ("SnapshotFileError",),
-        "translations": ("load_translations",),
         "workspace": ("Workspace", "opened_workspace", "workspace_of"),
         "world": ("World", "Worlds"),
         "services": ("HostCall", "HostFunction", "ProcessError"),

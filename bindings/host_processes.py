@@ -43,6 +43,7 @@ class HostProcesses:
         self._find_script = find_script
         self._open_database = open_database
         self._scratch: Scratch | None = None
+        self._translations: dict[str, Mapping[str, str]] = {}
         self._lock = _thread.allocate_lock()
 
     def call(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
@@ -76,6 +77,8 @@ class HostProcesses:
     def _called(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
         if name.partition(".")[0].lower() in MODEL_GROUPS:
             return self._of_models(name, args, world)
+        if name.lower() == "locale.translate":
+            return self._translated(args[0], context["locale"])
         from bindings import processes
         from bindings.services import HostCall, ProcessError
 
@@ -97,6 +100,14 @@ class HostProcesses:
             scratch=lambda: self._temporary().folder(),
         )
         return processes.call(name, args, surroundings)
+
+    def _translated(self, text: str, locale: str) -> str:
+        """What `$L` answers: the application's translation for a locale, which is read once."""
+        if locale not in self._translations:
+            from bindings.translations import load_translations
+
+            self._translations[locale] = load_translations(self.app_root, locale)
+        return self._translations[locale].get(text, text)
 
     def _of_models(self, name: str, args: list[Any], world: World) -> Any:
         """An application without models of its own has to mock them, or needs another host."""

@@ -37,6 +37,8 @@ NAMESPACES = {
 }
 """First part of a process name, in lower case, to the module that holds its `FUNCTIONS`."""
 
+WIDGETS = ("yao.table", "yao.form", "yao.list", "yao.chart", "yao.dashboard")
+"""Groups of processes that belong to pages, which a test has not."""
 EXTRAS = {
     "crypto.rsa2sign": "crypto",
     "crypto.rsa2verify": "crypto",
@@ -119,4 +121,8 @@ def _missing(name: str, world: World) -> Exception:
     if close:
         return ProcessError(f'Process "{name}" does not exist (did you mean "{known[close[0]]}"?)', 404, missing=True)
     mock = world.mock("process", name)
+    if group in WIDGETS:
+        text = f'Process "{name}" is of a page of Yao, of which there are none here: mock it with {mock}'
+        model = f"models.<id>.{name.rpartition('.')[2]}"
+        return ProcessError(f'{text}, or call the model behind it, such as Process("{model}", ...)', 404, missing=True)
     return ProcessError(f'Process "{name}" is not available here: mock it with {mock}', 404, missing=True)

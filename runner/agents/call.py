@@ -214,7 +214,9 @@ class Call:
         assistant = self._assistant
         where = f"{assistant.folder / 'package.yao'}" if servers == assistant.servers else f"Create of {assistant.id}"
         with _own_files(not settings.get("mcp_servers")):
-            box = await self._runtime.toolbox(servers, where, self._scope.chat) if servers else None
+            own = not settings.get("mcp_servers")
+            chat = self._scope.chat
+            box = await self._runtime.toolbox(servers, where, chat, may_lack=own) if servers else None
         self._scope.chat.logs += [("warn", warning) for warning in box.warnings] if box else []
         said = self._given(f"Create of {assistant.id} must return", settings.get("messages"))
         messages = self._opening(settings, box) + said

@@ -259,9 +259,12 @@ class Runtime:
         scope.chat.sent += returned.sent
         return returned
 
-    async def toolbox(self, items: tuple[Any, ...], where: str, chat: Chat | None = None) -> ToolBox:
+    async def toolbox(
+        self, items: tuple[Any, ...], where: str, chat: Chat | None = None, *, may_lack: bool = False
+    ) -> ToolBox:
         """The tools of the servers that `mcp.servers` names; `where` is for messages, and `chat` notes that it uses
-        them. Raises AgentError and ConfigurationError."""
+        them. With `may_lack` a server that is nowhere defined is a warning. Raises AgentError and
+        ConfigurationError."""
         from runner.agents.mcp.base import ToolError
         from runner.agents.mcp.toolbox import open_toolbox, read_choices
 
@@ -271,7 +274,7 @@ class Runtime:
         key = f"{where} {items}"
         if key not in self._boxes:
             try:
-                self._boxes[key] = await open_toolbox(self.servers, list(items), where)
+                self._boxes[key] = await open_toolbox(self.servers, list(items), where, may_lack=may_lack)
             except ToolError as error:
                 raise AgentError(error.message, hint=error.hint, infrastructure=True) from error
         return self._boxes[key]

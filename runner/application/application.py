@@ -169,6 +169,12 @@ class Application:
                     return _dotted(folder.relative_to(self.assistants).as_posix()), folder, parts[length:]
         known = [agent for agent, _ in self.agents()]
         tried = self.assistants.joinpath(*parts[:-1] or parts) / "package.yao"
+        within = [agent for agent in known if agent.startswith(f"{'.'.join(parts)}.")]
+        if within:
+            raise ConfigurationError(
+                f"Cannot resolve {id}: {'.'.join(parts)} is a folder of agents, and no agent: {', '.join(within[:20])}",
+                f'The tests of all of them: -i "{id}.*"' if id.startswith("scripts.") else None,
+            )
         listed = f"; there are {', '.join(known[:20])}" if known else "; the application has no agents"
         hint = did_you_mean(".".join(parts[:-1] or parts), known) or did_you_mean(parts[0], known)
         raise ConfigurationError(

@@ -14,8 +14,8 @@ from runner.errors import ConfigurationError
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
-PROCESS, HTTP, AGENT, SERVER, CONNECTOR, SCRIPT, MADE, BROKEN = (
-    "process", "http", "agent", "server", "connector", "script", "made", "broken"
+PROCESS, HTTP, EXEC, AGENT, SERVER, CONNECTOR, SCRIPT, MADE, BROKEN = (
+    "process", "http", "exec", "agent", "server", "connector", "script", "made", "broken"
 )  # fmt: skip
 """Kinds of what is asked; `made`: a process whose name is made at run time; `broken`: a script that cannot be
 compiled, whose name is the reason."""
@@ -25,6 +25,7 @@ _ARGUMENTS = (
     (r"new Job", PROCESS, 0),
     (r"http\.(?:Get|Post|Put|Patch|Delete|Head)", HTTP, 0),
     (r"http\.(?:Send|Stream)", HTTP, 1),
+    (r"(?:.*\.)?computer\.Exec", EXEC, 0),
     (r"(?:.*\.)?agent\.Call", AGENT, 0),
     (r"(?:.*\.)?llm\.Stream", CONNECTOR, 0),
     (r"(?:.*\.)?mcp\.(?!All$|Any$|Race$)\w+", SERVER, 0),
@@ -94,7 +95,7 @@ class Reader:
         found = []
         for calls in self._written.of(tests).values():
             for call in () if isinstance(calls, CompileError) else calls:
-                match = re.fullmatch(r"(?:.*\.)?mock\.(process|agent|http)", call.callee)
+                match = re.fullmatch(r"(?:.*\.)?mock\.(process|agent|http|exec)", call.callee)
                 if match and call.arguments and call.arguments[0]:
                     found.append((match[1], call.arguments[0]))
         return found
@@ -139,6 +140,8 @@ def _asked(call: WrittenCall) -> Iterator[Asked]:
                 given = call.callee.rpartition(".")[2].upper()
                 method = given if number == 0 else call.arguments[0] or "*"
                 yield Asked(kind=HTTP, name=f"{method} {name or '*'}", place=place)
+            elif kind == EXEC:
+                yield Asked(kind=EXEC, name=name or "*", place=place)
             elif name and "*" not in name:
                 yield Asked(kind=kind, name=name, place=place)
     if call.callee == "process:" and not re.fullmatch(_GIVES_DATA, call.within):

@@ -56,6 +56,7 @@ class Needs:
         self._kinds: dict[str, Callable[[str], Iterator[Need]]] = {
             asked.PROCESS: self._process,
             asked.HTTP: self._request,
+            asked.EXEC: self._command,
             asked.AGENT: self._agent,
             asked.SERVER: self._server,
             asked.CONNECTOR: self._connector,
@@ -72,6 +73,13 @@ class Needs:
             return [Need(kind=Kind.FILE, name=id, missing=True, message=_said(error), places=(self._package(folder),))]
         written = _Written(folder, self._reader)
         found: dict[tuple[Kind, str], Need] = {}
+        if agent.sandbox is not None and (agent.prompts or agent.servers):
+            rules = folder / "runner.yml"
+            if not rules.is_file():
+                text = f"Nothing stands for its runner {agent.sandbox.runner}"
+                place = self._package(folder).replace("package.yao", "sandbox.yao")
+                need = Need(kind=Kind.FILE, name="runner.yml", missing=True, message=text, places=(place,))
+                found[need.kind, need.name] = need
         for one in self._asked(agent):
             for need in self._kinds[one.kind](one.name):
                 known = found.get((need.kind, need.name))
@@ -82,7 +90,7 @@ class Needs:
 
     def _asked(self, agent: Assistant) -> Iterator[Asked]:
         package = self._package(agent.folder)
-        if agent.prompts or agent.connector:
+        if (agent.prompts or agent.connector) and agent.sandbox is None:
             yield Asked(kind=asked.CONNECTOR, name=agent.connector, place=package)
         servers = [
             item if isinstance(item, str) else str(item.get("server_id") or item.get("id") or next(iter(item), ""))
@@ -133,6 +141,9 @@ class Needs:
 
     def _request(self, name: str) -> Iterator[Need]:
         yield _mock("http", name, "A request needs a mock, or --allow-net and a network")
+
+    def _command(self, name: str) -> Iterator[Need]:
+        yield _mock("exec", name, "A command needs a mock, or --allow-exec")
 
     def _agent(self, name: str) -> Iterator[Need]:
         if "*" in name:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bindings import HostProcesses, ProcessRouter, RunSnapshots
@@ -45,7 +44,6 @@ def open_router(
         **dict.fromkeys(AGENT_GROUPS, agents),
         "agent.JudgeRequired": lambda world, name, args: require_judge,
         "agent.Verdict": _read_verdict,
-        "locale.Translate": _translations(host.app_root, context),
         "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key, args),
     }
     if selection is not None:
@@ -70,18 +68,3 @@ def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
         return verdict_of(*args)
     except AgentError as error:
         raise ProcessError(f"{error.message}. {error.hint}") from error
-
-
-def _translations(app_root: Path, context: Mapping[str, Any]) -> Provider:
-    """Provider of `locale.Translate(text)`, which reads the application's translations once."""
-    read: dict[str, dict[str, str]] = {}
-
-    def translate(world: World, name: str, args: list[Any]) -> Any:
-        locale = context["locale"]
-        if locale not in read:
-            from bindings import load_translations
-
-            read[locale] = load_translations(app_root, locale)
-        return read[locale].get(args[0], args[0])
-
-    return translate

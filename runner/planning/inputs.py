@@ -14,6 +14,8 @@ from runner.errors import ConfigurationError
 from scripttest.values import Value
 
 CASE_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml")
+_NAMED = 10
+"""Files that a warning names."""
 _REPORT = r"output-\d{14}(-\d+)?(\.calls)?\.jsonl"
 """Reports that earlier runs wrote beside the cases."""
 _GENERATOR = re.compile(r"((?:agents|scripts):[\w./-]*)(?:\?(.*))?", re.DOTALL)
@@ -96,6 +98,24 @@ def everything(options: RunOptions, application: Application, directory: Path) -
         f"Nothing to test: {directory} has no agents in it, and is in none",
         f"Go to {application.root}, or name what to test with -i",
     )
+
+
+def not_collected(options: RunOptions, application: Application, directory: Path) -> list[str]:
+    """Warnings of test files that no agent has, below the folders that are tested; without inputs below `scripts/`."""
+    folders = [path for input in options.inputs if (path := _path(input, directory)) is not None and path.is_dir()]
+    found = set()
+    for folder in folders or ([] if options.inputs else [application.root / "scripts"]):
+        for parent, subfolders, names in os.walk(folder):
+            subfolders[:] = looked_into(subfolders)
+            if (Path(parent) / "package.yao").is_file():
+                subfolders[:] = [name for name in subfolders if name != "src"]
+            found |= {os.path.join(parent, name) for name in names if name.endswith(("_test.ts", "_test.js"))}
+    if not found:
+        return []
+    shown = [os.path.relpath(path, application.root) for path in sorted(found)]
+    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
+    files = f"{', '.join(shown[:_NAMED])}{more}"
+    return [f"Not collected: {files}. Tests are collected in the src/ of an agent, a folder with package.yao"]
 
 
 def is_agent(id: str, directory: Path) -> bool:

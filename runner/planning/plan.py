@@ -15,7 +15,7 @@ from runner.application.application import Application, TestModule, repository_o
 from runner.application.context import build_context
 from runner.cli.options import RunOptions, absolute
 from runner.cli.settings import Settings
-from runner.planning.inputs import CaseInput, GeneratorInput, everything, resolve_inputs
+from runner.planning.inputs import CaseInput, GeneratorInput, everything, not_collected, resolve_inputs
 from runner.results.model import Suite, SuiteKind
 from scripttest.values import Value
 
@@ -205,6 +205,7 @@ def make_plan(
     if options.team is not None and _is_test(options.team, modules, sources):
         meant = f"-t {options.team} is the team of the test user; the test of that name is --run {options.team}"
         warnings = [*warnings, meant]
+    warnings = [*warnings, *not_collected(options, application, environment.directory)]
     if choice is not None:
         warnings = [*warnings, *choice.warnings]
     transcripts = None

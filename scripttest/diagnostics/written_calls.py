@@ -219,7 +219,11 @@ def _constants(found: list[Token]) -> dict[str, str]:
 
 
 def _text(expression: list[Token], constants: Mapping[str, str]) -> str | None:
-    """What an expression is as a text; None when no part of it is written out."""
+    """What an expression is as a text; None when no part of it is written out. The texts of a list stand with blanks
+    between them, as the words of a command do."""
+    if expression and (expression[0].text, expression[-1].text) == ("[", "]"):
+        words = [text or "*" for text in _arguments(expression, 1, constants)]
+        return " ".join(words) if words and words[0] != "*" else None
     parts: list[str] = []
     end = 0
     plain = False

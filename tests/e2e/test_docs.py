@@ -206,6 +206,7 @@ def test_the_examples_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> 
     (app.root / "assistants").mkdir(parents=True)
     if page in SHOW_ASSISTANTS:
         shutil.copytree(ROOT / "assistants", app.root / "assistants", dirs_exist_ok=True)
+        shutil.copytree(ROOT / "tests/apps/pet_clinic", app.root / "tests/apps/pet_clinic")
     Reader(page, app).follow()
 
 
@@ -215,7 +216,7 @@ def test_the_pages_have_examples() -> None:
     }
 
     assert {name: counts[name] for name in ("README.md", "quickstart.md")} == {
-        "README.md": 4,
+        "README.md": 5,
         "quickstart.md": 6,
     }
     assert counts["script-tests.md"] > 20

@@ -185,3 +185,22 @@ def test_doctor_works_without_an_application(tmp_path: Path) -> None:
 def test_doctor_refuses_an_application_that_is_no_folder(app: MakeApplication) -> None:
     done = app(FILES).run("doctor", "-a", "nowhere")
     assert (done.code, done.stderr) == (2, "Error: Cannot use --app nowhere: it is not a folder\n")
+
+
+def test_a_sandbox_needs_a_runner_and_mocks_of_its_commands(app: MakeApplication) -> None:
+    application = app(
+        {
+            "/assistants/boxed/package.yao": '{"name": "boxed", "connector": "nowhere"}',
+            "/assistants/boxed/prompts.yml": "- { role: system, content: x }",
+            "/assistants/boxed/sandbox.yao": '{"version": "2.0", "runner": {"name": "claude"}}',
+            "/assistants/boxed/src/index.ts": 'function Create(ctx: any) { ctx.computer.Exec("git init"); ctx.computer.Exec(["ls", ctx.x]); }',
+        }
+    )
+    needs = {
+        (need["kind"], need["name"]): need["places"] for need in needs_of(application.run("doctor", "--json"), "boxed")
+    }
+    assert needs == {
+        ("mock", "git init"): ["assistants/boxed/src/index.ts:1"],
+        ("mock", "ls *"): ["assistants/boxed/src/index.ts:1"],
+        ("file", "runner.yml"): ["assistants/boxed/sandbox.yao"],
+    }

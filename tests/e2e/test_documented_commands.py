@@ -145,6 +145,7 @@ def application(page: Path, folder: Path) -> Application:
     (folder / "home").mkdir()
     app = Application(folder / "app", folder / "home")
     shutil.copytree(ROOT / "assistants", app.root / "assistants")
+    shutil.copytree(ROOT / "tests/apps/pet_clinic", app.root / "tests/apps/pet_clinic")
     reader = Reader(page, app)
     for block in reader.blocks:
         if block.path is not None:

@@ -33,6 +33,7 @@ export function TestInTheAgent(t) { Process("agents.demo.Stream", "x"); }
 export function TestNoSuch(t, ctx) {
   const names = ["scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix", "agent.Nix", "models.__yao.role.Nix", "session.Nix", "query.mysql.Get"];
   for (const name of names) t.assert.Contains(tried(() => Process(name, "x")), `t.mock.process("${name}", ...)`);
+  t.assert.Contains(tried(() => Process("yao.table.Search", "pet")), 'or call the model behind it, such as Process("models.<id>.Search", ...)');
   t.assert.Contains(tried(() => ctx.mcp.CallTool("noserver", "x")), 't.mock.process("mcp.CallTool", ...)');
 }
 export function TestUncaught(t) { Process("flows.a"); }
@@ -79,6 +80,7 @@ def test_calls_are_kept_as_served_mocked_or_missing(app: MakeApplication) -> Non
             *((name, "missing", 1) for name in ("scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix x", "agent.Nix")),
             *((name, "missing", 1) for name in ("models.__yao.role.Nix", "session.Nix", "query.mysql.Get")),
             ("mcp.CallTool noserver x", "missing", 1),
+            ("yao.table.Search", "missing", 1),
         },
         "TestInTheAgent": {
             ("agents.demo", "served", 1),
@@ -103,7 +105,7 @@ def test_missing_calls_are_shown_and_strict_fails_them(app: MakeApplication) -> 
     assert "Nothing answered models.a.Find (2 times)" in run.stdout
     assert "2 passed, 0 failed, 0 skipped, 1 warning, 2 missing calls" in run.stdout
     report = application.report("-i", "assistants/demo/src/world_test.ts", "-i", case_file())
-    assert report["summary"]["missing_calls"] == 18 + 2
+    assert report["summary"]["missing_calls"] == 19 + 2
     assert "\n  Missing calls: 2\n" in application.run("-i", case_file()).stdout
     strict = application.results("-i", "assistants/demo/src/world_test.ts", "--strict", code=1)
     assert {name for name, record in strict.items() if record["status"] == "passed"} == {"TestNothing"}

@@ -11,15 +11,18 @@ CLINIC = Path(__file__).parents[1] / "apps/pet_clinic"
 
 
 def test_an_application_with_data_is_tested_without_a_mock(tmp_path: Path) -> None:
-    """A handler that saves and reads, a tool that writes another model, a delegate, the clock: as scripts and as cases."""
+    """Handlers that save and read, a tool that writes another model, a delegate, the clock, a sandbox, two languages: as
+    scripts and as cases."""
     shutil.copytree(CLINIC, tmp_path / "app")
     (tmp_path / "home").mkdir()
     app = Application(tmp_path / "app", tmp_path / "home")
-    for arguments in (
-        ("-i", "scripts.clinic.index"),
-        ("-i", "assistants/clinic/tests/visits.jsonl", "--parallel", "4"),
+    for arguments, count in (
+        (("-i", "scripts.clinic.index"), 4),
+        (("-i", "assistants/clinic/tests/visits.jsonl", "--parallel", "4"), 4),
+        (("-i", "scripts.leaflet.index"), 2),
+        (("-i", "assistants/leaflet/tests/leaflets.jsonl"), 1),
     ):
         run = app.run(*arguments)
         assert (run.code, run.stderr, "Warning" in run.stdout) == (0, "", False), run
         report = app.report(*arguments, code=0)
-        assert [record["status"] for record in report["results"]] == ["passed"] * 4
+        assert [record["status"] for record in report["results"]] == ["passed"] * count

@@ -26,6 +26,12 @@ export interface InvokeBoot {
   contextAt?: number | null;
 }
 
+/** How a hook begins that is written for Yao of old. */
+const oldHook = /^(?:async\s+)?function\*?\s*\w*\s*\(\s*input\s*,\s*options?\b/;
+const oldForm = (name: string) =>
+  `${name}(input, option) is a hook of an old form, which Yao calls no more: write ${name}(ctx, ` +
+  (name === "Create" ? "messages, options), whose messages are what input was" : "payload, options)");
+
 const senders = ["Send", "SendStream", "Append", "Replace", "Merge", "Set", "End", "sent"];
 
 export default function (core: Core) {
@@ -103,6 +109,7 @@ export default function (core: Core) {
             const values = std.parse(args) as unknown[];
             const { contextAt } = core.boot as InvokeBoot;
             if (contextAt != null) values[contextAt] = context();
+            if (contextAt === 0 && oldHook.test(std.String(target))) throw new core.Exception(oldForm(name), 400);
             const { root } = core;
             answer = returned(yield (core.stateOf(root).awaits = std.apply(target, undefined, values)));
           } catch (error) {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from runner.agents.mcp.base import Server, Tool, ToolError
@@ -14,6 +15,7 @@ from scripttest.values import Value
 
 MAX_TOOLS = 20
 """Most tools that a model is offered, as in Yao."""
+_UNNAMED = re.compile(r"[^A-Za-z0-9_-]")
 MAX_NAME = 64
 """Longest tool name that model providers take."""
 SHOWN_SAMPLES = 3
@@ -42,7 +44,14 @@ class ToolRun(Value):
 class ToolBox:
     """What one agent offers; made by `open_toolbox`."""
 
-    def __init__(self, tools: Iterable[tuple[Server, Tool]], warnings: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        tools: Iterable[tuple[Server, Tool]],
+        warnings: Iterable[str] = (),
+        absent: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`absent` are ids of servers that are nowhere defined, each with what a call of it is told."""
+        self._absent = {_UNNAMED.sub("_", server): problem for server, problem in absent.items()}
         offered = list(tools)
         found = [*warnings]
         if len(offered) > MAX_TOOLS:
@@ -94,6 +103,10 @@ class ToolBox:
         """
         parsed, problem = _parsed(arguments)
         found = self._tools.get(name)
+        if found is None and (problem := self._absent.get(name.partition("__")[0])):
+            return _failed(
+                ToolUse(name=name.partition("__")[2], server=name.partition("__")[0], arguments=parsed), problem
+            )
         if found is None:
             hint = did_you_mean(name, self._tools) or f"There are: {', '.join(self._tools) or 'none'}"
             return _failed(ToolUse(name=name, server="", arguments=parsed), f'there is no tool "{name}". {hint}', True)
@@ -114,12 +127,13 @@ class ToolBox:
         return ToolRun(use=use.replace(result=value), content=encode_json(value, escape_html=False))
 
 
-async def open_toolbox(servers: Servers, items: Any, where: str) -> ToolBox:
+async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bool = False) -> ToolBox:
     """The tools of the servers that `mcp.servers` of a package, or `mcp_servers` of a Create hook, names.
 
     Args:
         items: `"id"`, `{"server_id": "id", "tools": [...]}`, `{"id": [tools]}` or `{"id": {"tools": [...]}}`; a list
         where: where the list stands, for messages
+        may_lack: whether a server that is nowhere defined is a warning, and an error only when it is called
 
     Raises:
         ConfigurationError: a wrong item, an unknown server, a broken file
@@ -128,10 +142,17 @@ async def open_toolbox(servers: Servers, items: Any, where: str) -> ToolBox:
     import asyncio
 
     choices = read_choices(items, where)
+    absent = {choice.server: "" for choice in choices if may_lack and choice.server not in servers.ids()}
+    for name in absent:
+        try:
+            servers.server(name)
+        except ConfigurationError as error:
+            absent[name] = f"{error.message}. {error.hint}" if error.hint else error.message
+    choices = [choice for choice in choices if choice.server not in absent]
     chosen = [servers.server(choice.server) for choice in choices]
     listed = await asyncio.gather(*[server.list_tools() for server in chosen])
     tools: dict[tuple[str, str], tuple[Server, Tool]] = {}
-    warnings: dict[str, None] = {}
+    warnings = dict.fromkeys(f"{problem}; {where} names it" for problem in absent.values())
     for choice, server, available in zip(choices, chosen, listed, strict=True):
         warnings |= dict.fromkeys(server.warnings)
         names = [tool.name for tool in available]
@@ -143,7 +164,7 @@ async def open_toolbox(servers: Servers, items: Any, where: str) -> ToolBox:
         for tool in available:
             if not choice.tools or tool.name in choice.tools:
                 tools[server.id, tool.name] = (server, tool)
-    return ToolBox(tools.values(), warnings)
+    return ToolBox(tools.values(), warnings, absent)
 
 
 def read_choices(items: Any, where: str) -> list[Choice]:
@@ -181,7 +202,7 @@ def _names(names: Any, what: str) -> tuple[str, ...]:
 
 
 def _unique(server: str, tool: str, taken: dict[str, Any]) -> str:
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{server}__{tool}")
+    name = _UNNAMED.sub("_", f"{server}__{tool}")
     number, unique = 1, name[:MAX_NAME]
     while unique in taken:
         number += 1
@@ -207,5 +228,5 @@ def _parsed(text: str) -> tuple[Any, str | None]:
     return value, None
 
 
-def _failed(use: ToolUse, error: str, retryable: bool) -> ToolRun:
+def _failed(use: ToolUse, error: str, retryable: bool = False) -> ToolRun:
     return ToolRun(use=use.replace(error=error), content=f"Error: {error}", retryable=retryable)

@@ -25,7 +25,7 @@ OFFERED = {
     "yaml.Encode yaml.Decode xml.Encode xml.Decode",
     "json": "Encode Decode Parse Repair Validate ValidateSchema",
     "crypto": "Hash Hmac HmacWith RSA2Sign RSA2Verify AES256Encrypt AES256Decrypt",
-    "yao": "crypto.Hash crypto.Hmac",
+    "yao": "crypto.Hash crypto.Hmac env.Get env.GetMany env.Set env.SetMany",
     "utils": "str.Join str.JoinPath str.UUID str.Concat str.Hex now.Time now.Date now.DateTime now.Timestamp "
     "now.Timestampms arr.Get arr.Indexes arr.Pluck arr.Split arr.Column arr.Keep arr.Tree arr.Unique arr.MapSet "
     "map.Get map.Set map.Del map.DelMany map.Keys map.Values map.Array tree.Flatten url.ParseQuery url.QueryParam "
