@@ -145,6 +145,26 @@ def test_a_case_may_ask_for_a_person_itself(app: MakeApplication, terminal: Sess
     assert said(person.ends()[1]["T1"])[1:] == [("2025-01-02", "human")]
 
 
+def test_what_a_person_says_is_graded_like_every_talk(app: MakeApplication, terminal: Session) -> None:
+    case = {
+        "id": "T1",
+        "mode": "conversation",
+        "turns": [{"input": "I want to file", "assertions": [{"type": "contains", "value": "kind"}]}],
+        "interactive": {"enabled": True},
+        "turn_assertions": [{"type": "not_contains", "value": "Filed"}],
+        "final_assertions": [{"type": "contains", "value": "Filed", "weight": 2}],
+        "threshold": 0.6,
+    }
+    person = terminal(app(asking(case)))
+    person.types("2025-01-02\r")
+    code, records = person.ends()
+
+    assert code == 0
+    assert said(records["T1"]) == [("I want to file", "static"), ("2025-01-02", "human")]
+    assert [entry["score"] for entry in records["T1"]["scores"]] == [1.0, 0.0, 1.0]
+    assert records["T1"]["score"] == pytest.approx(2 / 3)
+
+
 def test_a_line_can_be_edited_and_earlier_answers_called_back(app: MakeApplication, terminal: Session) -> None:
     person = terminal(app(asking()), "--interactive")
     person.types("trbvel\x1b[D\x1b[D\x1b[D\x7fa\r")  # three to the left, and a letter is replaced: travel needs it
