@@ -8,7 +8,7 @@ file's. Frames that no source map knows are the compiler's helpers. They and the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
@@ -16,6 +16,10 @@ from scripttest.compile.compiler import Compiled, Script
 from scripttest.diagnostics.sourcemap import SourceMap
 from scripttest.errors import Location, StackFrame
 from scripttest.files import anywhere, read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.diagnostics.throws import Throw
 
 _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d+):(?P<column>\d+)\)?$"
 _NO_FUNCTION = "TypeError: not a function"
@@ -43,6 +47,7 @@ class StackMapper:
         self._called = called
         self._others: dict[str, StackMapper] = {}
         self._named: dict[tuple[int, int], list[str]] = {}
+        self._throws: tuple[Throw, ...] | None = None
 
     def frames(self, stack: str) -> list[StackFrame]:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
@@ -150,6 +155,20 @@ class StackMapper:
         line = script.first_line + script.code.count("\n", 0, at)
         location = self._locate(line, at - script.code.rfind("\n", 0, at))
         return location and location.replace(length=len(name))
+
+    def thrown(self, tests: Sequence[int], own: int, message: str) -> tuple[Location, bool] | None:
+        """Where a test threw what has no stack, and whether that is in the test itself; None where the code leaves
+        doubt. `tests` and `own` are offsets in the last script."""
+        from scripttest.diagnostics.throws import is_without_stack, throw_at, throws_in
+
+        if not is_without_stack(message):
+            return None
+        if self._throws is None:
+            self._throws = throws_in([script.code for script in self._scripts])
+        last = len(self._scripts) - 1
+        found = throw_at(self._throws, last, tests, own, message)
+        location = self._located(self._scripts[found.script], found.start) if found else None
+        return (location.replace(length=len(found.word)), found.is_in(last, own)) if found and location else None
 
     def last_return(self, offset: int) -> Location | None:
         """Where the function that the last script declares at an offset returns, at its end."""

@@ -161,6 +161,17 @@ class ModuleRun:
         place = self.mapper.last_return(test.offset) if test.offset >= 0 else None
         return (StackFrame(function=test.name, location=place),) if place else ()
 
+    def _thrown(self, index: int, message: str) -> tuple[StackFrame, ...]:
+        """Where a test threw what is no Error, and the test, where that is elsewhere; nothing where it is not known."""
+        test = self.tests[index]
+        found = self.mapper.thrown([other.offset for other in self.tests], test.offset, message)
+        if found is None:
+            return ()
+        place, is_own = found
+        if is_own:
+            return (StackFrame(function=test.name, location=place),)
+        return (StackFrame(function="", location=place), self.place(index))
+
     def cut_short(self, failed: list[tuple[str, str]], index: int, failure: Failure, milliseconds: float) -> Outcome:
         """The outcome of a test that did not come to its end because of a failure, after those that it had told:
         name of it or its subtest, and JSON."""
@@ -185,6 +196,8 @@ class ModuleRun:
             frames = self.mapper.stopped(stack)
         if frames and record.get("type"):
             frames = (_at_assertion(frames[0], record["type"]), *frames[1:])
+        if kind == "error" and not frames and index is not None:
+            frames = self._thrown(index, record["message"])
         if record.get("origin") and kind != "timeout":
             frames = self._with_origin(frames, record["origin"])
         known = bool(frames) or index is not None

@@ -285,6 +285,27 @@ def test_a_warning_stands_under_a_test_that_passed(app: MakeApplication) -> None
     assert "1 passed, 0 failed, 0 skipped, 1 warning (" in shown
 
 
+def test_a_warning_names_the_line_of_the_test_too(app: MakeApplication) -> None:
+    helper = "export function start() {\n  return setInterval(() => {}, 5);\n}\n"
+    test = """import { start } from "./helper";
+export function TestA() {
+  start();
+}
+export function TestB(t) {
+  t.run("sub", () => {
+    [1].forEach(() => start());
+  });
+}
+"""
+    here = app({"helper.ts": helper, "a_test.ts": test, "b_test.ts": ""})
+    at = "assistants/demo/src"
+    both = here.run("-i", "scripts.demo.a").stdout, here.run("-i", "scripts.demo").stdout
+    for shown, indent in zip(both, ("      ", "    "), strict=True):
+        assert f"{indent}at {at}/helper.ts:2:10\n{indent}called from {at}/a_test.ts:3:3\n" in shown
+        assert f"{indent}called from {at}/a_test.ts:7:" in shown
+        assert f"{indent}called from {at}/a_test.ts:6:" in shown
+
+
 def test_a_script_that_breaks_lists_hides_nothing(app: MakeApplication) -> None:
     code = """export function TestA(t) {
       setInterval(() => {}, 5);

@@ -285,3 +285,54 @@ export function TestLog(t) { const { log } = t; log("works"); }
     for test, name in (("TestTimer", "fail"), ("TestTaken", "error"), ("TestSkip", "skip")):
         assert results[test]["status"] == "failed"
         assert results[test]["error"].startswith(f"TypeError: t.{name} was called without t: write t.{name}(...)")
+
+
+WITHOUT_STACK = {
+    # body → the line that threw, as it is written; "" for the test's own header, where the code leaves doubt
+    "throw 'one way';": "throw 'one way';",
+    "throw { code: 1,\n  list: [1, 'two words'] };": "throw { code: 1,",
+    "await null; throw -3;": "await null; throw -3;",
+    "if (t) throw null;": "if (t) throw null;",
+    "throw undefined;": "throw undefined;",
+    "await Promise.reject({ code: 2 });": "await Promise.reject({ code: 2 });",
+    "await new Promise((_, reject) => setTimeout(() => reject('late'), 3));": "await new Promise((_, reject) => setTimeout(() => reject('late'), 3));",
+    "Promise.reject('nobody');": "Promise.reject('nobody');",
+    "setTimeout(() => {\n  throw 'in a timer';\n}, 1);": "  throw 'in a timer';",
+    "t.cleanup(() => {\n  throw 'cleaning';\n});": "  throw 'cleaning';",
+    "const some = {\n  get throw() { return 1; } };\n[some.throw];\nthrow some;": "throw some;",
+    "if (!t) throw 'a';\nthrow 'b';": "throw 'b';",
+    "if (!t) throw 'same';\nthrow 'same';": "",
+    "deep();": "  throw 'deep down';",
+    "try { deep(); } catch (error) { throw error; }": "  throw 'deep down';",
+    "imported();": "  throw 'elsewhere';",
+    "eval(\"throw 'nowhere'\");": "",
+}
+
+
+@pytest.fixture(scope="module")
+def without_stack(shared_app: MakeApplication) -> tuple[list[str], dict[str, Record]]:
+    lines = ["import { imported } from './helper';", "function deep() {", "  throw 'deep down';", "}"]
+    for number, body in enumerate(WITHOUT_STACK):
+        lines += [f"export async function Test{number}(t) {{", *body.split("\n"), "}"]
+    helper = "export function imported() {\n  throw 'elsewhere';\n}\n"
+    here = shared_app({"a_test.ts": "\n".join(lines), "helper.ts": helper})
+    return lines, here.results("-i", "scripts.demo.a", code=1)
+
+
+@pytest.mark.parametrize("body", WITHOUT_STACK)
+def test_a_value_that_is_no_error_is_placed_where_it_was_thrown(
+    without_stack: tuple[list[str], dict[str, Record]], body: str
+) -> None:
+    lines, results = without_stack
+    number, line = list(WITHOUT_STACK).index(body), WITHOUT_STACK[body]
+    file, at, _ = results[f"Test{number}"]["location"].rsplit(":", 2)
+    header = f"export async function Test{number}(t) {{"
+    if line == "  throw 'elsewhere';":
+        assert (file, at) == ("assistants/demo/src/helper.ts", "2")
+    else:
+        assert lines[int(at) - 1] == (line or header)
+    if body.startswith(("deep", "imported")):
+        assert (
+            f"at Test{number} (assistants/demo/src/a_test.ts:{lines.index(header) + 1}:"
+            in results[f"Test{number}"]["stack_trace"]
+        )

@@ -28,7 +28,7 @@ from runner.results.events import (
 from runner.results.failure_texts import place
 from runner.results.fold import Execution
 from runner.results.model import Suite, TestResult
-from scripttest import Failure, Outcome, StackFrame, Status
+from scripttest import Failure, Outcome, ResultWarning, StackFrame, Status
 
 if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
@@ -166,7 +166,15 @@ class ConsoleReporter:
     def _warnings(self, outcome: Outcome, indent: str) -> str:
         return "".join(
             self._style.warning(warning, indent, self._short(where) if (where := place(warning)) else "")
+            + self._called_from(warning, f"{indent}  ")
             for warning in outcome.warnings
+        )
+
+    def _called_from(self, told: Failure | ResultWarning, indent: str) -> str:
+        """A line for each caller of a place."""
+        places = [frame.location for frame in _callers(told)]
+        return "".join(
+            self._paint(f"{indent}called from {self._short(at.file)}:{at.line}:{at.column}\n", "dim") for at in places
         )
 
     def _stabilities(self) -> StabilityLines:
@@ -311,11 +319,7 @@ class ConsoleReporter:
                     text += f"     at {self._short(location.file)}:{location.line}:{location.column}\n"
                 if failure.code_frame:
                     text += "".join(f"     {line}\n" for line in failure.code_frame.split("\n"))
-                for frame in _callers(failure):
-                    where = frame.location
-                    text += self._paint(
-                        f"     called from {self._short(where.file)}:{where.line}:{where.column}\n", "dim"
-                    )
+                text += self._called_from(failure, "     ")
                 if failure.details:
                     text += "".join(f"   {line}\n" for line in failure.details.split("\n"))
         if not self._detailed:
@@ -355,9 +359,9 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     return found
 
 
-def _callers(failure: Failure) -> list[StackFrame]:
-    """The next frames of a failure, and the outermost one: the test's own line."""
-    frames = failure.frames[1:]
+def _callers(told: Failure | ResultWarning) -> list[StackFrame]:
+    """The next frames of a failure or a warning, and the outermost one: the test's own line."""
+    frames = told.frames[1:]
     return [*frames[:CALLERS], *frames[CALLERS:][-1:]]
 
 
