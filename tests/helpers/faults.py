@@ -46,7 +46,7 @@ def leaves_nothing(application: Application) -> Iterator[list[int]]:
     for session in sessions:
         eventually(lambda: not relatives(session), f"all processes end: {relatives(session)}")  # noqa: B023
     eventually(lambda: not orphans(), "no worker and no compiler outlives its command")
-    assert leftovers(application) == before
+    eventually(lambda: leftovers(application) <= before, f"nothing is left of {leftovers(application) - before}")
 
 
 def children(pid: int, command: str) -> list[int]:
