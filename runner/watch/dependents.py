@@ -41,7 +41,7 @@ class Dependents:
         self._files: dict[str, frozenset[str]] = {}
         """Script, as a part → its files."""
         self._broken: set[str] = set()
-        """Modules that could not be loaded."""
+        """Modules that could not be loaded, and case files whose agent cannot be used."""
         self._waiting: set[str] = set()
         """Suites that have begun for the first time, and of which nothing is known yet."""
         self._begun: set[str] = set()
@@ -63,8 +63,7 @@ class Dependents:
                 self._parts[result.suite] = {}
             found = {name: digest for name, digest in (result.fingerprint or {}).items() if " " in name}
             self._parts[result.suite].update(found)
-            is_module = not self._suites[result.suite].has_cases
-            if is_module and result.fingerprint is None and result.outcome.status == Status.FAILED:
+            if not found and result.outcome.status == Status.FAILED:
                 self._broken.add(result.suite)
 
     def end(self, suite: str) -> None:
@@ -90,7 +89,11 @@ class Dependents:
         for id, suite, parts in suites:
             own = {*([suite.file] if suite.file else []), *self._module_files(suite, files)}
             scripts = [part for part in parts if part.partition(" ")[0] in SCRIPTS]
-            if paths & own or (id in broken and has_source) or any(paths & files.get(part, set()) for part in scripts):
+            if (
+                paths & own
+                or (id in broken and (has_source or suite.has_cases))
+                or any(paths & files.get(part, set()) for part in scripts)
+            ):
                 found.add(id)
                 continue
             others = {part: digest for part, digest in parts.items() if part.partition(" ")[0] not in UNTOLD}

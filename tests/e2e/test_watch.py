@@ -222,6 +222,12 @@ def test_what_is_wrong_is_said_and_watching_goes_on(watched: Terminal) -> None:
     assert "Error: Cannot read cases from" in watched.wait(WAITING)
     here.write({"/assistants/demo/tests/cases.jsonl": FILES["/assistants/demo/tests/cases.jsonl"]})
     assert verdict(watched)[1:] == (1, 0)
+    for name in ("package.yao", "replies.yml", "prompts.yml"):
+        file = f"/assistants/demo/{name}"
+        here.write({file: "{ - broken"})
+        assert "1 errors" in (shown := watched.wait(WAITING)) or re.search("Errors: +1|Error: ", shown), shown
+        here.write({file: FILES[file]})
+        assert re.search(r"Passed: +1", watched.wait(WAITING)), name
     here.write({"/yao-test.toml": "paralel = 3\n"})
     assert "there is no flag paralel" in watched.wait(WAITING)
     here.write({"/yao-test.toml": "parallel = 3\n"})
