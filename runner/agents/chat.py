@@ -126,6 +126,8 @@ class Chat:
         """Where the hook or tool was in which time ran out, innermost first."""
         self.parts: dict[str, str] = {}
         """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
+        self.judged_by: list[tuple[str, str]] = []
+        """The judges that were asked, and the connector of each."""
         self.variant: AgentVariant | None = None
         """What the tested agent has of its own here; None: nothing."""
 

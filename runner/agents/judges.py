@@ -37,8 +37,12 @@ class CaseJudges:
         chat: Chat,
         snapshot: MatchSnapshot,
         required: bool,
+        samples: int = 1,
+        connector: str = "",
     ) -> None:
         self.required = required
+        self.samples = samples
+        self.connector = connector
         self._application = application
         self._runtime = runtime
         self._helpers = helpers
@@ -50,6 +54,7 @@ class CaseJudges:
         """Asks a validator; see `Judges`."""
         try:
             answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
+            self._chat.judged_by.append((agent, answer.connector))
             return verdict_of(agent, answer.output)
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message

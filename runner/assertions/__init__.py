@@ -45,6 +45,7 @@ TYPES = {
     "trajectory:step-count": "trajectory_names",
     "script": "script",
     "agent": "agent",
+    "preference": "preference",
     "any_of": "composition",
     "all_of": "composition",
     "latency_ms": "measures",

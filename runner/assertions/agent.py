@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import Kind, NotEvaluated
-from runner.assertions.judged import verdict_in
+from runner.assertions.base import Kind
 from runner.assertions.transcript import seen_of
 from runner.assertions.verdicts import show
+from runner.assertions.votes import judged_by
 
 if TYPE_CHECKING:
     from runner.assertions.base import Evidence, Judges, Verdict
@@ -26,11 +26,10 @@ async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ver
     if criteria is not None:
         payload["criteria"] = criteria
     options = {"connector": assertion.options.connector} if assertion.options.connector else {}
-    answer = await judges.validate(name, payload, {**options, "metadata": metadata})
-    verdict = verdict_in(answer, criteria, evidence.output)
-    if verdict is None:
-        raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
-    if verdict.judged and verdict.passed is assertion.negate:
+    verdict = await judged_by(
+        judges, name, assertion.judge, payload, {**options, "metadata": metadata}, criteria, evidence.output
+    )
+    if verdict.judged and not verdict.inconclusive and verdict.passed is assertion.negate:
         rule = "not to meet" if assertion.negate else "to meet"
         wanted = "the criteria" if criteria is None else show(criteria)
         said = verdict.message or ("it does" if verdict.passed else "it does not")
@@ -56,7 +55,7 @@ ASSERTIONS = {
     "agent": Kind(
         check=agent,
         problem=problem,
-        fields=("use", "value", "criteria", "options"),
+        fields=("use", "value", "criteria", "options", "judge"),
         needs=("use",),
         waits=True,
         rules={"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}},

@@ -102,6 +102,17 @@ class Evidence(Value):
         return "" if self.output is None else json.dumps(self.output, ensure_ascii=False, separators=(",", ":"))
 
 
+class Vote(Value):
+    """One of several votes on an answer."""
+
+    passed: bool | None
+    """None: it broke, or the judge could not judge."""
+    score: float | None
+    reason: str
+    judge: str
+    """Id of the agent."""
+
+
 class Verdict(Value):
     """What one assertion said."""
 
@@ -117,6 +128,14 @@ class Verdict(Value):
     """The parts of a composition."""
     judged: bool = True
     """False: its judge could not judge, or no part of a composition was judged."""
+    votes: tuple[Vote, ...] = ()
+    """Where there were several."""
+    agreement: float | None = None
+    """Share of equal pairs of votes."""
+    inconclusive: bool = False
+    """The votes do not decide."""
+    judge: str | None = None
+    """Id of the agent that judged."""
 
 
 class AssertionResult(Value):
@@ -139,6 +158,14 @@ class AssertionResult(Value):
     """It could not be evaluated because a judge, or the way to it, broke."""
     judged: bool = True
     """False: its judge could not judge. It passes all the same, unless `--require-judge` is given, and has no score."""
+    votes: tuple[Vote, ...] = ()
+    """Where there were several."""
+    agreement: float | None = None
+    """Share of equal pairs of votes."""
+    inconclusive: bool = False
+    """It was judged, and the votes do not decide."""
+    judge: str | None = None
+    """Id of the agent that judged."""
 
     @property
     def not_judged(self) -> int:
@@ -163,6 +190,10 @@ class Judges(Protocol):
 
     required: bool
     """Whether what its judge could not judge fails: `--require-judge`."""
+    samples: int
+    """Votes of each judge where an assertion says nothing of it: `--judge-samples`."""
+    connector: str
+    """What judges use in the place of their own: `--judge-connector`; empty when it is not given."""
 
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator agent and returns its answer, an object with at least a boolean `passed`, and

@@ -61,8 +61,17 @@ async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *,
     details = await check_all(inner_assertions(assertion), evidence, judges)
     held = not decides
     judged = [part for part in details if part.judged]
-    if any(part.passed is decides and not part.error for part in judged):
+    if any(part.passed is decides and not part.error and not part.inconclusive for part in judged):
         held = decides
+    elif any(part.inconclusive for part in judged) and not any(part.error for part in details):
+        return Verdict(
+            passed=False,
+            expected=assertion.value,
+            actual=evidence.output,
+            message=_said(details),
+            details=details,
+            inconclusive=True,
+        )
     elif any(part.error for part in details):
         infrastructure = all(part.infrastructure for part in details if part.error)
         raise NotEvaluated(_said(details, errors=True), details, infrastructure)

@@ -39,7 +39,9 @@ def result_of(
         path: as written in the assertion, as is `name`.
     """
     passed = verdict.passed is not negate if verdict.judged else not required
-    said = verdict.message if passed or not verdict.judged else message or verdict.message
+    if verdict.inconclusive:
+        passed = False
+    said = verdict.message if passed or not verdict.judged or verdict.inconclusive else message or verdict.message
     if not passed and not verdict.judged and not verdict.details:
         said = f"Not judged, which --require-judge does not accept{': ' if said else ''}{said}"
     return AssertionResult(
@@ -53,6 +55,10 @@ def result_of(
         path=path,
         name=name,
         judged=verdict.judged,
+        votes=verdict.votes,
+        agreement=verdict.agreement,
+        inconclusive=verdict.inconclusive,
+        judge=verdict.judge,
     )
 
 

@@ -20,6 +20,17 @@ class AssertionOptions(Model):
     """What the judge is told besides: `criteria` and anything else."""
 
 
+class JudgeOptions(Model):
+    """How many votes there are on an answer, and whose."""
+
+    samples: int | None = Field(default=None, ge=1, le=9)
+    """Votes of each judge; `--judge-samples`, else 1."""
+    quorum: float | None = Field(default=None, gt=0, le=1)
+    """Share of the votes that decide; two thirds, and always more than half."""
+    judges: list[Annotated[str, Field(pattern=r"^agents:.")]] = Field(default_factory=list)
+    """Those who judge, `agents:<id>`; else the one of `use`."""
+
+
 class Assertion(Model):
     """One check on the output."""
 
@@ -41,6 +52,8 @@ class Assertion(Model):
     """What the judging agent goes by."""
     options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
     """Options of `agent` and `script`."""
+    judge: JudgeOptions | None = None
+    """Of `agent`, `preference` and `rubrics`: how many votes, and whose."""
     mode: Literal["exact", "in_order", "any_order", "strict", "unordered", "subset", "superset"] | None = None
     """Of `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
     message: str | None = None

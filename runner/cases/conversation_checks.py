@@ -27,7 +27,7 @@ from runner.cases.model import Case, Message
 from runner.cases.problems import Finding
 
 RUBRICS = "rubrics"
-_RUBRICS_TAKE = ("criteria", "options", "weight", "required", "message", "type")
+_RUBRICS_TAKE = ("criteria", "options", "judge", "weight", "required", "message", "type")
 
 
 def findings_of_turns(case: Case, folder: Path) -> Iterator[Finding]:

@@ -38,7 +38,10 @@ _VARS = {
 }
 _RUBRICS = {
     "propertyNames": {
-        "anyOf": [{"enum": ["type", "criteria", "weight", "required", "options", "message"]}, {"pattern": "^x-"}]
+        "anyOf": [
+            {"enum": ["type", "criteria", "weight", "required", "options", "judge", "message"]},
+            {"pattern": "^x-"},
+        ]
     },
     "properties": {"criteria": {"minItems": 1, "minLength": 1, "not": {"type": "null"}}},
     "required": ["criteria"],

@@ -88,7 +88,7 @@ def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Ref
     for assertion in assertions or ():
         if isinstance(assertion, str):
             continue
-        if assertion.type == "agent" and assertion.use:
+        if assertion.type in ("agent", "preference") and assertion.use:
             yield Reference(kind="agent", text=assertion.use)
         elif assertion.type == "script":
             yield Reference(kind="judge", text=assertion.script or assertion.use or "")
@@ -100,5 +100,7 @@ def _of_assertions(assertions: Iterable[Assertion | str] | None) -> Iterator[Ref
             from runner.assertions.tool_arguments import inner_of
 
             yield from _of_assertions(inner_of(assertion))
+        if assertion.judge is not None:
+            yield from (Reference(kind="agent", text=judge) for judge in assertion.judge.judges)
         if assertion.options.connector:
             yield Reference(kind="connector", text=assertion.options.connector)

@@ -130,6 +130,13 @@ def shuffle_seed(text: str, where: str) -> int:
     return int.from_bytes(urandom(3), "big") + 1
 
 
+def samples(text: str, where: str) -> int:
+    """A whole number from 1 to 9."""
+    if not text.isdecimal() or not 1 <= int(text) <= 9:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a whole number from 1 to 9')
+    return int(text)
+
+
 def amount(text: str, where: str) -> float:
     """A number above 0."""
     if not re.fullmatch(r"\d*\.?\d+", text) or not float(text):

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 
 
 COMMANDS = {
+    "calibrate": "runner.cli.commands.calibrate:calibrate",
     "completion": "runner.cli.commands.completion:completion",
     "config": "runner.cli.commands.config:config",
     "diff": "runner.cli.commands.diff:diff",
     "doctor": "runner.cli.commands.doctor:doctor",
     "extract": "runner.cli.commands.extract:extract",
     "init": "runner.cli.commands.init:init",
+    "label": "runner.cli.commands.label:label",
     "merge": "runner.cli.commands.merge:merge",
     "regrade": "runner.cli.commands.regrade:regrade",
     "schema": "runner.cli.commands.schema:schema",

@@ -19,6 +19,7 @@ from runner.cli.flags import (
     policy,
     programs,
     revision,
+    samples,
     shard,
     share,
     shuffle_seed,
@@ -74,6 +75,9 @@ class RunOptions(FlagTable):
     threshold: float | None = flag("Score from which on a conversation passes, 0 to 1. Default: 0.8.", metavar="SCORE", read=share)
     """0 to 1."""
     require_judge: bool = flag("What no judge could judge fails, instead of passing unjudged.", kind="switch")
+    judge_samples: int = flag("Votes of each judge on an answer, 1 to 9. Default: 1.", metavar="N", read=samples, default=1)
+    """Votes of each judge on an answer."""
+    judge_connector: str | None = flag("Connector that judges use in the place of their own.", metavar="ID")
     on_inconclusive: str | None = flag("What is inconclusive passes, fails or is skipped: pass, fail or skip. Default: it is an error.", metavar="WHAT", read=one_of("pass", "fail", "skip"))
     simulator: str | None = flag("Who plays the user in cases that name nobody: agents:<id> or scripts:<module>.", metavar="ID")
     interactive: bool = flag("Ask at the terminal when an agent waits for input.", kind="switch", excludes=("skip-interactive",))

@@ -175,6 +175,8 @@ class _Run:
         self._aside: list[_Item] = []
         self.passes: Passes[_Item] = Passes(schedule.retries, send, schedule.stop)
         self._running = 0
+        self._shared: set[tuple[str, str]] = set()
+        """Judges that use the connector of the agent, of whom it was said."""
         self._in_waves = 0
         """Cases that may need more runs when those that are under way have ended."""
         self._changed = asyncio.Event()
@@ -343,6 +345,7 @@ class _Run:
             if cut is not None:
                 self._repetition.end(cut.replace(run=item.run))
             raise
+        self._warn_of_judges(run)
         result = result.replace(run=item.run)
         if not suite.source.broken and self.passes.holds(result):
             self.passes.hold(item, result)
@@ -361,6 +364,15 @@ class _Run:
         suite.left -= 1
         if not suite.left:
             await self._finish(suite)
+
+    def _warn_of_judges(self, run: CaseRun) -> None:
+        """Says once of each judge that it uses the connector of the agent that it judges."""
+        for judge, connector in run.shared_judges:
+            if (judge, connector) not in self._shared:
+                self._shared.add((judge, connector))
+                said = f"{judge} judges with {connector}, which the agent uses too"
+                hint = "a model is lenient with answers of its own, and --judge-connector names another"
+                self._send(Warned(message=f"{said}: {hint}"))
 
     def _attempt(self, item: _Item) -> CaseAttempt:
         source = item.suite.source

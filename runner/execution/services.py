@@ -304,6 +304,8 @@ class TestServices:
             person=self._person(),
             fingerprints=self._services.fingerprints() if traces else None,
             require_judge=options.require_judge,
+            judge_samples=options.judge_samples,
+            judge_connector=options.judge_connector or "",
             seed=options.seed,
             trace=options.trace or "summary",
             clean=self._environment.secrets.text,

@@ -37,6 +37,11 @@ class CaseRun:
 
         return of_trials(self._ended)
 
+    @property
+    def shared_judges(self) -> list[tuple[str, str]]:
+        """See `CaseAttempt`."""
+        return self._attempt.shared_judges
+
     def failed(self, failure: Failure) -> TestResult:
         """The result of a case that could not begin."""
         self._attempt.failures.append(failure)

@@ -79,6 +79,10 @@ class CaseEnvironment(Value):
     """Makes the fingerprints of results, for a run that resumes this one; None: there is no report that it could."""
     require_judge: bool = False
     """Whether what its judge could not judge fails."""
+    judge_samples: int = 1
+    """Votes of each judge where an assertion says nothing of it."""
+    judge_connector: str = ""
+    """What judges use in the place of their own; empty: nothing."""
     transcripts: Transcripts | None = None
     """What was said in a saved run that is graded again; the agent is not asked then."""
     seed: int | None = None
@@ -176,6 +180,8 @@ class CaseAttempt:
             chat,
             environment.snapshot(self.suite),
             environment.require_judge,
+            environment.judge_samples,
+            environment.judge_connector,
         )
 
     @cached_property
@@ -303,6 +309,13 @@ class CaseAttempt:
         self.failures += [failure_of(result).replace(phase=phase) for result in results if not result.passed]
 
     @property
+    def shared_judges(self) -> list[tuple[str, str]]:
+        """The judges that have used the connector of the agent, with that connector; those that are scripted do not
+        count."""
+        own = {call.connector for call in self.chat.model_calls if call.agent == self.assistant.id and not call.free}
+        return list(dict.fromkeys(pair for pair in self.chat.judged_by if pair[1] in own))
+
+    @property
     def not_judged(self) -> int:
         """How many judges could not judge."""
         of_scores = () if self.case.graded else self.scores  # their assertions are counted below
@@ -361,13 +374,21 @@ class CaseAttempt:
         return trace_of(self.chat.steps, environment.clean, whole=environment.trace == "full")
 
 
+def _cause_of(result: AssertionResult) -> Cause:
+    if result.infrastructure:
+        return Cause.INFRASTRUCTURE
+    if result.inconclusive:
+        return Cause.INCONCLUSIVE
+    return Cause.ERROR if result.error else Cause.ASSERTION
+
+
 def failure_of(result: AssertionResult) -> Failure:
     """The failure that an assertion which did not hold is."""
     values = comparable(result.expected, result.actual) if result.type in COMPARED else None
     return Failure(
-        cause=Cause.INFRASTRUCTURE if result.infrastructure else Cause.ERROR if result.error else Cause.ASSERTION,
+        cause=_cause_of(result),
         message=result.message or f"{result.type} does not hold",
-        type=result.type,
+        type=None if result.inconclusive else result.type,
         expected=result.expected,
         actual=result.actual,
         expected_text=_text(values[0] if values else result.expected),

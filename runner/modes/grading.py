@@ -10,9 +10,9 @@ from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
 from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, Said
-from runner.assertions.judged import not_evaluated, result_of, verdict_in
+from runner.assertions.judged import not_evaluated, result_of
 from runner.assertions.transcript import seen_of
-from runner.assertions.verdicts import show
+from runner.assertions.votes import judged_by
 from runner.modes.base import CaseAttempt
 from runner.modes.rubrics import RUBRICS, Criterion, type_of
 from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
@@ -66,6 +66,7 @@ class Grading:
         own = self._attempt.chat
         chat = Chat(own.context, own.world)
         chat.logs, chat.parts, chat.steps, chat.turn = own.logs, own.parts, own.steps, turn
+        chat.judged_by = own.judged_by
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
         return self._attempt.judges_for(chat)
@@ -89,11 +90,9 @@ class Grading:
         if criterion.grader is not None:
             options = criterion.grader.options.model_dump(exclude_defaults=True)
             payload |= criterion.grader.options.metadata
+        panel = criterion.grader.judge if criterion.grader is not None else None
         try:
-            answer = await judges.validate(self._grader, payload, options)
-            verdict = verdict_in(answer, criterion.text, evidence.output)
-            if verdict is None:
-                raise NotEvaluated(f"{self._grader} answered {show(answer)}, which does not say whether it holds")
+            verdict = await judged_by(judges, self._grader, panel, payload, options, criterion.text, evidence.output)
         except NotEvaluated as error:
             return not_evaluated(RUBRICS, error, str(error), criterion.text, evidence.output)
         return result_of(RUBRICS, verdict, judges.required)
@@ -135,6 +134,8 @@ def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
             if criterion.error:
                 cause = Cause.INFRASTRUCTURE if criterion.infrastructure else Cause.ERROR
                 errors.append((cause, f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'))
+            elif criterion.inconclusive:
+                errors.append((Cause.INCONCLUSIVE, f'{entry.name}: "{criterion.text}": {criterion.reason}'))
             elif not criterion.judged and not criterion.passed:
                 required.append((Cause.ASSERTION, f'{entry.name}: "{criterion.text}": {criterion.reason}'))
             elif criterion.required and not criterion.passed:
@@ -145,7 +146,7 @@ def problems_of(scores: Sequence[ScoreResult]) -> list[tuple[Cause, str]]:
 
 def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
     score: float | None = 1.0 if result.passed else 0.0
-    if not result.judged:
+    if not result.judged or result.inconclusive:
         score = None
     elif result.score is not None and 0 <= result.score <= 1:
         score = float(result.score)
@@ -161,4 +162,8 @@ def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
         infrastructure=result.infrastructure,
         judged=result.judged,
         not_judged=result.not_judged,
+        votes=result.votes,
+        agreement=result.agreement,
+        inconclusive=result.inconclusive,
+        judge=result.judge,
     )

@@ -219,6 +219,8 @@ def make_plan(
     if options.variants:
         from runner.planning.variants import varied
 
+        for variant in options.variants:
+            environment.secrets.add_variables(dict(variant.env))
         sources = varied(sources, options.variants, environment.directory)
     suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
     resumable = not (options.dry_run or options.watch or regraded_from) and bool(

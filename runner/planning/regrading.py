@@ -24,8 +24,9 @@ Record = dict[str, Any]
 NAMED = 10
 """Results that are named when they are refused."""
 TAKEN = (
-    "name app ctx user team timeout repeat threshold require_judge simulator on_missing_input strict lenient allow_net "
-    "allow_exec require_trust trust_from sandbox"
+    "name app ctx user team timeout repeat threshold require_judge judge_samples judge_connector on_inconclusive "
+    "simulator on_missing_input strict lenient allow_net allow_exec require_trust trust_from "
+    "sandbox"
 ).split()
 """Options of the saved run that hold where the command says nothing else."""
 

@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 
 COMPARED = (
     "name connector app user team locale ctx run tags variants until_decided runs repeat min_pass_rate threshold "
-    "require_judge on_inconclusive simulator interactive skip_interactive on_missing_input before after strict "
-    "lenient record replay record_missing allow_net allow_exec update_snapshots shard"
+    "require_judge judge_samples judge_connector on_inconclusive simulator interactive skip_interactive "
+    "on_missing_input before after strict lenient record replay record_missing allow_net "
+    "allow_exec update_snapshots shard"
 ).split()
 """Options that a run takes over from the one that it resumes, and that may not be others."""
 GUARDING = ("require_trust", "trust_from", "sandbox")

@@ -10,6 +10,7 @@ from runner.durations import in_words
 from runner.results.model import Suite
 
 TEXTS = (
+    "judge_samples judge_connector "
     "app profile name connector replay record_missing user team locale ctx simulator on_missing_input on_inconclusive "
     "before after threshold"
 ).split()

@@ -129,6 +129,8 @@ class ChangeReport(Value):
     cases_of_a: int
     """Cases of A that have the measure."""
     is_same_report: bool
+    is_judges_noise: bool
+    """Whether both are grades of the same answers, so that only the judges can differ."""
     mean_cost: float | None
     """Of a run of a case, in US dollars."""
     has_scores: bool
@@ -258,6 +260,8 @@ def change_between(
         beside=tuple(_beside(pairs)),
         parts=tuple(_parts(pairs, measure, used)),
         cases_of_a=sum(any(measured(run, measure) is not None for run in case.runs) for case in of_a.values()),
+        is_judges_noise=a.start.get("regraded_from") is not None
+        and a.start.get("regraded_from") == b.start.get("regraded_from"),
         is_same_report=a.start == b.start and a.results == b.results,
         mean_cost=mean_cost,
         has_scores=measure == PASSED and any(run.score is not None for side in sides for runs in side for run in runs),

@@ -15,7 +15,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import OutsideCall
-    from runner.assertions.base import AssertionResult, ToolUse
+    from runner.assertions.base import AssertionResult, ToolUse, Vote
     from runner.results.repeating import Repeat
     from runner.results.verdict import Verdict
 
@@ -160,6 +160,14 @@ class CriterionResult(Value):
     """False: its judge could not judge; it counts in no score."""
     not_judged: int = 0
     """How many judges could not judge; several where it is a composition."""
+    votes: tuple[Vote, ...] = ()
+    """Where there were several."""
+    agreement: float | None = None
+    """Share of equal pairs of votes."""
+    inconclusive: bool = False
+    """It was judged, and the votes do not decide."""
+    judge: str | None = None
+    """Id of the agent that judged."""
 
 
 class ScoreVerdict(StrEnum):

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.assertions.base import AssertionResult, ToolUse
+from runner.assertions.base import AssertionResult, ToolUse, Vote
+from runner.results.criteria import objects_in
 from runner.results.model import (
     CheckpointResult,
     CriterionResult,
@@ -176,6 +177,7 @@ def score_of(item: Record) -> ScoreResult:
             infrastructure=bool(part.get("infrastructure")),
             judged=part.get("judged", True),
             not_judged=part.get("not_judged", 0 if part.get("judged", True) else 1),
+            **_votes_in(part),
         )
         for part in item.get("assertions") or []
     )
@@ -191,6 +193,7 @@ def _criterion(criterion: CriterionResult) -> Record:
     record.pop("not_judged", None)
     if criterion.not_judged != int(not criterion.judged):
         record["not_judged"] = criterion.not_judged
+    record = {key: value for key, value in record.items() if key not in _OF_VOTES} | _votes_of(criterion)
     if criterion.judged:
         del record["judged"]
     else:
@@ -221,6 +224,42 @@ def trial_of(item: Record) -> TrialResult:
     )
 
 
+_OF_VOTES = ("votes", "agreement", "inconclusive", "judge")
+
+
+def _votes_of(result: AssertionResult | CriterionResult) -> Record:
+    """`{votes?: [{passed, score?, reason, judge}], agreement?, inconclusive?, judge?}`."""
+    record: Record = {"judge": result.judge} if result.judge is not None else {}
+    if result.votes:
+        record["votes"] = [
+            {key: value for key, value in fields_of(vote).items() if key != "score" or value is not None}
+            for vote in result.votes
+        ]
+    if result.agreement is not None:
+        record["agreement"] = round(result.agreement, 4)
+    return {**record, "inconclusive": True} if result.inconclusive else record
+
+
+def _votes_in(item: Record) -> Record:
+    """The same as fields."""
+    votes = tuple(
+        Vote(
+            passed=vote.get("passed"),
+            score=vote.get("score"),
+            reason=str(vote.get("reason") or ""),
+            judge=str(vote.get("judge") or ""),
+        )
+        for vote in objects_in(item.get("votes"))
+    )
+    agreement, judge = item.get("agreement"), item.get("judge")
+    return {
+        "votes": votes,
+        "agreement": agreement if isinstance(agreement, int | float) else None,
+        "inconclusive": bool(item.get("inconclusive")),
+        "judge": judge if isinstance(judge, str) else None,
+    }
+
+
 def assertion_records(results: tuple[AssertionResult, ...]) -> list[Record]:
     """A record for each assertion; see `_assertion`."""
     return [_assertion(result) for result in results]
@@ -242,6 +281,7 @@ def assertions_of(items: list[Record] | None) -> tuple[AssertionResult, ...]:
             name=item.get("name"),
             infrastructure=bool(item.get("infrastructure")),
             judged=item.get("judged", True),
+            **_votes_in(item),
         )
         for item in items or []
     )
@@ -272,6 +312,7 @@ def _assertion(result: AssertionResult) -> Record:
         record["judged"] = False
     if result.score is not None:
         record["score"] = result.score
+    record |= _votes_of(result)
     if result.details:
         record["details"] = assertion_records(result.details)
     return record

@@ -480,6 +480,14 @@ def test_the_same_report_twice_is_said(two: Any) -> None:
     assert "  Warning: A and B are the same report." in pair.last()
 
 
+def test_two_grades_of_the_same_answers_differ_by_the_judge_alone(two: Any) -> None:
+    graded = [written({**STEADY, "c0": runs(marks)}, regraded_from="run.jsonl") for marks in ("ppppp", "pppff")]
+
+    said = "  Both are grades of the same answers: what differs is the judge's own noise."
+    assert said in two(*graded).last()
+    assert said not in two(graded[0], written(STEADY)).last()
+
+
 def test_with_a_long_history_only_the_newer_side_runs_again(two: Any) -> None:
     said = "\n".join(two(cases(30, "p" * 9 + "f"), {**cases(30, "p"), "c1": runs("f")}).last("--margin", "10"))
 

@@ -128,6 +128,7 @@ def test_rubrics_that_were_not_judged_are_left_out_of_scores(app: MakeApplicatio
     assert (first["score"], second["score"], second["verdict"]) == (0.5, None, "pass")
     criteria = {item["text"]: item for item in first["assertions"]}
     assert criteria["Is polite"] == {
+        "judge": "workers.test.validator",
         "text": "Is polite",
         "passed": True,
         "weight": 1,

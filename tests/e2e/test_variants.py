@@ -218,6 +218,16 @@ def test_variants_that_cannot_be_are_a_mistake(app: MakeApplication, flags: tupl
     assert said in run.stderr
 
 
+def test_a_key_of_a_variant_stays_out_of_the_report(app: MakeApplication) -> None:
+    application = demo(app)
+
+    run = application.run(
+        "-i", case_file(), "--variant", "a=", "--variant", "b=env:DESK_API_KEY=sk-abcdef0123456789", "-o", "r.jsonl"
+    )
+
+    assert "sk-abcdef0123456789" not in run.stdout + run.stderr + (application.root / "r.jsonl").read_text()
+
+
 def test_script_tests_have_no_variants(app: MakeApplication) -> None:
     application = demo(app, **{"a_test.ts": "function TestA() {}"})
 

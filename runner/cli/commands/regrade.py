@@ -12,9 +12,9 @@ from runner.environment import SCRIPT_PARTS, Environment
 from runner.errors import ConfigurationError
 
 OWN = (
-    "input output app reporter run timeout parallel threshold require-judge record replay record-missing max-cost"
-    " max-tokens max-duration retry-errors max-errors strict allow-net require-trust trust-from sandbox fail-fast"
-    " max-failures durations trace verbose quiet no-color"
+    "input output app reporter run timeout parallel threshold require-judge judge-samples judge-connector "
+    "on-inconclusive record replay record-missing max-cost max-tokens max-duration retry-errors max-errors strict "
+    "allow-net require-trust trust-from sandbox fail-fast max-failures durations trace verbose quiet no-color"
 ).split()
 """Flags of a run that mean the same here."""
 

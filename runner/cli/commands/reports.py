@@ -12,7 +12,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters import FILE_REPORTERS, check_writable, maker_for_file
 from runner.reporters.files.document import write_whole
-from runner.results.report import Report, load
+from runner.results.report import Record, Report, load
 
 
 def read_report(environment: Environment, path: str, quiet: bool = False) -> Report:
@@ -103,6 +103,17 @@ def _version() -> str:
     from runner.version import VERSION
 
     return VERSION
+
+
+def lines_of(environment: Environment, name: str) -> list[Record]:
+    """The results of a saved report: of a .jsonl one a line for each run. Raises ConfigurationError."""
+    import json
+
+    report = read_report(environment, name)
+    if not report.text:
+        return report.results
+    records = (json.loads(line) for line in report.text.split("\n") if line.strip(" \t\r\0"))
+    return [record for record in records if record.get("type") == "result"]
 
 
 _JOURNAL = b'{"type": "calls"'

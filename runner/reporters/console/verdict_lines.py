@@ -65,6 +65,8 @@ def _sentences(found: ChangeReport) -> list[str]:
         )
     if found.is_same_report:
         said.append("Warning: A and B are the same report.")
+    if found.is_judges_noise:
+        said.append("Both are grades of the same answers: what differs is the judge's own noise.")
     if found.noise is Noise.NONE:
         said.append("These runs are the same each time: every difference is real.")
     if found.verdict is Verdict.CANNOT_TELL and found.cases and found.noise is Noise.RUNS:

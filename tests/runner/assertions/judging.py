@@ -15,6 +15,8 @@ class Judges:
     """Answers what a test says, and keeps what it was asked."""
 
     required = False
+    samples = 1
+    connector = ""
 
     def __init__(self, answer: Any = None, snapshots: dict[str, Any] | None = None) -> None:
         self.answer = answer

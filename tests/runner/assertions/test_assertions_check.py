@@ -40,6 +40,7 @@ CHECKS = {
     "trajectory:step-count": {"value": {"max": 1}},
     "script": {"script": "scripts.a.B"},
     "agent": {"use": "agents:a", "value": "b"},
+    "preference": {"use": "agents:a", "value": "b"},
     "any_of": {"value": [{"type": "contains", "value": "a"}]},
     "all_of": {"value": [{"type": "contains", "value": "a"}]},
     "latency_ms": {"value": 1},

@@ -139,6 +139,7 @@ def test_an_agent_judges(fields: dict[str, Any], answer: Any, passed: bool, mess
 
     assert result == AssertionResult(
         type="agent",
+        judge="workers.test.validator",
         passed=passed,
         expected=fields.get("value"),
         actual={"total": 7},

@@ -76,12 +76,15 @@ TRAVEL = conversation(
 )
 
 
+JUDGE = "workers.test.validator"
+
+
 def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplication) -> None:
     result, case = one_result(demo(app), TRAVEL)
 
     def judged(text: str, quoted: str, passed: bool = True) -> CriterionResult:
         reason = f'The answer {"contains" if passed else "does not contain"} "{quoted}"'
-        return CriterionResult(text=text, passed=passed, score=float(passed), reason=reason)
+        return CriterionResult(text=text, passed=passed, score=float(passed), reason=reason, judge=JUDGE)
 
     reference = CriterionResult(
         text="Means the same as expected_output",
@@ -90,6 +93,7 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
         reason="There is an answer; what it says was not judged",
         judged=False,
         not_judged=1,
+        judge=JUDGE,
     )
     assert case.scores == (
         ScoreResult(

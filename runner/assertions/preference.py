@@ -1,0 +1,75 @@
+"""`preference`: a judge compares the output with another answer, in both orders."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from runner.assertions.agent import PREFIX
+from runner.assertions.base import Kind, Verdict
+from runner.assertions.verdicts import show
+from runner.assertions.votes import judged_by
+
+if TYPE_CHECKING:
+    from runner.assertions.base import Evidence, Judges
+    from runner.assertions.model import Assertion
+
+FIRST_IS_BETTER = "The answer in output.first is better than the answer in output.second"
+WON, TIED, LOST = 1.0, 0.5, 0.0
+
+
+async def preference(assertion: Assertion, evidence: Evidence, judges: Judges) -> Verdict:
+    """The judge is asked whether the first of two answers is better, once with the output first, once with it second.
+    A verdict that turns with the order is a tie. It holds when the other answer is not better: the score is 1 when the
+    output is, 0.5 for a tie."""
+    name = (assertion.use or "").removeprefix(PREFIX)
+    metadata = assertion.options.metadata
+    criteria = FIRST_IS_BETTER + (f": {assertion.criteria}" if assertion.criteria else "")
+    options: dict[str, Any] = {"metadata": metadata}
+    if assertion.options.connector:
+        options["connector"] = assertion.options.connector
+    orders = ((evidence.output, assertion.value), (assertion.value, evidence.output))
+
+    async def ask(first: Any, second: Any) -> Verdict:
+        output = {"first": first, "second": second}
+        payload = {"output": output, "input": evidence.input, **metadata, "criteria": criteria}
+        return await judged_by(judges, name, assertion.judge, payload, options, assertion.value, evidence.output)
+
+    ahead, behind = await asyncio.gather(*(ask(*order) for order in orders))
+    votes, judge = ahead.votes + behind.votes, ahead.judge
+    both = Verdict(passed=True, expected=assertion.value, actual=evidence.output, votes=votes, judge=judge)
+    if not ahead.judged or not behind.judged:
+        return both.replace(judged=False, message=ahead.message or behind.message)
+    if ahead.inconclusive or behind.inconclusive:
+        said = ahead.message if ahead.inconclusive else behind.message
+        return both.replace(passed=False, inconclusive=True, message=said)
+    if ahead.passed is behind.passed:
+        place = "first" if ahead.passed else "second"
+        return both.replace(score=TIED, message=f"a tie: {name} prefers the {place} of both, whichever it is")
+    if ahead.passed:
+        return both.replace(score=WON, message=ahead.message)
+    said = f"Expected the output to be no worse than {show(assertion.value)}, but {name} says: {behind.message}"
+    return both.replace(passed=False, score=LOST, message=said)
+
+
+def problem(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of this type."""
+    use = assertion.use
+    if not use or use == PREFIX:
+        return '"preference" needs "use", such as "agents:workers.test.validator"'
+    if not use.startswith(PREFIX):
+        return f'"preference" needs the prefix "agents:" in "use", as in "agents:{use}"'
+    return '"preference" needs "value", the other answer' if assertion.value is None else None
+
+
+ASSERTIONS = {
+    "preference": Kind(
+        check=preference,
+        problem=problem,
+        fields=("use", "value", "criteria", "options", "judge"),
+        needs=("use", "value"),
+        waits=True,
+        rules={"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}},
+    ),
+}
+"""Types of assertions that are checked here."""

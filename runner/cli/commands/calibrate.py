@@ -1,0 +1,72 @@
+"""`yao-test calibrate REPORT LABELS...`: how far the judges of a run agree with people, and with themselves."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from runner import exit_codes
+from runner.cli.commands.flags import Command
+from runner.cli.commands.label import labels_path
+from runner.cli.commands.reports import check_outputs, lines_of, write_text
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters.console.style import count
+from runner.reporters.console.trust_lines import text_of
+from runner.results.calibration import trust_in, trust_record
+from runner.results.judgements import judgements_in
+from runner.results.labels import read_labels
+
+
+@click.command(
+    "calibrate",
+    cls=Command,
+    help="Says how far the judges of a saved run agree with labels of people, and with themselves. LABELS are files "
+    "that yao-test label wrote, .jsonl or .csv; several people may have one each.",
+)
+@click.argument("report", metavar="REPORT")
+@click.argument("labels", metavar="LABELS", nargs=-1)
+@click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .json. Repeatable.")
+@click.option(
+    "--min-kappa",
+    metavar="KAPPA",
+    type=click.FloatRange(min=-1, max=1),
+    help="Exit with 1 when kappa may be below this, or there are too few labels.",
+)
+@click.pass_obj
+def calibrate(
+    environment: Environment, report: str, labels: tuple[str, ...], output: tuple[str, ...], min_kappa: float | None
+) -> int:
+    """Prints what the labels and the votes say; the exit code."""
+    paths = check_outputs(environment, output, (".json",))
+    if min_kappa is not None and not labels:
+        raise ConfigurationError("--min-kappa needs labels", "yao-test label makes them")
+    judgements = judgements_in(lines_of(environment, report))
+    if not judgements:
+        raise ConfigurationError(
+            f"Cannot calibrate {report}: no judge has judged anything in it",
+            "Judges are asked by assertions of the types agent and preference, and by criteria of rubrics",
+        )
+    said = [label for name in labels for label in read_labels(labels_path(name, environment.directory), name)]
+    found = trust_in(judgements, said)
+    if labels and not found.labels:
+        if found.unknown:
+            raise ConfigurationError(
+                f"Cannot calibrate {report}: none of its answers has a label in {', '.join(labels)}",
+                "Labels belong to the report that they were drawn from: suite, id, run, turn and criterion say which",
+            )
+        raise ConfigurationError(
+            f"Cannot calibrate {report}: {', '.join(labels)} has no labels yet", "Fill in true or false under passed"
+        )
+    environment.stdout.write(text_of(found))
+    if found.unknown:
+        environment.stderr.write(f"Warning: {count(found.unknown, 'label')} of answers that {report} does not have\n")
+    for path in paths:
+        write_text(environment, path, json.dumps(trust_record(found), indent=2, ensure_ascii=False) + "\n")
+    if min_kappa is None:
+        return exit_codes.PASSED
+    whole = found.each[-1].found if found.each else None
+    interval = whole.kappa_interval if whole is not None else None
+    few = whole is None or whole.words == "too few labels to say"
+    return exit_codes.FAILED if few or interval is None or interval.low < min_kappa else exit_codes.PASSED

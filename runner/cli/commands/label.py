@@ -1,0 +1,137 @@
+"""`yao-test label REPORT`: people say of answers whether they are good, to see how far the judges can be trusted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from runner import exit_codes
+from runner.cli.commands.flags import Command
+from runner.cli.commands.reports import check_outputs, lines_of, write_text
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters.console.style import count as counted
+from runner.results.judgements import Judgement, Key, judgements_in
+from runner.results.labels import Label, drawn, read_labels, text_of_labels
+
+KEYS = "y yes   n no   s skip   u undo   q stop"
+SHOWN = 4000
+"""Characters of an answer that are shown."""
+
+
+@click.command(
+    "label",
+    cls=Command,
+    help="Asks you of answers that judges have judged whether they are good: y, n, s to skip, u to undo, q to stop. "
+    "The labels are written as they come, to .jsonl or .csv. Without a terminal a file is written that you fill in. "
+    "Labels that the file has are kept.",
+)
+@click.argument("report", metavar="REPORT")
+@click.option("-o", "--output", metavar="FILE", required=True, help="Where the labels are written: .jsonl or .csv.")
+@click.option(
+    "--count", metavar="N", type=click.IntRange(min=1), default=60, show_default=True, help="How many answers."
+)
+@click.option("--criterion", metavar="TEXT", help="Only answers that were judged by this criterion.")
+@click.pass_obj
+def label(environment: Environment, report: str, output: str, count: int, criterion: str | None) -> int:
+    """Asks for labels; the exit code."""
+    (path,) = check_outputs(environment, (output,), (".jsonl", ".csv"))
+    judgements = judgements_in(lines_of(environment, report))
+    if not judgements:
+        raise ConfigurationError(
+            f"Cannot label {report}: no judge has judged anything in it",
+            "Labels are for assertions of the types agent and preference, and for criteria of rubrics",
+        )
+    if criterion is not None:
+        known = sorted({one.key[4] for one in judgements})
+        judgements = [one for one in judgements if one.key[4] == criterion]
+        if not judgements:
+            raise ConfigurationError(f'Cannot label "{criterion}" in {report}', f"It has {'; '.join(known[:10])}")
+    chosen = drawn(judgements, count)
+    labels: dict[Key, Label] = {}
+    if path.exists() and path.stat().st_size:
+        labels = {one.key: one for one in read_labels(path, output) if one.passed is not None}
+        more = [one for one in judgements if one.key in labels]
+        if len(more) < len(labels):
+            raise ConfigurationError(
+                f"Cannot write to {output}: it has labels of answers that are not in {report}",
+                "Name another file with -o",
+            )
+        chosen = [*more, *(one for one in chosen if one.key not in labels)]
+
+    def save() -> None:
+        path.write_text(text_of_labels(chosen, labels, as_table=path.suffix.lower() == ".csv"), "utf-8")
+
+    if not (environment.terminal and sys.stdin.isatty()):
+        write_text(environment, path, text_of_labels(chosen, labels, as_table=path.suffix.lower() == ".csv"))
+        return exit_codes.PASSED
+    save()
+    asked = [one for one in chosen if one.key not in labels]
+    with _Keys() as read:
+        _ask(environment, asked, labels, read, save)
+    environment.stdout.write(f"{counted(len(labels), 'label')} in {output}\n")
+    return exit_codes.PASSED
+
+
+def _ask(
+    environment: Environment,
+    asked: Sequence[Judgement],
+    labels: dict[Key, Label],
+    read: Callable[[], str],
+    save: Callable[[], None],
+) -> None:
+    at = 0
+    while at < len(asked):
+        one = asked[at]
+        environment.stdout.write(environment.secrets.text(_shown(one, at + 1, len(asked))))
+        environment.stdout.flush()
+        key = read()
+        if key in ("y", "n"):
+            labels[one.key] = Label(key=one.key, passed=key == "y")
+        elif key == "u" and at:
+            at -= 1
+            labels.pop(asked[at].key, None)
+        elif key in ("q", "", "\x03", "\x04"):
+            break
+        elif key != "s":
+            continue
+        if key != "u":
+            environment.stdout.write(f"{ {'y': 'yes', 'n': 'no', 's': 'skipped'}[key] }\n")
+            at += 1
+        save()
+
+
+def _shown(one: Judgement, number: int, of: int) -> str:
+    suite, id, run, turn, criterion = one.key
+    where = f"{suite} › {id}" + (f", run {run}" if run > 1 else "") + (f", turn {turn}" if turn else "")
+    lines = [f"{number} of {of}  {where}", f"  Criterion: {criterion}", f"  Input:     {one.input}", "", one.output]
+    text = "\n".join(line[:SHOWN] for line in lines)
+    plain = "".join(letter if letter.isprintable() or letter == "\n" else "�" for letter in text)
+    return f"\n{plain}\n\n  {KEYS} ? "
+
+
+class _Keys:
+    """Reads single keys from the terminal, which is as before at the end."""
+
+    def __enter__(self) -> Callable[[], str]:
+        import termios
+        import tty
+
+        self._fd = sys.stdin.fileno()
+        self._before = termios.tcgetattr(self._fd)
+        tty.setcbreak(self._fd)
+        return lambda: os.read(self._fd, 1).decode(errors="replace").lower()
+
+    def __exit__(self, *_: object) -> None:
+        import termios
+
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+
+
+def labels_path(name: str, directory: Path) -> Path:
+    """The path of a file of labels."""
+    return directory / Path(name).expanduser()

@@ -1,0 +1,104 @@
+"""How far judges can be trusted, on the console."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.reporters.console.style import count
+from runner.reporters.console.variant_lines import aligned
+from runner.reporters.console.verdict_lines import Row, percent
+from runner.results.calibration import Trust, Trusted
+from runner.statistics.agreement import FEWEST_LABELS, Calibration
+
+HEAD: Row = ("Criterion", "Labels", "Agree", "Kappa (95 %)", "Passes found", "Failures found", "Says")
+ROWS = 50
+"""Criteria of the table."""
+LEANS = 0.3
+"""Correlation with the length of answers from which on it is said."""
+LONG = 60
+"""Characters of a criterion."""
+
+
+def text_of(found: Trusted) -> str:
+    """A table of the criteria, and what it comes to."""
+    text = aligned([HEAD, *map(_row, found.each[-ROWS:])]) if found.each else ""
+    return text + "".join(f"{line}\n" for line in [*_of_labels(found), *_of_votes(found)])
+
+
+def _row(one: Trust) -> Row:
+    found = one.found
+    name = one.name if len(one.name) <= LONG else f"{one.name[:LONG]}..."
+    return (
+        name.replace("\n", " ") or "all",
+        str(_labels(found)),
+        f"{percent(found.agreement)} ({_ends(found)})",
+        _kappa(found),
+        _share(found.passes_found),
+        _share(found.failures_found),
+        found.words,
+    )
+
+
+def _labels(found: Calibration) -> int:
+    return found.both_pass + found.both_fail + found.judge_too_strict + found.judge_too_lenient
+
+
+def _ends(found: Calibration) -> str:
+    low, high = percent(found.agreement_interval.low), percent(found.agreement_interval.high)
+    return f"{low.removesuffix('%')}-{high}"
+
+
+def _kappa(found: Calibration) -> str:
+    if found.kappa is None:
+        return "none"
+    if found.kappa_interval is None:
+        return f"{found.kappa:.2f}"
+    return f"{found.kappa:.2f} ({found.kappa_interval.low:.2f} to {found.kappa_interval.high:.2f})"
+
+
+def _share(value: float | None) -> str:
+    return "none" if value is None else percent(value)
+
+
+def _of_labels(found: Trusted) -> Sequence[str]:
+    if not found.each:
+        return ()
+    whole = found.each[-1]
+    of = whole.found
+    said = [
+        f"Of {count(_labels(of), 'label')} the judge is too strict in {of.judge_too_strict}, and too lenient in "
+        f"{of.judge_too_lenient}."
+    ]
+    if whole.corrected.rate is not None and whole.corrected.interval is not None:
+        low, high = percent(whole.corrected.interval.low), percent(whole.corrected.interval.high)
+        said.append(f"With its errors taken out, {percent(whole.corrected.rate)} pass ({low} to {high}).")
+    if whole.scores is not None and whole.scores.spearman is not None:
+        said.append(
+            f"Scores: rank correlation {whole.scores.spearman:.2f}, {whole.scores.bias:+.2f} on average, "
+            f"{whole.scores.mean_absolute_error:.2f} off."
+        )
+    leans = whole.longer_is_better is not None and abs(whole.longer_is_better) >= LEANS
+    if leans and _labels(of) >= FEWEST_LABELS and whole.longer_is_better is not None:
+        which = "longer" if whole.longer_is_better > 0 else "shorter"
+        said.append(f"It leans to {which} answers (rank correlation {whole.longer_is_better:.2f}).")
+    if found.ceiling is not None:
+        said.append(f"People agree with each other in {percent(found.ceiling)} of pairs: more cannot be had.")
+    if found.tied:
+        said.append(f"{count(found.tied, 'answer')} with as many yes as no left out.")
+    return said
+
+
+def _of_votes(found: Trusted) -> Sequence[str]:
+    if found.agreement is None:
+        return [
+            f"{count(found.judged, 'verdict')} of judges, one vote each: --judge-samples 3 shows how steady they are."
+        ]
+    kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"
+    said = [
+        f"Votes on one answer agree in {percent(found.agreement)} of pairs{kappa} ({count(found.voted, 'answer')})."
+    ]
+    parts = found.components
+    if parts is not None and parts.judge + parts.agent > 0:
+        share = parts.judge / (parts.judge + parts.agent)
+        said.append(f"Of the noise of one run {percent(share)} is the judge's, {percent(1 - share)} the agent's.")
+    return said

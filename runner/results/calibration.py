@@ -1,0 +1,131 @@
+"""How far judges can be trusted: their verdicts against labels of people, and against themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from runner.results.judgements import Judgement, Key, noise_of
+from runner.results.labels import Label
+from runner.statistics import agreement
+from runner.statistics.agreement import Calibration, Components, CorrectedRate, ScoreCalibration
+from scripttest.values import Value, fields_of
+
+Record = dict[str, Any]
+
+FEWEST_ANSWERS = 10
+"""Answers with two votes from which on the noise of a judge is told."""
+
+
+class Trust(Value):
+    """What labels say of the judges of a run, for one criterion or for all."""
+
+    name: str
+    """Of the criterion; empty: all."""
+    found: Calibration
+    corrected: CorrectedRate
+    scores: ScoreCalibration | None
+    longer_is_better: float | None
+    """Correlation of what the judge adds to the label with the length of the answer; None: nothing varies."""
+
+
+class Trusted(Value):
+    """What is known of the judges of a run."""
+
+    judged: int
+    """Verdicts of judges."""
+    labels: int
+    """Answers with a label that the run has."""
+    unknown: int
+    """Labels of answers that the run does not have."""
+    tied: int
+    """Answers of which as many people say yes as no."""
+    ceiling: float | None
+    """Share of equal pairs of labels on one answer; None: nobody labelled an answer twice."""
+    each: tuple[Trust, ...]
+    """By criterion, then for all; none without labels."""
+    voted: int
+    """Answers with several votes."""
+    agreement: float | None
+    """Share of equal pairs of votes on one answer."""
+    kappa: float | None
+    """Fleiss' of these votes, or Krippendorff's alpha."""
+    components: Components | None
+    """Whose noise the scores have; None: too few answers with two votes, or runs."""
+
+
+def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label]) -> Trusted:
+    """What labels and votes say of the judges of a run."""
+    known = {one.key: one for one in judgements}
+    said: dict[Key, list[Label]] = {}
+    unknown = 0
+    for label in labels:
+        if label.passed is None:
+            continue
+        if label.key in known:
+            said.setdefault(label.key, []).append(label)
+        else:
+            unknown += 1
+    tables = [[sum(not one.passed for one in each), sum(bool(one.passed) for one in each)] for each in said.values()]
+    majority = {key: (yes > no, each) for (key, each), (no, yes) in zip(said.items(), tables, strict=True) if yes != no}
+    names = dict.fromkeys(known[key].key[4] for key in majority)
+    each = [_trust(name, [key for key in majority if key[4] == name], majority, known) for name in names]
+    if majority:
+        each.append(_trust("", list(majority), majority, known))
+    voted = [one for one in judgements if len(one.votes) > 1]
+    votes = agreement.agreement_of([[one.votes.count(False), one.votes.count(True)] for one in voted])
+    several = votes.fleiss_kappa if votes.fleiss_kappa is not None else votes.krippendorff_alpha
+    return Trusted(
+        judged=len(judgements),
+        labels=len(said),
+        unknown=unknown,
+        tied=len(said) - len(majority),
+        ceiling=agreement.agreement_of([table for table in tables if sum(table) > 1]).agreement,
+        each=tuple(each),
+        voted=len(voted),
+        agreement=votes.agreement,
+        kappa=several,
+        components=agreement.components_of(noise_of(voted)) if len(voted) >= FEWEST_ANSWERS else None,
+    )
+
+
+def _trust(
+    name: str, keys: Sequence[Key], majority: dict[Key, tuple[bool, list[Label]]], known: dict[Key, Judgement]
+) -> Trust:
+    human, judge = [majority[key][0] for key in keys], [known[key].passed for key in keys]
+    judged = [one for one in known.values() if not name or one.key[4] == name]
+    share = {verdict: sum(one.passed is verdict for one in judged) for verdict in (True, False)}
+    weights = [share[verdict] / judge.count(verdict) for verdict in judge]
+    found = agreement.calibrated(human, judge, weights)
+    scored = [
+        (label.score, score)
+        for key in keys
+        for label in majority[key][1]
+        if label.score is not None and (score := known[key].score) is not None
+    ]
+    lengths = [float(len(known[key].output)) for key in keys]
+    added = [float(verdict) - float(label) for verdict, label in zip(judge, human, strict=True)]
+    return Trust(
+        name=name,
+        found=found,
+        corrected=agreement.corrected_rate(found, share[True], len(judged)),
+        scores=agreement.calibrated_scores(*zip(*scored, strict=True)) if scored else None,
+        longer_is_better=agreement.correlation(agreement.ranks(added), agreement.ranks(lengths)),
+    )
+
+
+def trust_record(found: Trusted) -> Record:
+    """The same as JSON; rates are from 0 to 1."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Value):
+            return {name: plain(inner) for name, inner in fields_of(value).items()}
+        return round(value, 6) if isinstance(value, float) else value
+
+    record: Record = {name: plain(value) for name, value in fields_of(found).items() if name != "each"}
+    record["criteria"] = [
+        {"criterion": one.name or None, "words": one.found.words, **plain(one.found)}
+        | {key: plain(getattr(one, key)) for key in ("corrected", "scores", "longer_is_better")}
+        for one in found.each
+    ]
+    return record
