@@ -235,8 +235,11 @@ class ConversationCase(Case):
 
     @property
     def is_written(self) -> bool:
-        """Whether all that the user says is written down, and nothing is to be reached on the way."""
+        """Whether all that the user says is written down, and nothing is to be reached on the way; where the mode is
+        not said, it is a multi-turn case with scores."""
         others = (self.simulator, self.on_missing_input, self.max_turns, self.input_tools, self.turn_assertions)
+        if self.mode is None:
+            return False
         return not (self.interactive.enabled or self.checkpoints or any(other is not None for other in others))
 
     def whole(self) -> list[str | Grader]:

@@ -25,7 +25,7 @@ _FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
 _GIVEN = {"not": {"type": "null"}}
 _ENTRIES = ("Case", "MultiTurnCase", "DynamicCase", "ConversationCase", "GradedCase")
 _REFUSED = {
-    "DynamicCase": ("assert", "assertions", "expected", "type"),
+    "DynamicCase": ("type",),
     "ConversationCase": ("expected",),
 }
 """Model → fields of a standard case that its cases do not have."""
@@ -107,7 +107,9 @@ def _any_mode() -> dict[str, Any]:
     graded = {"anyOf": [*(_has(name, _GIVEN) for name in GRADING), *map(_graded_by, ("assert", "assertions"))]}
     rules: dict[str, Any] = {"if": graded, "then": {"$ref": "#/$defs/GradedCase"}, "else": {"$ref": "#/$defs/Case"}}
     talk = {"anyOf": [_has("simulator", _GIVEN), _has("checkpoints", _GIVEN), multi_turn]}
-    conversation = {"allOf": [talk, {"anyOf": [_has(name, _GIVEN) for name in GRADING]}]}
+    graded_turn = {"anyOf": [*map(_graded_by, ("assert", "assertions"))]}
+    turns = _has("turns", {"type": "array", "contains": {"type": "object", **graded_turn}})
+    conversation = {"allOf": [talk, {"anyOf": [*(_has(name, _GIVEN) for name in GRADING), turns]}]}
     for condition, name in (
         (_has("simulator", _GIVEN), "MultiTurnCase"),
         (_has("checkpoints", _GIVEN), "DynamicCase"),
@@ -133,7 +135,7 @@ def _graded_by(name: str) -> dict[str, Any]:
     """Assertions of which one is a criterion in words, or has a weight."""
     grader = {
         "anyOf": [
-            {"type": "string", "pattern": r"\\S\\s+\\S"},
+            {"type": "string", "pattern": r"\S\s+\S"},
             {"type": "object", **_has("type", {"const": RUBRICS})},
             *({"type": "object", **_has(field, _GIVEN)} for field in ("weight", "required")),
         ]

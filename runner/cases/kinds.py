@@ -32,6 +32,9 @@ def model_of(entry: Mapping[str, Any]) -> type[Case]:
 
     if entry.get("mode") is not None or any(entry.get(name) is not None for name in GRADING):
         return ConversationCase
+    turns = entry.get("turns")
+    if isinstance(turns, list) and any(map(_has_graders, turns)):
+        return ConversationCase
     if entry.get("turns") is not None or entry.get("type") == "multi_turn":
         return MultiTurnCase
     if entry.get("checkpoints") is not None:
@@ -40,13 +43,19 @@ def model_of(entry: Mapping[str, Any]) -> type[Case]:
 
 
 def _standard(entry: Mapping[str, Any]) -> type[Case]:
-    checks = next((entry[name] for name in ("assert", "assertions") if entry.get(name) is not None), ())
-    checks = checks if isinstance(checks, list) else [checks]
-    if not any(entry.get(name) is not None for name in GRADING) and not any(map(_is_grader, checks)):
+    if not any(entry.get(name) is not None for name in GRADING) and not _has_graders(entry):
         return Case
     from runner.cases.conversations import GradedCase
 
     return GradedCase
+
+
+def _has_graders(entry: Any) -> bool:
+    """Whether the assertions of a case, or of a turn, have a criterion in words, or a weight."""
+    if not isinstance(entry, Mapping):
+        return False
+    checks = next((entry[name] for name in ("assert", "assertions") if entry.get(name) is not None), ())
+    return any(map(_is_grader, checks if isinstance(checks, list) else [checks]))
 
 
 def _is_grader(check: Any) -> bool:

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from runner.assertions import check_all
+from runner.assertions.model import Assertion
 from runner.cases.attachments import described, parts_of_last
 from runner.cases.conversations import DynamicCase
 from runner.cases.messages import input_of, messages_of
@@ -66,9 +67,12 @@ async def _turn(attempt: CaseAttempt, said: Spoken, checkpoints: Checkpoints) ->
 
 async def _conclude(attempt: CaseAttempt, case: DynamicCase) -> None:
     """What has to hold at the end of a talk that was not broken off."""
-    if not case.final_assertions or any(not failure.type for failure in attempt.failures):
+    assertions = [*(case.assertions or ()), *(case.final_assertions or ())]
+    if case.assertions is None and case.expected is not None:
+        assertions.insert(0, Assertion(type="equals", value=case.expected))
+    if not assertions or any(not failure.type for failure in attempt.failures):
         return
-    results = await check_all(case.final_assertions, evidence_of_all(attempt), attempt.judges)
+    results = await check_all(assertions, evidence_of_all(attempt), attempt.judges)
     attempt.final_assertions = results
     attempt.judge(results, "final assertions")
 

@@ -101,6 +101,21 @@ TURNS: dict[str, dict[str, Any]] = {
         "max_turns": 4,
     },
     "checkpoints alone": {"id": "D", "checkpoints": [{"id": "a", "assertions": "snapshot"}]},
+    "criteria in a turn": {"id": "C", "turns": [{"input": "a", "assertions": ["Asks for the town", "snapshot"]}]},
+    "a simulated conversation": {
+        "id": "C",
+        "simulator": {"use": "sim", "persona": ["a", "b"]},
+        "checkpoints": [{"id": "a", "assertion": CONTAINS}],
+        "turn_assertions": ["Is kind"],
+        "rubrics": ["a", {"outcome": "b"}],
+    },
+    "a graded answer": {"id": "C", "input": "a", "assert": ["Is kind", {**CONTAINS, "weight": 2}], "threshold": 1},
+    "what has to hold after checkpoints": {
+        "id": "D",
+        "checkpoints": [{"id": "a", "assertion": CONTAINS}],
+        "assert": CONTAINS,
+        "final_assertions": [CONTAINS],
+    },
     "conversation": {
         "id": "C",
         "mode": "conversation",
