@@ -33,10 +33,11 @@ class Variant(Value):
 
 
 def read_variant(text: str) -> Variant:
-    """Reads `NAME=connector:...,prompts:...,env:NAME=VALUE`. Raises ConfigurationError."""
-    name, is_named, rest = text.partition("=")
-    if not is_named or not _NAME.fullmatch(name) or ":" in name:
-        raise ConfigurationError(f'Cannot read --variant "{text}": it begins with no name and "="', HINT)
+    """Reads `NAME=connector:...,prompts:...,env:NAME=VALUE`; a name alone is the agent as it is. Raises
+    ConfigurationError."""
+    name, _, rest = text.partition("=")
+    if not _NAME.fullmatch(name):
+        raise ConfigurationError(f'Cannot read --variant "{text}": it begins with no name', HINT)
     said: dict[str, str] = {}
     env: dict[str, str] = {}
     for part in _PARTS.split(rest) if rest else ():
@@ -75,7 +76,7 @@ def check_variants(variants: tuple[Variant, ...]) -> None:
     if twice is not None:
         raise ConfigurationError(f'Two variants have the name "{twice}"')
     if len(names) == 1:
-        hint = f'Such as --variant old= --variant "{variants[0]}": the first one is what the others are compared with'
+        hint = f'Such as --variant old --variant "{variants[0]}": the first one is what the others are compared with'
         raise ConfigurationError("There is only one --variant, and nothing to compare it with", hint)
     if len(names) > MOST:
         raise ConfigurationError(f"There are {len(names)} variants, and {MOST} is the most")

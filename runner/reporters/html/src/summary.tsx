@@ -110,6 +110,7 @@ function Split({ summary }: { summary: Index["summary"] }) {
 function Surroundings({ index }: { index: Index }) {
   const { start, rows } = index;
   const agents = unique(start.suites.map((suite) => suite.agent));
+  const labels = unique(start.suites.map((suite) => suite.label));
   const connectors = unique(start.suites.map((suite) => suite.connector));
   const usage = index.summary.usage;
   const tokens = usage ? usage.input_tokens + usage.output_tokens : rows.reduce((sum, row) => sum + (row.tokens ?? 0), 0);
@@ -118,7 +119,7 @@ function Surroundings({ index }: { index: Index }) {
   const facts: [string, string][] = [
     [agents.length === 1 ? "Agent" : "Agents", listed(agents)],
     [connectors.length === 1 ? "Connector" : "Connectors", listed(connectors)],
-    [start.suites.length === 1 ? "Suite" : "Suites", listed(start.suites.map((suite) => suite.label))],
+    [labels.length === 1 ? "Suite" : "Suites", listed(labels)],
     ...environment.map(([key, value]): [string, string] => [capital(key.replace(/_id$/, "")), value]),
     ["Tokens", tokens ? number(tokens) + (cost ? ` (${money(cost)})` : "") : ""],
     ["Version", start.version],
