@@ -70,6 +70,19 @@ def assertion_of(record: Record) -> Record:
     return next((part["assertion"] for part in (record, *_failed_steps(record)) if part.get("assertion")), {})
 
 
+def told_of(record: Record, limit: int = 0) -> list[str]:
+    """Every error of a result, each followed by the values that it compared, `expected: ...` and `actual: ...`."""
+    errors = errors_of(record)
+    compared: dict[int, list[str]] = {}
+    for part in (record, *_failed_steps(record)):
+        for failure in part.get("failures") or ():
+            values = {side: failure.get(side) for side in ("expected", "actual") if f"{side}_text" in failure}
+            said = (at for at, error in enumerate(errors) if at not in compared and failure["message"] in error)
+            if values and (at := next(said, None)) is not None:
+                compared[at] = [f"{side}: {text}" for side, text in values_of(values, limit)]
+    return [line for at, error in enumerate(errors) for line in (error, *compared.get(at, ()))]
+
+
 def name_of(record: Record) -> str:
     """The id of a result, and which run it was if there were several."""
     return f"{record['id']} (run {record['run']})" if record.get("run") else str(record["id"])

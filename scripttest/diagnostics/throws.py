@@ -1,7 +1,8 @@
 """Where a value was thrown that is no Error, and so has no stack: read off the code.
 
-A place is told only where there is no doubt: a statement that throws just this value, in the test or else alone in the
-module; or the only one that throws what the code does not say. Tests beside the one that failed are left out.
+A place is told only where there is no doubt: the statement that throws just this value, or one of its shape, in the
+test or else in the module; or the only one that throws what the code does not say. Tests beside the one that failed are
+left out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ MOST = 200_000
 _NO_ERROR = "thrown, not an Error: "
 _NULL = "null was thrown"
 _UNREADABLE = "an exception that cannot be read"
+_IN_TEMPLATE = r"\$\{[^{}]*\}"
+_KEY = r"[{,]([A-Za-z_$][\w$]*)(?=[:,}])"
 _UNDEFINED = ("undefined", "void0", "")
 
 
@@ -66,12 +69,11 @@ def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: in
     in_test = [throw for throw in throws if throw.is_in(script, own)]
     elsewhere = [throw for throw in throws if not any(throw.is_in(script, test) for test in tests)]
     values = _written(message)
-    same = [throw for throw in in_test if throw.value in values] or [
-        throw for throw in elsewhere if throw.value in values
-    ]
-    if not same and not message.startswith(_NULL):
-        same = [throw for throw in (*in_test, *elsewhere) if not _is_literal(throw.value)]
-    return same[0] if len(same) == 1 else None
+    exact = [{throw for throw in some if throw.value in values} for some in (in_test, elsewhere)]
+    shaped = [{throw for throw in some if _is_shaped(throw.value, values[0])} for some in (in_test, elsewhere)]
+    computed = {throw for throw in (*in_test, *elsewhere) if not _is_literal(throw.value)}
+    found = next(filter(None, (*exact, *shaped, computed if values != ("null",) else set())), set[Throw]())
+    return found.pop() if len(found) == 1 else None
 
 
 def _written(message: str) -> tuple[str, ...]:
@@ -80,6 +82,15 @@ def _written(message: str) -> tuple[str, ...]:
         return ("null",)
     value = "".join(message.removeprefix(_NO_ERROR).split())
     return _UNDEFINED if value == "undefined" else (value,)
+
+
+def _is_shaped(written: str, value: str) -> bool:
+    """Whether a template or an object, without blanks, may be a value: its fixed texts, or its keys, are the same."""
+    if written.startswith("`") and written.endswith("`") and re.sub(_IN_TEMPLATE, "", written) != "``":
+        texts = (re.escape(text) for text in re.split(_IN_TEMPLATE, written[1:-1]))
+        return re.fullmatch(f'"{".*".join(texts)}"', value) is not None
+    keys = re.findall(_KEY, written)
+    return bool(keys) and written.startswith("{") and value.startswith("{") and keys == re.findall(_KEY, value)
 
 
 def _is_literal(value: str) -> bool:

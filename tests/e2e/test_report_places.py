@@ -75,6 +75,7 @@ def test_places_are_those_in_the_repository(tmp_path: Path, repository: str | No
     for id in ("judged", "turns"):
         assert f"no opinion (at {prefix}{CODE}/judge.ts:1:38)" in records[id]["error"]
     assert f"at `{prefix}{CODE}/sums_test.ts:2:42`" in reports["md"]
+    assert f"`{prefix}{CASES}:3` · cause: assertion" in reports["md"]
 
 
 def test_junit_and_ctrf_name_the_file_of_each_test_from_the_repository(tmp_path: Path) -> None:

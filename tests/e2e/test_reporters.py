@@ -250,10 +250,39 @@ def test_a_job_gets_an_annotation_for_each_failure_and_a_summary(small: Applicat
         "::error file=assistants/demo/src/a_test.ts,line=2,col=76,title=demo/src/a_test.ts › TestB::"
         "assertion failed: so: 100%25%0Aexpected: 2%0Aactual: 1",
         f"::error file={case_file()},line=2,title={case_file()} › bad::assertion failed: "
-        + next(line for line in lines if "Expected the output" in line).partition("assertion failed: ")[2],
+        + next(line for line in lines if "Expected the output" in line).partition("assertion failed: ")[2]
+        + '%0Aexpected: nobody%0Aactual: {"system":"Be brief.","said":"hello","tools":[]}',
     ]
     assert summary.read_text().startswith("# Test Report\n")
     assert "### ❌ TestB - Failed" in summary.read_text()
+
+
+def test_an_annotation_has_what_each_failure_compared(app: MakeApplication) -> None:
+    module = (
+        "export function TestTwo(t) {\n  t.assert.Greater(1, 2);\n  t.run('sub', (t) => t.assert.Equal('x', 'y'));\n}\n"
+    )
+    asserts = [{"type": "contains", "value": "bye"}, {"type": "equals", "value": {"a": 1}}]
+    here = app(
+        {**agent(replies="- reply: hello", cases=[{"id": "a", "input": "x", "assert": asserts}]), "a_test.ts": module}
+    )
+    lines, _ = on_github(here, "-i", case_file(), "-i", "scripts.demo.a")
+    said = {
+        line.split("title=")[1].split(" › ")[1].split("::")[0]: line.split("::", 2)[2].split("%0A")
+        for line in lines
+        if line.startswith("::error")
+    }
+    assert said["TestTwo"] == [
+        "assertion failed: Should be greater than the limit",
+        "expected: 2",
+        "actual: 1",
+        "subtest sub failed",
+        "TestTwo/sub: assertion failed: Not equal",
+        "expected: y",
+        "actual: x",
+    ]
+    contains, bye, hello, equals, value, same = said["a"]
+    assert contains.startswith("assertion failed: ") and equals.startswith("assertion failed: ")
+    assert (bye, hello, value, same) == ("expected: bye", "actual: hello", 'expected: {"a": 1}', "actual: hello")
 
 
 def test_what_a_script_prints_gives_a_job_no_commands(small: Application) -> None:

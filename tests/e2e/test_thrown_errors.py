@@ -299,11 +299,14 @@ WITHOUT_STACK = {
     "Promise.reject('nobody');": "Promise.reject('nobody');",
     "setTimeout(() => {\n  throw 'in a timer';\n}, 1);": "  throw 'in a timer';",
     "t.cleanup(() => {\n  throw 'cleaning';\n});": "  throw 'cleaning';",
-    "const some = {\n  get throw() { return 1; } };\n[some.throw];\nthrow some;": "throw some;",
+    "const some = {\n  get throw() { return 1; } };\n[some.throw];\nthrow 'some';": "throw 'some';",
     "if (!t) throw 'a';\nthrow 'b';": "throw 'b';",
     "if (!t) throw 'same';\nthrow 'same';": "",
     "deep();": "  throw 'deep down';",
     "try { deep(); } catch (error) { throw error; }": "  throw 'deep down';",
+    "checked(3);": "  if (number > 2) throw `too big: ${number}`;",
+    "checked(-1);": "  if (number < 0) throw { code: number, why: 'low' };",
+    "checked(0);": "",
     "imported();": "  throw 'elsewhere';",
     "eval(\"throw 'nowhere'\");": "",
 }
@@ -311,7 +314,17 @@ WITHOUT_STACK = {
 
 @pytest.fixture(scope="module")
 def without_stack(shared_app: MakeApplication) -> tuple[list[str], dict[str, Record]]:
-    lines = ["import { imported } from './helper';", "function deep() {", "  throw 'deep down';", "}"]
+    lines = [
+        "import { imported } from './helper';",
+        "function deep() {",
+        "  throw 'deep down';",
+        "}",
+        "function checked(number) {",
+        "  if (number > 2) throw `too big: ${number}`;",
+        "  if (number < 0) throw { code: number, why: 'low' };",
+        "  throw number;",
+        "}",
+    ]
     for number, body in enumerate(WITHOUT_STACK):
         lines += [f"export async function Test{number}(t) {{", *body.split("\n"), "}"]
     helper = "export function imported() {\n  throw 'elsewhere';\n}\n"

@@ -18,7 +18,7 @@ from runner.results.events import Event, RunEnd, RunStart
 from runner.results.fold import Execution
 from runner.results.json_text import utf8
 from runner.results.report import Record, Report
-from runner.results.result_texts import FilePlace, assertion_of, errors_of, name_of, place_of, values_of, warnings_of
+from runner.results.result_texts import FilePlace, name_of, place_of, told_of, warnings_of
 from runner.results.snapshot_lines import in_lines, snapshots_in
 from runner.results.suite_json import shown_name
 from runner.results.summary import remarks
@@ -110,8 +110,7 @@ def commands(report: Report, workspace: str) -> str:
 
 def _said(record: Record) -> str:
     """What failed, the values that were compared, and what an error says beside its message."""
-    lines = errors_of(record) or ["it failed"]
-    lines += [f"{side}: {text}" for side, text in values_of(assertion_of(record), VALUE_LIMIT)]
+    lines = told_of(record, VALUE_LIMIT) or ["it failed"]
     lines += [line for line in str(record.get("stack_trace") or "").split("\n") if line.startswith(" ")]
     return "\n".join(lines)
 

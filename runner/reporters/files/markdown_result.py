@@ -28,10 +28,18 @@ def heading(record: Record) -> str:
     return f"### {MARKS[verdict]} {inline(name_of(record))} - {said} ({duration(record['duration_ms'])})\n\n"
 
 
+def _place(suite: Record, record: Record) -> str:
+    """The suite of a result; of a case its line, in the file as it is named from the repository."""
+    if not record.get("line") or not suite["file"]:
+        return shown_name(suite)
+    variant = f" [{suite['variant']}]" if suite.get("variant") else ""
+    return f"{suite['file']}:{record['line']}{variant}"
+
+
 def body(record: Record, suite: Record, names_suite: bool) -> str:
     """What stands below the heading."""
     facts = [f"**{inline(record['name'])}**"] if record.get("name") and "script" not in record else []
-    facts += [code(shown_name(suite) + (f":{record['line']}" if record.get("line") else ""))] if names_suite else []
+    facts += [code(_place(suite, record))] if names_suite else []
     facts += [f"cause: {inline(record['cause'])}"] if record.get("cause") else []
     facts += [f"tags: {inline(', '.join(map(str, record['tags'])))}"] if record.get("tags") else []
     text = f"{' · '.join(facts)}\n\n" if facts else ""
