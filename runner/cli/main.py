@@ -109,6 +109,8 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
         if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
             return _watch(typed, values, environment, application)
         coverage = None
+        if typed.coverage_thresholds and not options.coverage:
+            raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
         if options.coverage:
             from scripttest import Coverage
 

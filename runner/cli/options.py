@@ -121,7 +121,7 @@ class RunOptions(FlagTable):
     max_failures: int | None = flag("Stop when so many tests have failed or broken.", metavar="N", read=count)
     """Tests."""
     coverage: bool = flag("Count what of handlers runs: statements, branches, functions and lines.", kind="switch", excludes=("dry-run", "watch"))
-    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when less is covered: lines=90, or FOLDER:lines=90. Repeatable.", name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold, needs="coverage")
+    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when less is covered: lines=90, or FOLDER:lines=90. Repeatable.", name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
     durations: int | None = flag("Show so many of the slowest tests at the end.", metavar="N", read=count)
     watch: bool = flag("Stay, and run again what depends on a file that is saved.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")

@@ -516,6 +516,8 @@ class _Session:
 
         assert self._coverage is not None
         found = coverage_of(self._coverage, self._options.coverage_thresholds)
+        for miss in found.misses:
+            stream.send(Warned(message=miss))
         for path in self._coverage.unread:
             stream.send(Warned(message=f"{path} is not counted: it could not be read for --coverage"))
         return found

@@ -136,8 +136,8 @@ def _sum(one: Record, other: Record) -> Record:
 
 
 def coverage_record(report: CoverageReport) -> Record:
-    """As summaries keep it; see above. `misses` are there when there are any."""
-    record: Record = {
+    """As summaries keep it; see above. What is below a threshold is a warning of the run."""
+    return {
         "totals": {
             metric: {"covered": figure.covered, "total": figure.total, "percent": figure.percent}
             for metric, figure in totals(report.files.values()).items()
@@ -146,7 +146,6 @@ def coverage_record(report: CoverageReport) -> Record:
             path: json.dumps(file, ensure_ascii=False, separators=(",", ":")) for path, file in report.files.items()
         },
     }
-    return {**record, "misses": list(report.misses)} if report.misses else record
 
 
 def coverage_in(summary: Record) -> CoverageReport | None:
@@ -155,4 +154,4 @@ def coverage_in(summary: Record) -> CoverageReport | None:
     if not isinstance(given, dict) or not isinstance(given.get("files"), dict):
         return None
     files = {str(path): json.loads(text) for path, text in given["files"].items()}
-    return CoverageReport(files=files, misses=tuple(map(str, given.get("misses") or ())))
+    return CoverageReport(files=files)

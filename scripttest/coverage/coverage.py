@@ -20,6 +20,7 @@ from scripttest.compile.compiler import Loaded
 from scripttest.compile.sources import read as read_source
 from scripttest.coverage.instrument import LOADERS, Instrumenter, Table
 from scripttest.coverage.points import UnreadableError
+from scripttest.errors import HostError
 
 COUNTERS = 1 << 22
 """How many counters a run has at the most; each takes four bytes once it is used."""
@@ -33,11 +34,17 @@ class Coverage:
     from several threads. To be closed."""
 
     def __init__(self, root: Path) -> None:
-        """Of the application at `root`. Raises HostError when esbuild cannot be started."""
+        """Of the application at `root`. Raises HostError when esbuild cannot be started, or counters have no place."""
         self._root = str(root)
+        try:
+            self.folder = tempfile.mkdtemp(prefix="yao-test-coverage-")
+            """Where workers put their counters."""
+        except OSError as error:
+            raise HostError(
+                f"Cannot make a folder for the counters of --coverage: {error.strerror}",
+                hint="Name a folder that can be written in TMPDIR",
+            ) from error
         self._instrumenter = Instrumenter()
-        self.folder = tempfile.mkdtemp(prefix="yao-test-coverage-")
-        """Where workers put their counters."""
         self._lock = Lock()
         self._next = 0
         self._loaded: dict[tuple[str, bytes], Loaded | None] = {}

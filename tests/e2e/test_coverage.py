@@ -233,7 +233,7 @@ def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
         assert run.code == expected, run
     else:
         assert run.code == 1
-        assert f"✗ {miss}" in run.stdout
+        assert f"Warning: {miss}" in run.stdout
 
 
 @pytest.mark.parametrize(
@@ -300,3 +300,31 @@ def test_without_the_flag_nothing_of_it_is_loaded(covered: Covered) -> None:
         [sys.executable, "-c", code], cwd=covered.app.root, capture_output=True, text=True, check=False
     )
     assert result.stdout.splitlines()[-1] == "LOADED []", result.stdout + result.stderr
+
+
+def test_a_threshold_in_the_configuration_file_holds_when_something_is_counted(app: MakeApplication) -> None:
+    here = app({**FILES, "/yao-test.toml": 'coverage-threshold = ["assistants/demo/src:lines=100"]\n'})
+    assert here.run("-i", case_file()).code == 0
+    missed = here.run("-i", case_file(), "--coverage", "-q")
+    assert missed.code == 1
+    assert "Warning: Coverage of lines below assistants/demo/src is " in missed.stdout
+    document = json.loads(here.run("-i", case_file(), "--coverage", "--json").stdout)
+    assert (document["status"], document["exit_code"]) == ("failed", 1)
+    assert document["warnings"][0].startswith("Coverage of lines below assistants/demo/src is ")
+
+
+def test_results_are_made_of_the_same_in_each_run_that_counts(app: MakeApplication) -> None:
+    """Numbers of counters come in the order in which files are loaded."""
+    here = app(FILES)
+    for inputs in (("-i", case_file(), "-i", "scripts.demo"), ("-i", "scripts.demo", "-i", case_file())):
+        here.run(*inputs, "--coverage", "-o", f"{here.home}/{inputs[1].rpartition('.')[2]}.jsonl")
+    first, second = (
+        {
+            record["id"]: record["fingerprint"]
+            for record in map(json.loads, Path(f"{here.home}/{name}.jsonl").read_text().splitlines())
+            if record["type"] == "result"
+        }
+        for name in ("jsonl", "demo")
+    )
+    assert first == second
+    assert len(first) > 2

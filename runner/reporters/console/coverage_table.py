@@ -13,8 +13,7 @@ GOOD, FAIR = 80.0, 50.0
 
 
 def coverage_table(coverage: CoverageReport, style: Style) -> str:
-    """Lines for all files, each with the lines that never ran, and for all together; then what is below a
-    threshold."""
+    """Lines for all files, each with the lines that never ran, and for all together."""
     figured = sum(map(len, _HEADS)) + 2 * len(_HEADS)
     lacking = max((len(uncovered(file)) for file in coverage.files.values()), default=0)
     longest = max(map(len, (*coverage.files, "All files")))
@@ -23,8 +22,7 @@ def coverage_table(coverage: CoverageReport, style: Style) -> str:
     rows = [f"{'File':<{width}}  {'  '.join(_HEADS)}  Uncovered", SINGLE]
     rows.append(_row("All files", totals(coverage.files.values()), "", width, rest, style))
     rows += [_row(path, figures(file), uncovered(file), width, rest, style) for path, file in coverage.files.items()]
-    text = "\n".join([style.paint("Coverage", "bold"), *rows, SINGLE]) + "\n"
-    return text + "".join(style.paint(f"✗ {miss}\n", "red") for miss in coverage.misses)
+    return "\n".join([style.paint("Coverage", "bold"), *rows, SINGLE]) + "\n"
 
 
 def _row(name: str, found: dict[str, Figure], lacking: str, width: int, rest: int, style: Style) -> str:

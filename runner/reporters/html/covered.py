@@ -13,7 +13,7 @@ MOST_LINES = 20_000
 
 
 def covered_record(coverage: CoverageReport, frames: Frames) -> Record:
-    """`{totals, files: [{path, figures, uncovered, hits, lines}], misses}`: figures are `[covered, total]` for
+    """`{totals, files: [{path, figures, uncovered, hits, lines}]}`: figures are `[covered, total]` for
     statements, branches, functions and lines, `hits` are pairs of a line and how often it ran."""
     files = []
     room = MOST_LINES
@@ -29,7 +29,7 @@ def covered_record(coverage: CoverageReport, frames: Frames) -> Record:
                 "lines": source if room >= 0 else [],
             }
         )
-    return {"totals": _figures(totals(coverage.files.values())), "files": files, "misses": list(coverage.misses)}
+    return {"totals": _figures(totals(coverage.files.values())), "files": files}
 
 
 def _figures(found: dict[str, Figure]) -> list[list[int]]:

@@ -11,7 +11,6 @@ export function CoverageView({ coverage }: { coverage: Coverage }) {
     <section class="coverage" aria-labelledby="coverage-title">
       <h2 id="coverage-title">Coverage</h2>
       <div class="card">
-        {coverage.misses.map((miss) => <p class="miss">{visible(miss)}</p>)}
         <Table head={HEAD} label="Coverage by file">
           <Figures name="All files" figures={coverage.totals} uncovered="" />
           {coverage.files.map((file) => <Figures name={file.path} figures={file.figures} uncovered={file.uncovered} />)}

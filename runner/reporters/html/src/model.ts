@@ -158,7 +158,6 @@ export interface CoveredFile {
 export interface Coverage {
   totals: Figure[];
   files: CoveredFile[];
-  misses: string[];
 }
 
 export interface Assertion {

@@ -31,7 +31,7 @@ def covered(root: Path | None) -> Any:
         "b": {"0": [0, 3]},
     }
     made = report([suite("scripts.fees.fees")], [result("scripts.fees.fees", "TestFee")])
-    coverage = coverage_record(CoverageReport(files={path: file}, misses=("Coverage of lines is 66.66 %",)))
+    coverage = coverage_record(CoverageReport(files={path: file}))
     if root is not None:
         (root / path).parent.mkdir(parents=True)
         (root / path).write_text(SOURCE)
@@ -47,7 +47,6 @@ def test_figures_and_lines_are_shown(open_report: Any, tmp_path: Path) -> None:
         ["All files", "66.66 %", "50 %", "100 %", "66.66 %", ""],
         ["assistants/fees/src/fees.ts", "66.66 %", "50 %", "100 %", "66.66 %", "3"],
     ]
-    expect(section.locator(".miss")).to_have_text("Coverage of lines is 66.66 %")
     section.get_by_text("assistants/fees/src/fees.ts").last.click()
     shown = section.locator("pre .line")
     expect(shown).to_have_count(6)
