@@ -10,7 +10,8 @@ from scripttest.lazy import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.compile.comments import without_comments
-    from scripttest.compile.compiler import Compiled, Compiler, Source
+    from scripttest.compile.compiler import Compiled, Compiler, Instrument, Source
+    from scripttest.coverage.coverage import Coverage
     from scripttest.diagnostics.stack import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
     from scripttest.errors import Cause, CompileError, HostError, Location, MissingScriptError, ScriptError, StackFrame
@@ -49,6 +50,7 @@ __all__ = [
     "CompileError",
     "Compiled",
     "Compiler",
+    "Coverage",
     "DATA_LIMIT",
     "Ended",
     "Failure",
@@ -57,6 +59,7 @@ __all__ = [
     "FunctionPool",
     "HostError",
     "HostRecord",
+    "Instrument",
     "Line",
     "Link",
     "Listed",
@@ -100,7 +103,8 @@ __getattr__ = lazy_names(
     __name__,
     {
         "compile.comments": ("without_comments",),
-        "compile.compiler": ("Compiled", "Compiler", "Source"),
+        "compile.compiler": ("Compiled", "Compiler", "Instrument", "Source"),
+        "coverage.coverage": ("Coverage",),
         "errors": ("Cause", "CompileError", "HostError", "Location", "MissingScriptError", "ScriptError", "StackFrame"),
         "files": (
             "DATA_LIMIT",

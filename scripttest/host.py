@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.compile.compiler import Compiled, Compiler, Instrument, Source
 from scripttest.compile.esbuild import Service
 from scripttest.compile.reach import readable
 from scripttest.errors import Cause, CompileError, HostError
@@ -139,6 +139,7 @@ class ScriptHost:
         list_only: bool = False,
         runs: int = 1,
         seed: int | None = None,
+        instrument: Instrument | None = None,
     ) -> None:
         """Takes over running processes.
 
@@ -152,6 +153,7 @@ class ScriptHost:
             list_only: list the tests of the modules and run none.
             runs: how often each test runs, each time in a realm of its own.
             seed: what the random numbers of each test are made of, with its name; None: they cannot be foreseen.
+            instrument: changes what is built of files.
         """
         self._root = root
         self._services = services
@@ -164,7 +166,7 @@ class ScriptHost:
         self._seed = seed
         self._poll = select.poll()
         self._ready: dict[int, Callable[[], None]] = {}
-        self._compiler = Compiler(root, self, processes.compiler)
+        self._compiler = Compiler(root, self, processes.compiler, instrument=instrument)
         self._libraries = Libraries(self._compiler, services.library)
         self._workers: WorkerPool[_Assignment] = WorkerPool(processes.command, self, self, self._libraries)
         self._jobs: deque[_Job] = deque()

@@ -19,7 +19,14 @@ PACKAGES = {
 SHARED = ("scripttest.values",)
 """Modules that all packages import."""
 LIBRARIES = {
-    "_quickjs": {"scripttest/shortcuts/bytecode.py", "scripttest/realm/engine.py", "scripttest/realm/interrupt.py"},
+    "_quickjs": {
+        "scripttest/shortcuts/bytecode.py",
+        "scripttest/realm/counting.py",
+        "scripttest/realm/engine.py",
+        "scripttest/realm/interrupt.py",
+    },
+    "tree_sitter": {"scripttest/coverage/points.py"},
+    "tree_sitter_javascript": {"scripttest/coverage/points.py"},
     "click": {"runner/cli/main.py", "runner/cli/commands/"},
     "rich": {"runner/cli/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
@@ -70,10 +77,11 @@ ROOMS = {
     "scripttest/compile": "scripttest scripttest/walls",
     "scripttest/shortcuts": "scripttest scripttest/compile",
     "scripttest/diagnostics": "scripttest scripttest/compile scripttest/shortcuts",
+    "scripttest/coverage": "scripttest scripttest/compile scripttest/diagnostics",
     "scripttest/workers": "scripttest scripttest/compile scripttest/shortcuts scripttest/diagnostics",
     "scripttest/realm": "scripttest/shortcuts scripttest/walls scripttest/workers",
     "scripttest/host": "scripttest scripttest/walls scripttest/compile scripttest/diagnostics scripttest/shortcuts"
-    " scripttest/workers",
+    " scripttest/coverage scripttest/workers",
     # What a script may call.
     "bindings": "",
     "bindings/processes": "bindings",
@@ -124,9 +132,10 @@ that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors files lazy process results values",
     "scripttest/walls": "confinement environment jailed machine",
-    "scripttest/compile": "boundary comments compiler esbuild reach",
+    "scripttest/compile": "boundary comments compiler esbuild reach sources",
     "scripttest/shortcuts": "__init__ bytecode library scan slicing",
-    "scripttest/diagnostics": "stack written_calls",
+    "scripttest/diagnostics": "sourcemap stack written_calls",
+    "scripttest/coverage": "coverage",
     "scripttest/workers": "answers boots functions libraries module_run pool protocol session worker",
     "scripttest/host": "__init__",
     "bindings": "clock go_syntax json_path ledger mocks patterns policy rooted scratch script_globals services snapshot_files snapshots workspace world",
@@ -135,7 +144,7 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes version",
     "runner/security": "files keys secrets",
-    "runner/cli": "flags habits options quick settings shard variants",
+    "runner/cli": "coverage_threshold flags habits options quick settings shard variants",
     "runner/statistics": "agreement change intervals policies",
     "runner/cli/commands": "completion flags",
     "runner/cli/main": "main",
@@ -147,7 +156,7 @@ DOORS = {
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json certainty change_verdict changes combining comparison criteria events failure_texts fold histories inconclusive json_text judged_cases judgements labels made_of model places repeating replay report result_json"
+    "runner/results": "attachments calibration case_json certainty change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements labels made_of model places repeating replay report result_json"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base interactive transcripts",

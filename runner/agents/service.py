@@ -23,6 +23,7 @@ from scripttest import FunctionPool
 if TYPE_CHECKING:
     from runner.agents.prompts import PromptVariables
     from runner.connectors.recording import Recording
+    from scripttest import Instrument
 
 T = TypeVar("T")
 CLOSING = 5.0
@@ -48,6 +49,7 @@ class AgentService:
         recording: Recording | None = None,
         parts: Parts | None = None,
         prices: Mapping[str, Any] | None = None,
+        instrument: Instrument | None = None,
     ) -> None:
         """Starts the thread.
 
@@ -63,6 +65,7 @@ class AgentService:
             recording: what records or answers model calls.
             parts: makes the digests of what chats use.
             prices: of connectors whose files say none.
+            instrument: changes what is built of hooks and tools.
         """
         self._application = application
         self._context = context
@@ -77,7 +80,16 @@ class AgentService:
         self.runtime = Runtime(
             Assistants(application),
             Connectors(application.root, variables, prices=prices),
-            FunctionPool(application.root, command, self._processes, SCRIPT_GLOBALS, workers, uncounted, is_case_late),
+            FunctionPool(
+                application.root,
+                command,
+                self._processes,
+                SCRIPT_GLOBALS,
+                workers,
+                uncounted,
+                is_case_late,
+                instrument,
+            ),
             Servers(application.root, variables, self._processes.call_tool),
             prompt_variables,
             lambda: datetime.now().astimezone(),

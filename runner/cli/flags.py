@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.cli.allowance import Allowance
+    from runner.cli.coverage_threshold import CoverageThreshold
     from runner.cli.shard import Shard
     from runner.cli.variants import Variant
 
@@ -190,6 +191,13 @@ def allowance(text: str, where: str) -> Allowance:
     from runner.cli.allowance import read_allowance
 
     return read_allowance(text)
+
+
+def coverage_threshold(text: str, where: str) -> tuple[CoverageThreshold, ...]:
+    """How much of what is counted has to run, such as `lines=90`."""
+    from runner.cli.coverage_threshold import read_coverage_threshold
+
+    return read_coverage_threshold(text)
 
 
 def policy(text: str, where: str) -> str:

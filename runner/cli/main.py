@@ -108,14 +108,25 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             look_at_walls(options, environment)
         if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
             return _watch(typed, values, environment, application)
-        processes = (
-            None
-            if _only_cases(options.inputs, environment.directory)
-            else start_processes(SCRIPT_PARTS, application.root)
-        )
-        from runner.execution.session import run
+        coverage = None
+        if typed.coverage_thresholds and not options.coverage:
+            raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
+        if options.coverage:
+            from scripttest import Coverage
 
-        return run(options, environment, application, SCRIPT_PARTS, processes, settings=settings)
+            coverage = Coverage(application.root)
+        try:
+            processes = (
+                None
+                if _only_cases(options.inputs, environment.directory)
+                else start_processes(SCRIPT_PARTS, application.root, coverage.folder if coverage else None)
+            )
+            from runner.execution.session import run
+
+            return run(options, environment, application, SCRIPT_PARTS, processes, settings=settings, coverage=coverage)
+        finally:
+            if coverage is not None:
+                coverage.close()
     except RunnerError as error:
         return say(error.message, error.hint, exit_codes.CONFIGURATION)
     except KeyboardInterrupt as error:

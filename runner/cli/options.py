@@ -10,6 +10,7 @@ from runner.cli.flags import (
     allowance,
     amount,
     count,
+    coverage_threshold,
     duration,
     flag,
     folder,
@@ -29,6 +30,7 @@ from runner.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from runner.cli.allowance import Allowance
+    from runner.cli.coverage_threshold import CoverageThreshold
     from runner.cli.shard import Shard
     from runner.cli.variants import Variant
 
@@ -118,6 +120,8 @@ class RunOptions(FlagTable):
     fail_fast: bool = flag("Stop at the first failure.", kind="switch", excludes=("max-failures",))
     max_failures: int | None = flag("Stop when so many tests have failed or broken.", metavar="N", read=count)
     """Tests."""
+    coverage: bool = flag("Count what of handlers runs: statements, branches, functions and lines.", kind="switch", excludes=("dry-run", "watch"))
+    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when less is covered: lines=90, or FOLDER:lines=90. Repeatable.", name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
     durations: int | None = flag("Show so many of the slowest tests at the end.", metavar="N", read=count)
     watch: bool = flag("Stay, and run again what depends on a file that is saved.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")

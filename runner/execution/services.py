@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from runner.planning.selection import Selection
     from runner.reporters import Maker
     from runner.reporters.console.progress import Progress
+    from scripttest import Coverage
 
 
 class RunServices:
@@ -48,6 +49,7 @@ class RunServices:
         context: Mapping[str, Any],
         parts: Path,
         settings: Settings,
+        coverage: Coverage | None = None,
     ) -> None:
         """Raises ConfigurationError when what `--record`, `--replay` or `--db` names cannot be used.
 
@@ -55,7 +57,9 @@ class RunServices:
             context: the fields of the run's context.
             parts: the folder of the script half of the bindings.
             settings: of the configuration file.
+            coverage: counts what hooks and tools run, if anything is counted.
         """
+        self._coverage = coverage
         self._settings = settings
         self.budgets: Budgets | None = None
         self._options = options
@@ -149,13 +153,14 @@ class RunServices:
                 self._context,
                 variables,
                 PromptVariables(named=named, environment=variables, clean=environment.secrets.text),
-                worker_command(self._parts),
+                worker_command(self._parts, self._coverage.folder if self._coverage is not None else None),
                 environment.cpus,
                 options.connector or "",
                 options.case_timeout,
                 self.recording,
                 self.fingerprints().parts,
                 self._settings.prices,
+                self._coverage.instrument if self._coverage is not None else None,
             )
             if self.budgets is not None:
                 self._service.runtime.on_usage = self.budgets.spend

@@ -22,7 +22,7 @@ from runner.planning.plan import RunPlan, make_plan
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
 from runner.reporters.rerun_command import flags_of
-from runner.results.events import RunEnd, RunStart, Warned
+from runner.results.events import RunEnd, RunStart, RunStatus, Warned
 from runner.version import VERSION
 from scripttest import ScriptHost, sandbox_of, system_walls
 
@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from runner.execution.snapshots import SnapshotWatch
     from runner.planning.selection import Selection
     from runner.reporters.base import Reporter
+    from runner.results.coverage import CoverageReport
     from runner.results.events import SnapshotCounts
-    from scripttest import HostRecord, Processes, Source
+    from scripttest import Coverage, HostRecord, Processes, Source
 
 
 def run(
@@ -52,6 +53,7 @@ def run(
     regraded_from: str | None = None,
     settings: Settings | None = None,
     observer: Observer | None = None,
+    coverage: Coverage | None = None,
 ) -> int:
     """Runs what the options name and reports it; the exit code. A signal before anything runs raises KeyboardInterrupt
     with its `code`. Raises ConfigurationError before anything is reported.
@@ -62,6 +64,7 @@ def run(
         regraded_from: the report whose transcripts are graded; no agent is asked then.
         settings: of the configuration file, if there is one.
         observer: who watches the run; it gets the processes back.
+        coverage: counts what the scripts run that `processes` runs, if anything is counted.
     """
     stop = observer.stop if observer is not None else Stop()
     settings = settings or Settings()
@@ -81,6 +84,7 @@ def run(
                 context=context,
                 parts=parts,
                 settings=settings,
+                coverage=coverage,
             ) as services:
                 try:
                     plan = make_plan(
@@ -113,6 +117,7 @@ def run(
                         host=host,
                         started=started,
                         observer=observer,
+                        coverage=coverage,
                     ).run()
 
                 if processes is None:
@@ -128,6 +133,7 @@ def run(
                     list_only=options.dry_run,
                     runs=options.runs,
                     seed=options.seed,
+                    instrument=coverage.instrument if coverage is not None else None,
                 )
                 with host:
                     with Woken(host.wake_descriptor):
@@ -180,8 +186,10 @@ class _Session:
         host: ScriptHost | None,
         started: float,
         observer: Observer | None,
+        coverage: Coverage | None,
     ) -> None:
         self._observer = observer
+        self._coverage = coverage
         self._traces = plan.resumable or observer is not None
         """Whether it is noted what results are made of."""
         self._plan = plan
@@ -235,7 +243,11 @@ class _Session:
         snapshots = None
         with guarded("storing the snapshots"):
             snapshots = self._finish_snapshots(None if guarded.broke else watch, stream)
-        self._send_end(stream, unlisted, guarded.broke, snapshots)
+        covered = None
+        if self._coverage is not None:
+            with guarded("counting what ran"):
+                covered = self._covered(stream)
+        self._send_end(stream, unlisted, guarded.broke, snapshots, covered)
         stream.close()
         if self._outcome is not None:
             return self._print_outcome(stream)
@@ -498,10 +510,31 @@ class _Session:
             stream.send(problem)
         return counts
 
-    def _send_end(self, stream: Multiplexer, unlisted: int, broke: bool, snapshots: SnapshotCounts | None) -> None:
+    def _covered(self, stream: Multiplexer) -> CoverageReport:
+        """What the run has covered; says which files could not be counted."""
+        from runner.execution.covering import coverage_of
+
+        assert self._coverage is not None
+        found = coverage_of(self._coverage, self._options.coverage_thresholds)
+        for miss in found.misses:
+            stream.send(Warned(message=miss))
+        for path in self._coverage.unread:
+            stream.send(Warned(message=f"{path} is not counted: it could not be read for --coverage"))
+        return found
+
+    def _send_end(
+        self,
+        stream: Multiplexer,
+        unlisted: int,
+        broke: bool,
+        snapshots: SnapshotCounts | None,
+        coverage: CoverageReport | None,
+    ) -> None:
         listed = stream.execution.listed
         unlisted += sum(source.selected for source in self._plan.sources if source.suite.id not in listed)
         status, reason, left = status_of(stream.execution, self._stop, unlisted, self._options, broke)
+        if coverage is not None and coverage.misses and status == RunStatus.PASSED:
+            status = RunStatus.FAILED
         stream.send(
             RunEnd(
                 status=status,
@@ -511,6 +544,7 @@ class _Session:
                 not_run=left,
                 snapshots=snapshots,
                 looks=(self._rounds.made, self._rounds.planned) if self._rounds is not None else (1, 1),
+                coverage=coverage,
             )
         )
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 SIZE = 8
 """Bytes of a digest."""
 _VARIABLE = re.compile(r"\$ENV\.(\w+)")
+_COUNTER = re.compile(r"(?<=\$yaoHits\[)\d+(?=\])")
+"""The number of a counter of `--coverage`: files get theirs in the order in which they are loaded."""
 _OF_SECRETS = ("key",)
 """Options of a connector that do not count."""
 
@@ -116,7 +118,8 @@ class PartDigests:
         """Takes note of a script that was compiled."""
         from scripttest import without_comments
 
-        codes = (without_comments(script.code).encode("utf-8", "replace") for script in compiled.scripts)
+        texts = (_COUNTER.sub("", without_comments(script.code)) for script in compiled.scripts)
+        codes = (text.encode("utf-8", "replace") for text in texts)
         part = part_of(compiled.source, self.root)
         self._known[part] = digest_of_bytes(*codes)
         self.files[part] = frozenset(os.path.normpath(os.path.join(self.root, path)) for path in compiled.inputs)

@@ -26,6 +26,12 @@ FILE_REPORTERS = {
     ".xml": "files.junit:JunitReporter",
 }
 """Extension of `-o` → module and class, made with the path; the first that fits decides."""
+COVERAGE_REPORTERS = {
+    "cobertura.xml": "files.cobertura:CoberturaReporter",
+    "coverage-final.json": "files.istanbul:IstanbulReporter",
+    "lcov.info": "files.lcov:LcovReporter",
+}
+"""The same for what only a run with `--coverage` has; these come before the others."""
 
 
 BUILT_IN = {
@@ -41,11 +47,17 @@ BUILT_IN = {
 
 def maker_for_file(path: Path) -> Maker:
     """The reporter for a file, by its extension. Raises ConfigurationError when that is unknown."""
-    entry = next((entry for end, entry in FILE_REPORTERS.items() if path.name.lower().endswith(end)), None)
+    reporters = {**COVERAGE_REPORTERS, **FILE_REPORTERS}
+    entry = next((entry for end, entry in reporters.items() if path.name.lower().endswith(end)), None)
     if entry is None:
         hint = did_you_mean(path.suffix, FILE_REPORTERS) or f"The extensions are {', '.join(FILE_REPORTERS)}"
         raise ConfigurationError(f'Cannot write a report to {path}: no format for the extension "{path.suffix}"', hint)
     return lambda: _make(entry, path)
+
+
+def is_of_coverage(path: Path) -> bool:
+    """Whether a file only says what was covered."""
+    return path.name.lower().endswith(tuple(COVERAGE_REPORTERS))
 
 
 def maker_by_id(id: str, target: Path | TextIO) -> Maker:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from runner.cli.options import RunOptions, report_path
-from runner.reporters import maker_for_file
+from runner.errors import ConfigurationError
+from runner.reporters import is_of_coverage, maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.ordered import Ordered
 from runner.security.files import check_target
@@ -74,6 +75,8 @@ def open_reporters(
     files: dict[str, Path] = {}
     for output in outputs:
         path = report_path(output, environment.directory)
+        if is_of_coverage(path) and not options.coverage:
+            raise ConfigurationError(f"Cannot write {output}: nothing is counted", "Add --coverage")
         files.setdefault(os.path.realpath(path), path)
     if resumed_report is not None:
         files.pop(str(resumed_report.path), None)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.results.coverage import CoverageReport
     from runner.results.model import Suite, TestResult
 
 
@@ -163,6 +164,8 @@ class RunEnd(Value):
     """How many rounds of runs were made until their variants were told apart, and how many were planned."""
     snapshots: SnapshotCounts | None = None
     """None when there is nothing to say of them."""
+    coverage: CoverageReport | None = None
+    """What of handlers ran; None where that was not counted."""
 
 
 Event = RunStart | SuiteStart | TestStart | TurnStart | AttemptEnd | TestEnd | SuiteEnd | RunError | Warned | RunEnd

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runner.results.coverage import coverage_in
 from runner.results.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.results.report import Report
 from runner.results.result_json import result_of
@@ -51,4 +52,5 @@ def events_of(report: Report) -> Iterator[Event]:
         stopped=stopped,
         not_run=left,
         snapshots=snapshots_in(summary),
+        coverage=coverage_in(summary),
     )

@@ -30,7 +30,8 @@ class Report(Value):
 
     The summary also has `stopped` and `not_run`, how many tests it did not come to, for a run that was stopped;
     `snapshots`, `{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones; and `rounds`,
-    `{made, planned}`, for variants that were run until they were told apart.
+    `{made, planned}`, for variants that were run until they were told apart. `coverage` is as in
+    `runner.results.coverage`.
     """
 
     start: Record
@@ -98,6 +99,10 @@ def end_record(run: Execution) -> Record:
         summary["snapshots"] = snapshot_record(end.snapshots)
     if end.looks[1] > 1:
         summary["rounds"] = {"made": end.looks[0], "planned": end.looks[1]}
+    if end.coverage is not None:
+        from runner.results.coverage import coverage_record
+
+        summary["coverage"] = coverage_record(end.coverage)
     usage = usage_record(run.counts)
     lists = {"suites": found} if (found := _lists(run)) else {}
     return {

@@ -30,6 +30,8 @@ MOST_LOOKS = 5
 """Rounds that are ever planned."""
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test ran several times."""
+OF_WHOLE = ("snapshots", "coverage")
+"""Objects of a summary that are not made of its results."""
 FIELDS: dict[str, type | tuple[type, ...]] = {
     "id": str,
     "suite": str,
@@ -213,8 +215,7 @@ class _Reader:
         self._summary |= {
             key: summary[key] for key in ("status", "stopped", "not_run", "suites", "rounds") if key in summary
         }
-        if isinstance(summary.get("snapshots"), dict):
-            self._summary["snapshots"] = summary["snapshots"]
+        self._summary |= {key: summary[key] for key in OF_WHOLE if isinstance(summary.get(key), dict)}
 
     def _part(self, part: Record, where: str) -> None:
         is_script = part["type"] == SCRIPT_TEST
@@ -252,7 +253,7 @@ class _Reader:
         summary = {
             **counts_record(counts),
             "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
-            **({"snapshots": ended["snapshots"]} if isinstance(ended.get("snapshots"), dict) else {}),
+            **{key: ended[key] for key in OF_WHOLE if isinstance(ended.get(key), dict)},
             **_rounds(ended.get("rounds")),
             **usage_record(counts),
             **certainty_of(counts),

@@ -106,6 +106,18 @@ Done = Callable[[Source, "Compiled | CompileError"], None]
 """Is told what came of a source."""
 
 
+class Loaded(Value):
+    """What takes the place of the text of a file."""
+
+    code: bytes
+    loader: str
+    """Of esbuild."""
+
+
+Instrument = Callable[[str, bytes], Loaded | None]
+"""Has the path and the text of each file before it is built; None leaves it as it is."""
+
+
 class Watcher(Protocol):
     """What tells of descriptors that have data to read: a loop of `poll`, or an event loop."""
 
@@ -124,7 +136,12 @@ class Compiler:
     """
 
     def __init__(
-        self, root: Path, watcher: Watcher, service: Service | None = None, seconds: float = BUILD_SECONDS
+        self,
+        root: Path,
+        watcher: Watcher,
+        service: Service | None = None,
+        seconds: float = BUILD_SECONDS,
+        instrument: Instrument | None = None,
     ) -> None:
         """A compiler for the application at `root`.
 
@@ -132,7 +149,9 @@ class Compiler:
             watcher: calls it when esbuild has answered.
             service: a process that runs already; the compiler ends it. None: one is started for the first source.
             seconds: that a build may take.
+            instrument: changes what is built of files.
         """
+        self._instrument = instrument
         self._root = root
         self._watcher = watcher
         self._seconds = seconds
@@ -336,9 +355,12 @@ class Compiler:
             return {"errors": [refusal(text) if refused else problem(text)]}
         if attributes and attributes.get("type") not in _LOADERS:
             return {}  # esbuild says which it does not know
+        loader = _LOADERS.get(attributes.get("type", ""), "default")
+        if self._instrument is not None and not attributes and (loaded := self._instrument(path, content)) is not None:
+            content, loader = loaded.code, loaded.loader
         if path in build.overlay:
             content += f"\nexport {{ {', '.join(sorted(build.overlay[path]))} }};".encode()
-        return {"contents": content, "loader": _LOADERS.get(attributes.get("type", ""), "default")}
+        return {"contents": content, "loader": loader}
 
     def _finish(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
         errors = answer["errors"]

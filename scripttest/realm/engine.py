@@ -44,6 +44,8 @@ class Engine:
         context.set_memory_limit(MEMORY_LIMIT)
         context.set_max_stack_size(STACK_LIMIT)
         context.add_callable("$bridge", host_bridge)
+        if parts.counters is not None:
+            parts.counters.give(context)
         self._context = context
         self._parts = parts
         self._bytecode: Bytecode | None = parts.bytecode()

@@ -7,6 +7,10 @@ import os
 from scripttest.shortcuts import is_off
 from scripttest.shortcuts.bytecode import Bytecode, UnsupportedError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.realm.counting import Counters
+
 FEW_REALMS = 12
 """A worker that makes no more than these is done before bytecode has paid for itself."""
 
@@ -14,7 +18,9 @@ FEW_REALMS = 12
 class Parts:
     """Has read them all when it is made: later, a worker can open no file any more."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, counters: Counters | None = None) -> None:
+        self.counters = counters
+        """What each realm counts with, if anything is counted."""
         self._read = {name[:-3]: _content(f"{folder}/{name}") for name in os.listdir(folder) if name.endswith(".js")}
         self._texts: dict[str, str] = {}
         self._compiled: dict[str, bytes] = {}

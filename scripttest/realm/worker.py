@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from scripttest.realm.counting import Counters
     from scripttest.workers.protocol import Frame
 
 THREAD_STACK = 160 * 1024 * 1024
@@ -35,14 +36,15 @@ MOST_NOTED = 200
 """Failures of a test that are kept in case its realm cannot tell them."""
 
 
-def main() -> None:
-    """Entry point; `sys.argv` is the core's folder and the descriptors for frames in, frames out and the lifeline."""
+def main(counters: Counters | None = None) -> None:
+    """Entry point; `sys.argv` is the core's folder and the descriptors for frames in, frames out and the lifeline.
+    `counters` are for all realms."""
     folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
     os.closerange(max(2, incoming, outgoing, lifeline) + 1, MAX_INHERITED)
     give_way()
     limit_resources()
     _thread.stack_size(THREAD_STACK)
-    worker = Worker(folder, incoming, outgoing)
+    worker = Worker(folder, incoming, outgoing, counters)
     localtime()  # reads the time zone of this machine, once
     limit_files()
     _thread.start_new_thread(run, (worker,))
@@ -66,11 +68,11 @@ def run(worker: Worker) -> None:
 class Worker:
     """Serves one supervisor."""
 
-    def __init__(self, folder: str, incoming: int, outgoing: int) -> None:
+    def __init__(self, folder: str, incoming: int, outgoing: int, counters: Counters | None) -> None:
         self._incoming = incoming
         self._outgoing = outgoing
         self._frames = self._read()
-        self._parts = Parts(folder)
+        self._parts = Parts(folder, counters)
         self._libraries: dict[str, list[str]] = {}
         self.alarm = Alarm()
         self._realms = self.alarm.realms

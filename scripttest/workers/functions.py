@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.compile.compiler import Compiled, Compiler, Instrument, Source
 from scripttest.errors import Cause, CompileError, HostError, ScriptError, StackFrame
 from scripttest.values import Value
 from scripttest.workers.answers import line_of, returned_of
@@ -124,6 +124,7 @@ class FunctionPool:
         workers: int,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
         is_late: Callable[[], bool] = lambda: False,
+        instrument: Instrument | None = None,
     ) -> None:
         """Starts nothing yet.
 
@@ -134,6 +135,7 @@ class FunctionPool:
             workers: how many functions may run at the same time; those that wait for the host do not count.
             waiting: is entered while a function waits for its turn.
             is_late: whether a call that is cancelled is so because its time is up.
+            instrument: changes what is built of files.
         """
         self._root = root
         self._services = services
@@ -142,7 +144,7 @@ class FunctionPool:
         self._waiting = waiting
         self._is_late = is_late
         self._running = asyncio.Semaphore(workers)
-        self._compiler = Compiler(root, self)
+        self._compiler = Compiler(root, self, instrument=instrument)
         self._libraries = Libraries(self._compiler, lambda module, script: services.library(module, script))
         self._pool: WorkerPool[_Call] = WorkerPool(command, self, self, self._libraries)
         self._checking: asyncio.TimerHandle | None = None

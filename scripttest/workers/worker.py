@@ -38,17 +38,20 @@ FRAME_LIMIT = 256 * 1024 * 1024
 """Bytes of one message of a worker: as many as a realm may allocate."""
 
 _BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.realm.worker import main; main()"
+_COUNTING = "import sys; sys.path += sys.argv[6:]; from scripttest.realm.counting import main; main(sys.argv[5])"
 
 
-def worker_command(parts: Path) -> list[str]:
-    """The command line of a worker that takes the script half of the bindings from a folder. Raises HostError."""
+def worker_command(parts: Path, counters: str | None = None) -> list[str]:
+    """The command line of a worker that takes the script half of the bindings from a folder. Where `counters` is a
+    folder, it counts what scripts run and leaves that there. Raises HostError."""
     engine = PathFinder.find_spec("_quickjs")
     if engine is None or engine.origin is None:
         raise HostError(
             "Cannot find the JavaScript engine", hint="Install yao-test again: it brings the package quickjs-ng"
         )
     paths = [str(Path(__file__).parents[2]), str(Path(engine.origin).parent)]
-    return [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, str(parts), "0", "1", str(LIFELINE), *paths]
+    bootstrap, given = (_BOOTSTRAP, []) if counters is None else (_COUNTING, [counters])
+    return [sys.executable, "-I", "-S", "-c", bootstrap, str(parts), "0", "1", str(LIFELINE), *given, *paths]
 
 
 class Processes(Value):
@@ -69,10 +72,10 @@ class Processes(Value):
             worker.child.end()
 
 
-def start_processes(parts: Path, root: Path) -> Processes:
+def start_processes(parts: Path, root: Path, counters: str | None = None) -> Processes:
     """Starts one worker, which takes the script half of the bindings from `parts`, and the compiler of the application
-    at `root`. Raises HostError."""
-    command = worker_command(parts)
+    at `root`. `counters` as in `worker_command`. Raises HostError."""
+    command = worker_command(parts, counters)
     return Processes(worker=Worker(command), compiler=Service(readable(root)), command=command)
 
 

@@ -11,7 +11,7 @@ from runner.cli.commands.reports import EXTENSIONS, is_journal, read_report, wri
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
-from runner.results import histories
+from runner.results import coverage, histories
 from runner.results.certainty import certainty_of
 from runner.results.fold import counted, status_of
 from runner.results.report import Record, Report, in_order
@@ -108,6 +108,10 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
     }
     if snapshots := together([report.summary for report in reports]):
         summary["snapshots"] = snapshots
+    covered, differ = coverage.together(filter(None, (coverage.coverage_in(report.summary) for report in reports)))
+    if covered is not None:
+        summary["coverage"] = coverage.coverage_record(covered)
+        said += [f"{path} is not the same in all parts; its coverage is that of the last one" for path in differ]
     first = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
     start = {key: value for key, value in first.items() if key != "shard"}
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))

@@ -281,6 +281,10 @@ class ConsoleReporter:
             from runner.results.snapshot_lines import in_lines
 
             text += "".join(f"  {self._paint(line, 'yellow')}\n" for line in in_lines(event.snapshots))
+        if event.coverage is not None and not self._options.quiet:
+            from runner.reporters.console.coverage_table import coverage_table
+
+            text += coverage_table(event.coverage, self._style)
         if self._slowest is not None:
             text += self._slowest.text()
         if event.stopped:

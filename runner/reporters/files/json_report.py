@@ -159,7 +159,7 @@ def _connector(suite: Record, results: list[Record]) -> str:
 
 def _counts(summary: Record) -> Record:
     kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", *BARS]
-    kept += ["snapshots"]
+    kept += ["snapshots", "coverage"]
     kept += ["status", "stopped", "not_run"] if "stopped" in summary else []
     kept += ["suites"]
     return {key: summary[key] for key in kept if key in summary}

@@ -18,8 +18,10 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from runner.reporters.html.covered import covered_record
 from runner.reporters.html.frames import Frames
 from runner.reporters.rerun_command import command_of
+from runner.results.coverage import coverage_in
 from runner.results.json_text import json_line
 from runner.results.report import Report
 from runner.results.stability import normalised
@@ -76,12 +78,14 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
     index = {
         "start": report.start,
         "blameless": [cause for cause in Cause if verdict_of(Status.FAILED, cause).is_none],
-        "summary": report.summary,
+        "summary": {key: value for key, value in report.summary.items() if key != "coverage"},
         "errors": report.errors,
         "warnings": report.warnings,
         "rows": rows,
         "blocks": starts,
     }
+    if covered := coverage_in(report.summary):
+        index["coverage"] = covered_record(covered, frames)
     yield f"{prefix}index", packed(json_line(index))
 
 

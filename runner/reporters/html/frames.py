@@ -47,6 +47,10 @@ class Frames:
             found[location] = {"file": file, "line": line, "column": int(column), "first": first, "lines": shown}
         return found
 
+    def lines(self, file: str) -> list[str]:
+        """The lines of a source, cut where they are wide; none where it cannot be read."""
+        return [text[:WIDEST] for text in self._lines(file)]
+
     def _lines(self, file: str) -> list[str]:
         if file not in self._files:
             self._files[file] = self._clean(_read((self._root or Path()) / file, self._root)).splitlines()

@@ -49,6 +49,8 @@ EXCLUSIVE = {
     ("json", "quiet"),
     ("last-failed", "resume"),
     ("failed-first", "shuffle"),
+    ("coverage", "dry-run"),
+    ("coverage", "watch"),
 }
 
 

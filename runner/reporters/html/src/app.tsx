@@ -3,6 +3,7 @@
 import { options as preactOptions, render } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { Compared } from "./compared";
+import { CoverageView } from "./coverage";
 import type { Before } from "./detail";
 import { asCsv, asJson, save } from "./export";
 import { Failures } from "./failures";
@@ -99,6 +100,7 @@ function App({ store, before, variants }: { store: Store; before: Before | null;
         )}
         <RatesByPart index={index} />
         {variants && <VariantsView variants={variants} />}
+        {index.coverage && <CoverageView coverage={index.coverage} />}
         <Stability index={index} theme={colours} onOpen={openResult} />
         <section class="results" id="results" tabIndex={-1} aria-labelledby="results-title">
           <h2 id="results-title">Results</h2>

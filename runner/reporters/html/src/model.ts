@@ -138,6 +138,26 @@ export interface Index {
   warnings: string[];
   rows: Row[];
   blocks: number[];
+  coverage?: Coverage;
+}
+
+/** How much ran, and of how much. */
+export type Figure = [covered: number, total: number];
+
+export interface CoveredFile {
+  path: string;
+  /** Statements, branches, functions, lines. */
+  figures: Figure[];
+  uncovered: string;
+  /** Line, and how often it ran. */
+  hits: [line: number, count: number][];
+  /** Empty where the source is not at hand. */
+  lines: string[];
+}
+
+export interface Coverage {
+  totals: Figure[];
+  files: CoveredFile[];
 }
 
 export interface Assertion {

@@ -1,0 +1,43 @@
+"""`--coverage`: the table at the end of a run."""
+
+from __future__ import annotations
+
+from runner.reporters.console.style import SINGLE, WIDTH, Style
+from runner.results.coverage import METRICS, CoverageReport, Figure, figures, totals, uncovered
+
+_HEADS = ("% Stmts", "% Branch", "% Funcs", "% Lines")
+_MOST = 14
+"""Columns for which, by the lines that did not run, names are shortened."""
+GOOD, FAIR = 80.0, 50.0
+"""Percentages from which on a figure is green, and yellow."""
+
+
+def coverage_table(coverage: CoverageReport, style: Style) -> str:
+    """Lines for all files, each with the lines that never ran, and for all together."""
+    figured = sum(map(len, _HEADS)) + 2 * len(_HEADS)
+    lacking = max((len(uncovered(file)) for file in coverage.files.values()), default=0)
+    longest = max(map(len, (*coverage.files, "All files")))
+    width = min(longest, WIDTH - figured - 2 - max(len("Uncovered"), min(lacking, _MOST)))
+    rest = WIDTH - figured - 2 - width
+    rows = [f"{'File':<{width}}  {'  '.join(_HEADS)}  Uncovered", SINGLE]
+    rows.append(_row("All files", totals(coverage.files.values()), "", width, rest, style))
+    rows += [_row(path, figures(file), uncovered(file), width, rest, style) for path, file in coverage.files.items()]
+    return "\n".join([style.paint("Coverage", "bold"), *rows, SINGLE]) + "\n"
+
+
+def _row(name: str, found: dict[str, Figure], lacking: str, width: int, rest: int, style: Style) -> str:
+    cells = []
+    for metric, head in zip(METRICS, _HEADS, strict=True):
+        percent = found[metric].percent
+        color = "green" if percent >= GOOD else "yellow" if percent >= FAIR else "red"
+        cells.append(style.paint(f"{percent:>{len(head)}.2f}", color))
+    shown = lacking if len(lacking) <= rest else lacking[: rest - 1].rpartition(",")[0] + ",…"
+    return f"{_shortened(name, width):<{width}}  {'  '.join(cells)}  {shown}".rstrip()
+
+
+def _shortened(name: str, width: int) -> str:
+    """With its middle left out where it is too long."""
+    if len(name) <= width:
+        return name
+    head = (width - 1) // 3
+    return f"{name[:head]}…{name[len(name) - (width - 1 - head) :]}"

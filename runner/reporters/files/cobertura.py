@@ -1,0 +1,98 @@
+"""`cobertura.xml`: Cobertura's document, which GitLab, Azure and Jenkins show in merge requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from posixpath import basename, dirname
+from xml.sax.saxutils import quoteattr
+
+from runner.reporters.files.covered import coverage_of
+from runner.reporters.files.document import DocumentReporter
+from runner.results.coverage import Figure, lines, totals
+from runner.results.report import Record, Report
+
+_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
+"""
+
+
+class CoberturaReporter(DocumentReporter):
+    """Writes the coverage of a run: a package is a folder, a class is a file."""
+
+    def keep(self, record: Record) -> None:
+        """Nothing of a result."""
+
+    def render(self, report: Report) -> str:
+        """The document."""
+        files = coverage_of(report, "cobertura.xml").files
+        whole = totals(files.values())
+        ended = str(report.summary.get("completed_at") or report.start["timestamp"])
+        stamp = int(datetime.fromisoformat(ended).timestamp() * 1000)
+        figures = {
+            "lines-valid": whole["lines"].total,
+            "lines-covered": whole["lines"].covered,
+            "line-rate": _rate(whole["lines"]),
+            "branches-valid": whole["branches"].total,
+            "branches-covered": whole["branches"].covered,
+            "branch-rate": _rate(whole["branches"]),
+            "timestamp": stamp,
+            "complexity": 0,
+            "version": report.start["version"],
+        }
+        packages: dict[str, dict[str, Record]] = {}
+        for path, file in files.items():
+            packages.setdefault(dirname(path), {})[path] = file
+        body = "".join(_package(folder, inside) for folder, inside in packages.items())
+        sources = "<sources><source>.</source></sources>"
+        return f"{_HEAD}<coverage{_attributes(figures)}>\n{sources}\n<packages>\n{body}</packages>\n</coverage>\n"
+
+
+def _package(folder: str, files: dict[str, Record]) -> str:
+    figures = {"name": folder.replace("/", "."), **_rates(files.values())}
+    classes = "".join(_class(path, file) for path, file in files.items())
+    return f"<package{_attributes(figures)}>\n<classes>\n{classes}</classes>\n</package>\n"
+
+
+def _class(path: str, file: Record) -> str:
+    methods = "".join(
+        f"<method{_attributes({'name': function['name'], 'signature': '()V', **_hit(file['f'][key])})}>"
+        f"<lines>{_line(function['decl']['start']['line'], file['f'][key], [])}</lines></method>\n"
+        for key, function in file["fnMap"].items()
+    )
+    arms: dict[int, list[int]] = {}
+    for key, counts in file["b"].items():
+        arms.setdefault(file["branchMap"][key]["loc"]["start"]["line"], []).extend(counts)
+    found = lines(file)
+    numbers = sorted(found.keys() | arms.keys())
+    rows = "".join(
+        f"{_line(number, found.get(number, max(arms.get(number, [0]))), arms.get(number, []))}\n" for number in numbers
+    )
+    about = {"name": basename(path), "filename": path, **_rates([file])}
+    return f"<class{_attributes(about)}>\n<methods>\n{methods}</methods>\n<lines>\n{rows}</lines>\n</class>\n"
+
+
+def _line(number: int, count: int, arms: list[int]) -> str:
+    figures: Record = {"number": number, "hits": count, "branch": "false"}
+    if arms:
+        figure = Figure(covered=sum(1 for arm in arms if arm), total=len(arms))
+        share = f"{int(figure.percent)}% ({figure.covered}/{figure.total})"
+        figures |= {"branch": "true", "condition-coverage": share}
+    return f"<line{_attributes(figures)}/>"
+
+
+def _rates(files: Iterable[Record]) -> Record:
+    found = totals(files)
+    return {"line-rate": _rate(found["lines"]), "branch-rate": _rate(found["branches"]), "complexity": 0}
+
+
+def _hit(count: int) -> Record:
+    return {"line-rate": int(count > 0), "branch-rate": int(count > 0), "complexity": 0}
+
+
+def _rate(figure: Figure) -> str:
+    return f"{figure.percent / 100:.4f}".rstrip("0").rstrip(".")
+
+
+def _attributes(figures: Record) -> str:
+    return "".join(f" {name}={quoteattr(str(value))}" for name, value in figures.items())

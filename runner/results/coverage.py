@@ -1,0 +1,157 @@
+"""What of handlers a run has run, in Istanbul's shapes and meaning: figures, thresholds, and several runs together.
+
+A summary keeps it as `{totals, files}`: `totals` is `{statements, branches, functions, lines}`, each `{covered, total,
+percent}`, and `files` has the JSON text of the Istanbul record of each file, by its path from the application's root.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scripttest.values import Value
+
+Record = dict[str, Any]
+METRICS = ("statements", "branches", "functions", "lines")
+"""What is counted, in the order of reports."""
+
+
+class Figure(Value):
+    """How much of something ran."""
+
+    covered: int
+    total: int
+
+    @property
+    def percent(self) -> float:
+        """From 0 to 100, cut after two decimals, so that only all is 100; 100 where there is nothing."""
+        return self.covered * 10000 // self.total / 100 if self.total else 100.0
+
+    def plus(self, other: Figure) -> Figure:
+        """Both together."""
+        return Figure(covered=self.covered + other.covered, total=self.total + other.total)
+
+
+NOTHING = Figure(covered=0, total=0)
+
+
+class CoverageReport(Value):
+    """The coverage of a run."""
+
+    files: Mapping[str, Record]
+    """Path from the application's root → `{path, statementMap, fnMap, branchMap, s, f, b}`."""
+    misses: tuple[str, ...] = ()
+    """What is below a threshold, a sentence each."""
+
+
+def figures(file: Record) -> dict[str, Figure]:
+    """What ran of a file, by metric."""
+    counts: dict[str, Iterable[int]] = {
+        "statements": file["s"].values(),
+        "branches": [count for arms in file["b"].values() for count in arms],
+        "functions": file["f"].values(),
+        "lines": lines(file).values(),
+    }
+    return {
+        metric: Figure(covered=sum(1 for count in found if count), total=len(list(found)))
+        for metric, found in counts.items()
+    }
+
+
+def totals(files: Iterable[Record]) -> dict[str, Figure]:
+    """What ran of several files, by metric."""
+    whole = dict.fromkeys(METRICS, NOTHING)
+    for file in files:
+        for metric, figure in figures(file).items():
+            whole[metric] = whole[metric].plus(figure)
+    return whole
+
+
+def lines(file: Record) -> dict[int, int]:
+    """Line → how often it ran: of the statements that begin there, the one that ran most."""
+    found: dict[int, int] = {}
+    for key, count in file["s"].items():
+        line = file["statementMap"][key]["start"]["line"]
+        found[line] = max(found.get(line, 0), count)
+    return dict(sorted(found.items()))
+
+
+def line_ranges(numbers: Iterable[int]) -> str:
+    """`3-5,9`, of numbers in order."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
+
+
+def uncovered(file: Record) -> str:
+    """The lines of a file that never ran, `3-5,9`; lines without a statement between them count with them."""
+    found = lines(file)
+    numbers = list(found)
+    ranges: list[str] = []
+    at = 0
+    while at < len(numbers):
+        end = at
+        if found[numbers[at]] == 0:
+            while end + 1 < len(numbers) and found[numbers[end + 1]] == 0:
+                end += 1
+            first, last = numbers[at], numbers[end]
+            ranges.append(str(first) if first == last else f"{first}-{last}")
+        at = end + 1
+    return ",".join(ranges)
+
+
+def together(reports: Iterable[CoverageReport]) -> tuple[CoverageReport | None, list[str]]:
+    """The coverage of several runs as one, and the files that are not the same in all of them, of which the later one
+    counts; None when there is none."""
+    files: dict[str, Record] = {}
+    differ: list[str] = []
+    found = list(reports)
+    for report in found:
+        for path, record in report.files.items():
+            known = files.get(path)
+            if known is not None and any(known[key] != record[key] for key in ("statementMap", "fnMap", "branchMap")):
+                differ.append(path)
+                known = None
+            files[path] = record if known is None else _sum(known, record)
+    if not found:
+        return None, []
+    return CoverageReport(files={path: files[path] for path in sorted(files)}), list(dict.fromkeys(differ))
+
+
+def _sum(one: Record, other: Record) -> Record:
+    return {
+        **one,
+        "s": {key: count + other["s"][key] for key, count in one["s"].items()},
+        "f": {key: count + other["f"][key] for key, count in one["f"].items()},
+        "b": {
+            key: [count + more for count, more in zip(arms, other["b"][key], strict=True)]
+            for key, arms in one["b"].items()
+        },
+    }
+
+
+def coverage_record(report: CoverageReport) -> Record:
+    """As summaries keep it; see above. What is below a threshold is a warning of the run."""
+    return {
+        "totals": {
+            metric: {"covered": figure.covered, "total": figure.total, "percent": figure.percent}
+            for metric, figure in totals(report.files.values()).items()
+        },
+        "files": {
+            path: json.dumps(file, ensure_ascii=False, separators=(",", ":")) for path, file in report.files.items()
+        },
+    }
+
+
+def coverage_in(summary: Record) -> CoverageReport | None:
+    """What `coverage_record` was made from; None when a summary has none. Raises ValueError."""
+    given = summary.get("coverage")
+    if not isinstance(given, dict) or not isinstance(given.get("files"), dict):
+        return None
+    files = {str(path): json.loads(text) for path, text in given["files"].items()}
+    return CoverageReport(files=files)

@@ -1,0 +1,146 @@
+"""The coverage of one run: which files are counted, the memory of the counters, and what they come to.
+
+Each worker process has a file of counters in a folder of the run, and maps it into its memory, which all its realms
+share. So what a worker counted is there also when it was killed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from scripttest.compile.boundary import Boundary
+from scripttest.compile.compiler import Loaded
+from scripttest.compile.sources import read as read_source
+from scripttest.coverage.instrument import LOADERS, Instrumenter, Table
+from scripttest.coverage.points import UnreadableError
+from scripttest.errors import HostError
+
+COUNTERS = 1 << 22
+"""How many counters a run has at the most; each takes four bytes once it is used."""
+
+Record = dict[str, Any]
+"""The coverage of a file as Istanbul writes it: `{path, statementMap, fnMap, branchMap, s, f, b}`."""
+
+
+class Coverage:
+    """Counts what handlers run: the scripts below `scripts/` and below the `src/` of agents, without tests. May be used
+    from several threads. To be closed."""
+
+    def __init__(self, root: Path) -> None:
+        """Of the application at `root`. Raises HostError when esbuild cannot be started, or counters have no place."""
+        self._root = str(root)
+        try:
+            self.folder = tempfile.mkdtemp(prefix="yao-test-coverage-")
+            """Where workers put their counters."""
+        except OSError as error:
+            raise HostError(
+                f"Cannot make a folder for the counters of --coverage: {error.strerror}",
+                hint="Name a folder that can be written in TMPDIR",
+            ) from error
+        self._instrumenter = Instrumenter()
+        self._lock = Lock()
+        self._next = 0
+        self._loaded: dict[tuple[str, bytes], Loaded | None] = {}
+        self._tables: dict[str, Table | None] = {}
+        """Path from the root → what is counted; None: nothing is."""
+        self.unread: list[str] = []
+        """Files, from the root, that are not counted though they should be."""
+
+    def close(self) -> None:
+        """Ends esbuild and forgets the counters."""
+        self._instrumenter.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def instrument(self, path: str, source: bytes) -> Loaded | None:
+        """The text of a file with counters; None when it stays as it is. Blocks for some milliseconds."""
+        name = self._name(path)
+        if name is None:
+            return None
+        with self._lock:
+            key = (name, source)
+            if key not in self._loaded:
+                self._loaded[key] = self._instrumented(name, source)
+            return self._loaded[key]
+
+    def finish(self) -> dict[str, Record]:
+        """Path from the root → the coverage of each file, also of those that nothing has loaded, sorted."""
+        boundary = Boundary(Path(self._root))
+        for path in self._all_files():
+            name = os.path.relpath(path, self._root)
+            if name not in self._tables:
+                try:
+                    self.instrument(path, read_source(path, boundary, None))
+                except OSError:
+                    self.unread.append(name)
+        with self._lock:
+            counts = self._counts()
+            found = {name: table for name, table in self._tables.items() if table is not None}
+            return {name: _record(name, found[name], counts) for name in sorted(found)}
+
+    def _instrumented(self, name: str, source: bytes) -> Loaded | None:
+        try:
+            file = os.path.basename(name)
+            made = self._instrumenter.instrument(file, os.path.splitext(name)[1], source, self._next)
+        except UnreadableError:
+            self.unread.append(name)
+            return None
+        if made is None:
+            self._tables.setdefault(name, None)
+            return None
+        if self._next + made.table.counters > COUNTERS:
+            self.unread.append(name)
+            return None
+        self._next += made.table.counters
+        self._tables[name] = made.table
+        return Loaded(code=made.code, loader=made.loader)
+
+    def _name(self, path: str) -> str | None:
+        """The path of a file that is counted, from the root."""
+        if not path.startswith(f"{self._root}/"):
+            return None
+        name = path[len(self._root) + 1 :]
+        folders = name.split("/")
+        file = folders.pop()
+        stem, suffix = os.path.splitext(file)
+        if suffix not in LOADERS or stem.endswith(("_test", ".d")) or "node_modules" in folders:
+            return None
+        is_handler = folders[:1] == ["scripts"] or (folders[:1] == ["assistants"] and "src" in folders[1:])
+        return name if is_handler else None
+
+    def _all_files(self) -> list[str]:
+        found = []
+        for top in ("assistants", "scripts"):
+            for folder, folders, files in os.walk(f"{self._root}/{top}"):
+                folders[:] = [name for name in folders if name != "node_modules" and not name.startswith(".")]
+                found += [path for file in files if self._name(path := f"{folder}/{file}") is not None]
+        return found
+
+    def _counts(self) -> array[int]:
+        """The sums of the counters of all workers."""
+        total = array("L", bytes(array("L").itemsize * self._next))
+        for file in os.listdir(self.folder):
+            with open(f"{self.folder}/{file}", "rb") as counters:
+                counts = array("I", counters.read(array("I").itemsize * self._next))
+            for number, count in enumerate(counts):
+                if count:
+                    total[number] += count
+        return total
+
+
+def _record(name: str, table: Table, counts: Mapping[int, int] | array[int]) -> Record:
+    return {
+        "path": name,
+        "statementMap": table.statement_map,
+        "fnMap": table.fn_map,
+        "branchMap": table.branch_map,
+        "s": {key: counts[number] for key, number in table.statements.items()},
+        "f": {key: counts[number] for key, number in table.functions.items()},
+        "b": {key: [counts[number] for number in numbers] for key, numbers in table.branches.items()},
+    }

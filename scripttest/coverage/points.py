@@ -1,0 +1,340 @@
+"""What is counted of a script, in the meaning of Istanbul: statements, functions and the arms of branches, found in the
+syntax tree of JavaScript, and the text that counts them.
+
+Counters stand before statements; other expressions are wrapped, `(counter, expression)`, except where that would take
+the name of a function or class away: there the counter stands before the declaration, or nothing is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import tree_sitter_javascript
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
+
+from scripttest.values import Value
+
+COUNTERS = "$yaoHits"
+"""The global that holds all counters."""
+
+_STATEMENTS = (
+    "expression_statement if_statement switch_statement for_statement for_in_statement while_statement do_statement"
+    " try_statement with_statement break_statement continue_statement debugger_statement return_statement"
+    " throw_statement labeled_statement"
+).split()
+_FUNCTIONS = (
+    "function_declaration generator_function_declaration function_expression generator_function arrow_function"
+    " method_definition"
+).split()
+_NAMED_BY_PLACE = {"function_expression", "generator_function", "arrow_function", "class"}
+"""Expressions that take the name of what they are assigned to."""
+_NAMES = {"variable_declarator": "name", "field_definition": "property", "pair": "key"}
+"""Where a function without a name stands → the field with the name that it takes."""
+_LISTS = {"program", "statement_block", "switch_case", "switch_default"}
+"""Where statements stand one after the other."""
+_BODIES = "for_statement for_in_statement while_statement do_statement with_statement".split()
+_QUERY = f"""
+[{" ".join(f"({name})" for name in _STATEMENTS)}] @statement
+[{" ".join(f"({name})" for name in _FUNCTIONS)}] @function
+[{" ".join(f"({name} body: (_) @body)" for name in _BODIES)}]
+(variable_declarator value: (_)) @declarator
+(field_definition value: (_)) @field
+(assignment_pattern) @default
+(object_assignment_pattern) @default
+(if_statement) @if
+(switch_statement body: (switch_body) @switch)
+(ternary_expression) @ternary
+(binary_expression operator: ["&&" "||" "??"]) @logical
+(call_expression function: (parenthesized_expression (arrow_function))) @immediate
+"""
+_MADE_UP = re.compile(r"(?:(?:export|declare|const)\s+)*(?:enum|namespace|module)\b")
+_RESERVED_EXPORT = rb"\bas (?!default\b)(?=[a-z])([a-z]+)(?=\s*[,}\n])"
+
+
+class Span(Value):
+    """Bytes of the text that is counted."""
+
+    start: int
+    end: int
+
+
+class Point(Value):
+    """Something that is counted."""
+
+    kind: str
+    """`statement`, `function`, or the type of a branch as Istanbul names it."""
+    span: Span
+    arms: tuple[Span | None, ...] = ()
+    """Of a branch: each has a counter of its own; None: what is not written, such as a missing `else`."""
+    name: str = ""
+    """Of a function."""
+    head: Span | None = None
+    """Of a function: its declaration, where `span` is its body."""
+
+    @property
+    def counters(self) -> int:
+        """How many counters it has."""
+        return len(self.arms) or 1
+
+
+class Insertion(Value):
+    """Text to be put in before a byte."""
+
+    at: int
+    text: str
+
+
+class UnreadableError(Exception):
+    """The syntax tree has errors."""
+
+
+def counted(code: bytes, base: int, original: Callable[[int], str]) -> tuple[list[Point], list[Insertion]]:
+    """The points of a script, with the text that counts them, in order. Raises UnreadableError.
+
+    Args:
+        base: number of the first counter.
+        original: what the compiler has made into what begins at a byte, to the end of its line.
+    """
+    tree = Parser(_language()).parse(_readable(code))
+    if tree.root_node.has_error:
+        raise UnreadableError
+    return _Finder(base, original).find(tree.root_node)
+
+
+def _readable(code: bytes) -> bytes:
+    """The code without what the grammar does not know: reserved words as names of exports."""
+    if b"export {" not in code:
+        return code
+    return re.sub(_RESERVED_EXPORT, lambda match: match[0][: -len(match[1])] + b"_" * len(match[1]), code)
+
+
+@cache
+def _language() -> Language:
+    return Language(tree_sitter_javascript.language())
+
+
+@cache
+def _query() -> Query:
+    return Query(_language(), _QUERY)
+
+
+class _Finder:
+    def __init__(self, base: int, original: Callable[[int], str]) -> None:
+        self._next = base
+        self._original = original
+        self._points: list[Point] = []
+        self._edits: list[tuple[int, int, int, int, str]] = []
+        """Byte, whether it opens, the order among those, and the text."""
+
+    def find(self, root: Node) -> tuple[list[Point], list[Insertion]]:
+        found = QueryCursor(_query()).captures(root)
+        made_up = [(node.start_byte, node.end_byte) for node in found.get("immediate", ()) if self._is_made_up(node)]
+
+        def nodes(capture: str) -> Iterator[Node]:
+            for node in sorted(found.get(capture, ()), key=lambda node: (node.start_byte, -node.end_byte)):
+                if not any(start <= node.start_byte and node.end_byte <= end for start, end in made_up):
+                    yield node
+
+        skipped = {start for start, _ in made_up}
+        self._statements(nodes("statement"), skipped)
+        for declarator in nodes("declarator"):
+            self._declarator(declarator, skipped)
+        for field in nodes("field"):
+            self._wrapped_statement(_field(field, "value"))
+        for function in nodes("function"):
+            self._function(function)
+        for body in nodes("body"):
+            self._braces(body, "")
+        self._branches(nodes)
+        order = sorted(self._edits)
+        return self._points, [Insertion(at=at, text=text) for at, _, _, _, text in order]
+
+    def _is_made_up(self, call: Node) -> bool:
+        """Whether it is what the compiler makes of an `enum` or a `namespace`."""
+        return any(_MADE_UP.match(self._original(byte)) for byte in (call.start_byte, call.start_byte + 1))
+
+    # what is counted
+
+    def _statements(self, statements: Iterator[Node], skipped: set[int]) -> None:
+        for node in statements:
+            if _is_directive(node) or node.start_byte in skipped or self._is_property(node):
+                continue
+            place = node
+            while place.parent is not None and place.parent.type == "labeled_statement":
+                place = place.parent
+            counter = self._count(Point(kind="statement", span=_span(node)))
+            self._open(place.start_byte, place.end_byte, f"{counter};", 1)
+
+    def _is_property(self, node: Node) -> bool:
+        """Whether it is what the compiler makes of a parameter that is a property."""
+        if node.type != "expression_statement" or not (node.text or b"").startswith(b"this."):
+            return False
+        return not self._original(node.start_byte).startswith("this")
+
+    def _declarator(self, node: Node, skipped: set[int]) -> None:
+        value = _field(node, "value")
+        if value.start_byte in skipped:
+            return
+        if not _takes_name(value):
+            self._wrapped_statement(value)
+            return
+        declaration = node.parent
+        assert declaration is not None
+        around = declaration.parent
+        if around is not None and around.type == "export_statement":
+            declaration, around = around, around.parent
+        if around is not None and around.type in _LISTS:
+            counter = self._count(Point(kind="statement", span=_span(value)))
+            self._open(declaration.start_byte, declaration.end_byte, f"{counter};", 1)
+
+    def _wrapped_statement(self, value: Node) -> None:
+        if not _takes_name(value):
+            self._wrap(value, self._count(Point(kind="statement", span=_span(value))))
+
+    def _function(self, node: Node) -> None:
+        body = _field(node, "body")
+        named, around = node.child_by_field_name("name"), node.parent
+        head = Span(start=node.start_byte, end=named.end_byte if named is not None else node.start_byte + 1)
+        if named is None and around is not None and around.type in _NAMES:
+            named = around.child_by_field_name(_NAMES[around.type])
+        name = _text(named) if named is not None else ""
+        counter = self._count(Point(kind="function", span=_span(body), name=name, head=head))
+        if body.type != "statement_block":  # an arrow function that returns an expression
+            returned = self._count(Point(kind="statement", span=_span(_plain(body))))
+            self._wrap(body, f"{counter},{returned}")
+            return
+        self._open(_after_directives(body), body.end_byte, f"{counter};", 0)
+
+    def _branches(self, nodes: Callable[[str], Iterator[Node]]) -> None:
+        for node in nodes("if"):
+            self._if(node)
+        for body in nodes("switch"):
+            self._switch(body)
+        for node in nodes("ternary"):
+            self._arms("cond-expr", node, [_field(node, "consequence"), _field(node, "alternative")])
+        inner: set[int] = set()
+        for node in nodes("logical"):
+            if node.id not in inner:
+                self._arms("binary-expr", node, list(_leaves(node, inner)))
+        for node in nodes("default"):
+            right = _field(node, "right")
+            if not _takes_name(right):
+                self._arms("default-arg", node, [right])
+
+    def _if(self, node: Node) -> None:
+        then, otherwise = _field(node, "consequence"), node.child_by_field_name("alternative")
+        other = otherwise.named_children[-1] if otherwise is not None else None
+        point = Point(kind="if", span=_span(node), arms=(_span(node), _span(other) if other is not None else None))
+        first, second = self._counters(point)
+        self._braces(then, f"{first};")
+        if other is not None:
+            self._braces(other, f"{second};")
+        else:
+            self._close(node.start_byte, node.end_byte, f" else{{{second}}}", 0)
+
+    def _switch(self, body: Node) -> None:
+        cases = [case for case in body.named_children if case.type in ("switch_case", "switch_default")]
+        around = body.parent
+        assert around is not None
+        if not cases:
+            return
+        point = Point(kind="switch", span=_span(around), arms=tuple(map(_span, cases)))
+        for case, counter in zip(cases, self._counters(point), strict=True):
+            colon = next(child for child in case.children if child.type == ":")
+            self._open(colon.end_byte, case.end_byte, f"{counter};", 0)
+
+    def _arms(self, kind: str, node: Node, arms: list[Node]) -> None:
+        point = Point(kind=kind, span=_span(node), arms=tuple(map(_span, arms)))
+        for arm, counter in zip(arms, self._counters(point), strict=True):
+            self._wrap(arm, counter)
+
+    # what is written
+
+    def _counters(self, point: Point) -> list[str]:
+        first = self._next
+        self._points.append(point)
+        self._next += point.counters
+        return [f"{COUNTERS}[{number}]++" for number in range(first, self._next)]
+
+    def _count(self, point: Point) -> str:
+        return self._counters(point)[0]
+
+    def _wrap(self, node: Node, counters: str) -> None:
+        self._open(node.start_byte, node.end_byte, f"({counters},", 2)
+        self._close(node.start_byte, node.end_byte, ")", 1)
+
+    def _braces(self, body: Node, counter: str) -> None:
+        """Puts a counter first in a body, which gets braces if it has none."""
+        if body.type == "statement_block":
+            if counter:
+                self._open(body.start_byte + 1, body.end_byte, counter, 0)
+            return
+        self._open(body.start_byte, body.end_byte, f"{{{counter}", 0)
+        self._close(body.start_byte, body.end_byte, "}", 1)
+
+    def _open(self, at: int, end: int, text: str, rank: int) -> None:
+        """What ends later comes first."""
+        self._edits.append((at, 1, -end, rank, text))
+
+    def _close(self, start: int, at: int, text: str, rank: int) -> None:
+        """What begins later comes first."""
+        self._edits.append((at, 0, -start, rank, text))
+
+
+def _span(node: Node) -> Span:
+    return Span(start=node.start_byte, end=node.end_byte)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()
+
+
+def _field(node: Node, name: str) -> Node:
+    found = node.child_by_field_name(name)
+    assert found is not None, f"{node.type} has no {name}"
+    return found
+
+
+def _plain(node: Node) -> Node:
+    """What is in brackets."""
+    while node.type == "parenthesized_expression" and node.named_child_count == 1:
+        node = node.named_children[0]
+    return node
+
+
+def _takes_name(value: Node) -> bool:
+    return _plain(value).type in _NAMED_BY_PLACE
+
+
+def _leaves(node: Node, inner: set[int]) -> Iterator[Node]:
+    """The operands of a chain of logical operators, whatever its brackets."""
+    for side in ("left", "right"):
+        operand = _field(node, side)
+        plain = _plain(operand)
+        if plain.type == "binary_expression" and _text(_field(plain, "operator")) in ("&&", "||", "??"):
+            inner.add(plain.id)
+            yield from _leaves(plain, inner)
+        else:
+            yield operand
+
+
+def _is_directive(node: Node) -> bool:
+    """Whether it is a text at the beginning of a script or function, such as "use strict"."""
+    if node.type != "expression_statement" or node.named_child_count != 1 or node.named_children[0].type != "string":
+        return False
+    before = node.prev_named_sibling
+    while before is not None and (before.type in ("comment", "hash_bang_line") or _is_directive(before)):
+        before = before.prev_named_sibling
+    around = node.parent
+    return before is None and around is not None and around.type in ("program", "statement_block")
+
+
+def _after_directives(body: Node) -> int:
+    at = body.start_byte + 1
+    for child in body.named_children:
+        if not _is_directive(child):
+            break
+        at = child.end_byte
+    return at

@@ -1,0 +1,69 @@
+"""A worker process that counts what its scripts run: counters in memory that all its realms share, and that is a file
+which the command reads in the end.
+
+`JS_NewArrayBuffer` of the pinned engine takes the size, the size that it may grow to, a function that frees the memory,
+its argument, and whether it is shared. That function must not be Python's; `labs` of the C library takes a number
+and does nothing.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from _ctypes import _SimpleCData, addressof
+
+import _quickjs
+
+from scripttest.realm import worker
+from scripttest.shortcuts.bytecode import PLAIN, pointers
+from scripttest.shortcuts.library import Int, Library, Pointer, Size, Text, Value
+
+COUNTERS = 1 << 22
+"""As in `scripttest.coverage.coverage`."""
+_BYTES = 4 * COUNTERS
+_GIVE = """(() => {
+  const memory = globalThis.$yaoMemory;
+  delete globalThis.$yaoMemory;
+  Object.defineProperty(globalThis, "$yaoHits", { value: new Uint32Array(memory) });
+  return globalThis.$yaoHits.length;
+})()"""
+
+
+class _Byte(_SimpleCData):  # type: ignore[type-arg]
+    _type_ = "c"
+
+
+class Counters:
+    """The counters of this process."""
+
+    def __init__(self, folder: str) -> None:
+        """Puts their file into a folder. Raises OSError."""
+        file = os.open(f"{folder}/{os.getpid()}", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.ftruncate(file, _BYTES)
+            self._memory = mmap.mmap(file, _BYTES)
+        finally:
+            os.close(file)
+        self._address = addressof(_Byte.from_buffer(self._memory))
+        engine = Library(_quickjs.__file__)
+        self._new = engine.function("JS_NewArrayBuffer", Value, Pointer, Pointer, Size, Size, Pointer, Pointer, Int)
+        self._global = engine.function("JS_GetGlobalObject", Value, Pointer)
+        self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
+        self._free = engine.function("JS_FreeValue", None, Pointer, Value)
+        self._nothing = engine.address("labs")
+
+    def give(self, holder: _quickjs.Context) -> None:
+        """Makes the counters a global of a context. Raises OSError when its engine is another than this module
+        knows."""
+        context = pointers(holder)[1]
+        memory = self._new(context, self._address, _BYTES, 0, self._nothing, None, 0)
+        target = self._global(context)
+        self._define(context, target, b"$yaoMemory", memory, PLAIN)
+        self._free(context, target)
+        if holder.eval(_GIVE) != COUNTERS:
+            raise OSError("The engine does not take memory of the process")
+
+
+def main(folder: str) -> None:
+    """Entry point; `folder` is where counters are left."""
+    worker.main(Counters(folder))

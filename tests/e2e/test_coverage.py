@@ -1,0 +1,350 @@
+"""`--coverage`: what of handlers ran, in script tests and in what cases run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from agent_files import agent, case_file
+from command import PATIENCE, Application, MakeApplication, Record
+from lxml import etree
+
+SHAPES = """\
+import type { Kind } from "./types";
+export type { Kind } from "./types";
+export enum Color { Red = 1, Blue = Red || 2 }
+namespace Inner { export function hidden(a?: number) { return a || 3; } }
+export const pick = (x: number, { y = 2 }: any = {}) => x > 1 || y ? x : `é${x}`;
+export class Box {
+  handler = () => this.size;
+  constructor(private readonly size: number = 2) {}
+  kind(): Kind { switch (this.size) { case 1: return "one"; case 2: return "two"; default: return "many"; } }
+}
+export async function walk(n: number): Promise<number> {
+  outer: for (let i = 0; i < n; i++) for (const q of [1, 2]) if (q > 1) continue outer; else await null;
+  try { if (n > 9) throw new Error("é"); else if (n) return 1; } catch { return 2; }
+  return Inner.hidden();
+}
+export const named = function () { return 1; };
+export function boom(): number { const items: any = {}; return items.missing.deep; }
+"""
+SHAPES_TEST = """\
+import { Box, boom, named, pick, walk } from "./shapes";
+export async function TestShapes(t) {
+  t.log(JSON.stringify([pick(1), pick(0, { y: 0 }), new Box().kind(), new Box(7).handler(), await walk(3)]));
+  t.log(named.name, new Box().handler.name, Process("scripts.tool.Twice", 4));
+}
+export function TestBoom(t) { boom(); }
+"""
+HOOKS = """\
+function Create(ctx: agent.Context, messages: any[]) {
+  return messages.length > 5 ? { messages: [] } : { messages };
+}
+function Next(ctx: agent.Context, payload: any) {
+  if (payload.never) {
+    return { data: 1 };
+  }
+  return null;
+}
+"""
+FILES = {
+    **agent(hooks=HOOKS, cases=[{"id": "a", "input": "Hi"}, {"id": "b", "input": "Ho"}]),
+    "shapes.ts": SHAPES,
+    "shapes_test.ts": SHAPES_TEST,
+    "types.ts": 'export type Kind = "one" | "two" | "many";\n',
+    "unused.ts": "export function lonely(a: number) {\n  if (a) return 1;\n  return 2;\n}\n",
+    "/scripts/tool.ts": "function Twice(n: number) {\n  return n * 2;\n}\n",
+    "/scripts/tool_test.ts": "function TestNothing(t) {}\n",
+}
+SHAPES_PATH = "assistants/demo/src/shapes.ts"
+FORMATS = ("coverage-final.json", "lcov.info", "cobertura.xml", "report.json", "report.jsonl", "report.html")
+
+
+class Covered:
+    """A run with `--coverage` and what it wrote."""
+
+    def __init__(self, app: Application) -> None:
+        self.app = app
+        outputs = [word for name in FORMATS for word in ("-o", f"{app.home}/{name}")]
+        self.run = app.run("-i", "assistants", "--coverage", "-v", *outputs)
+
+    def text(self, name: str) -> str:
+        return Path(f"{self.app.home}/{name}").read_text("utf-8")
+
+    @property
+    def files(self) -> dict[str, Record]:
+        found: dict[str, Record] = json.loads(self.text("coverage-final.json"))
+        return found
+
+
+@pytest.fixture(scope="module")
+def covered(shared_app: MakeApplication) -> Covered:
+    return Covered(shared_app(FILES))
+
+
+def counts(file: Record) -> dict[str, int]:
+    """The text of each statement, to the end of its first line → how often it ran."""
+    lines = SHAPES.split("\n")
+    return {
+        lines[where["start"]["line"] - 1][where["start"]["column"] :]: file["s"][key]
+        for key, where in file["statementMap"].items()
+    }
+
+
+def test_results_are_the_same(covered: Covered) -> None:
+    """Names of functions, stacks and what is logged."""
+    plain = covered.app.run("-i", "assistants", "-v", "-o", f"{covered.app.home}/plain.json")
+    assert (plain.code, covered.run.code) == (1, 1)
+    before, counted = (
+        re.sub(r"\(\d[\d.]*m?s|Wrote.*|^Coverage.*", "", text, flags=re.M)
+        for text in (plain.stdout, covered.run.stdout.partition("Coverage\n")[0])
+    )
+    assert '[1,"é0","two",7,1]' in counted
+    assert f"at {SHAPES_PATH}:17:" in counted
+    assert counted.rstrip() == before.rstrip()
+
+
+def test_all_handlers_are_counted_and_nothing_else(covered: Covered) -> None:
+    """Also those that nothing has loaded; no tests, and no file without code."""
+    folder = "assistants/demo/src"
+    assert list(covered.files) == [f"{folder}/index.ts", SHAPES_PATH, f"{folder}/unused.ts", "scripts/tool.ts"]
+    unused = covered.files[f"{folder}/unused.ts"]
+    assert set(unused["s"].values()) == set(unused["f"].values()) == {0}
+    assert list(unused["b"].values()) == [[0, 0]]
+    assert covered.files["scripts/tool.ts"]["f"] == {"0": 1}
+
+
+def test_hooks_of_cases_are_counted(covered: Covered) -> None:
+    hooks = covered.files["assistants/demo/src/index.ts"]
+    assert hooks["f"] == {"0": 2, "1": 2}
+    assert {branch["type"]: hooks["b"][key] for key, branch in hooks["branchMap"].items()} == {
+        "cond-expr": [0, 2],
+        "if": [0, 2],
+    }
+    assert [where["name"] for where in hooks["fnMap"].values()] == ["Create", "Next"]
+
+
+def test_statements_count_as_istanbul_counts_them(covered: Covered) -> None:
+    found = counts(covered.files[SHAPES_PATH])
+    starts = {text[:24]: count for text, count in found.items()}
+    assert starts["(x: number, { y = 2 }: a"] == 2
+    assert starts["x > 1 || y ? x : `é${x}`"] == 2
+    assert starts['return "two"; default: r'] == 1
+    assert starts['return "many"; } }'] == 0
+    assert starts['throw new Error("é"); el'] == 0
+    assert starts["if (n) return 1; } catch"] == 1
+    assert starts["continue outer; else awa"] == 3
+    assert not any(text.startswith(("Red", "Blue", "return a", "private", "size")) for text in found)
+
+
+def test_branches_and_functions_count_as_istanbul_counts_them(covered: Covered) -> None:
+    file = covered.files[SHAPES_PATH]
+    branches = sorted(
+        (branch["loc"]["start"]["line"], branch["type"], tuple(file["b"][key]))
+        for key, branch in file["branchMap"].items()
+    )
+    assert branches == [
+        (5, "binary-expr", (2, 2)),
+        (5, "cond-expr", (1, 1)),
+        (5, "default-arg", (1,)),
+        (5, "default-arg", (1,)),
+        (8, "default-arg", (2,)),
+        (9, "switch", (0, 1, 0)),
+        (12, "if", (3, 3)),
+        (13, "if", (0, 1)),
+        (13, "if", (1, 0)),
+    ]
+    names = [function["name"] for function in file["fnMap"].values()]
+    assert names == ["pick", "handler", "constructor", "kind", "walk", "named", "boom"]
+
+
+def test_lcov(covered: Covered) -> None:
+    records = covered.text("lcov.info").split("end_of_record\n")
+    shapes = records[1].splitlines()
+    assert shapes[:2] == ["TN:", f"SF:{SHAPES_PATH}"]
+    assert {line for line in shapes if line.startswith(("FNDA", "FNF", "FNH"))} >= {
+        "FNDA:2,pick",
+        "FNDA:1,boom",
+        "FNF:7",
+    }
+    hits = [line for line in shapes if line.startswith("DA:")]
+    assert f"LF:{len(hits)}" in shapes
+    assert f"LH:{sum(not line.endswith(',0') for line in hits)}" in shapes
+
+
+def test_cobertura(covered: Covered) -> None:
+    document = etree.fromstring(covered.text("cobertura.xml").encode())
+    assert [node.get("filename") for node in document.iter("class")] == list(covered.files)
+    lines = {node.get("number"): node for node in document.findall(".//class[@name='unused.ts']/lines/line")}
+    assert dict(lines["2"].attrib) == {
+        "number": "2",
+        "hits": "0",
+        "branch": "true",
+        "condition-coverage": "0% (0/2)",
+    }
+    assert 0 < float(document.get("line-rate")) < 1
+
+
+def test_the_table(covered: Covered) -> None:
+    table = covered.run.stdout.partition("Coverage\n")[2].splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in table if "%" not in line and ".ts" in line}
+    assert rows["assistants/demo/src/unused.ts"] == ["0.00", "0.00", "0.00", "0.00", "2-3"]
+    assert rows["scripts/tool.ts"] == ["100.00"] * 4
+    assert max(map(len, covered.run.stdout.splitlines())) <= 120
+
+
+def test_shards_merge_to_the_whole(covered: Covered) -> None:
+    app = covered.app
+    for part in (1, 2):
+        app.run("-i", "assistants", "--coverage", "--shard", f"{part}/2", "-o", f"{app.home}/part{part}.jsonl")
+    outputs = ("-o", f"{app.home}/merged.json", "-o", f"{app.home}/all-coverage-final.json")
+    merged = app.run("merge", f"{app.home}/part1.jsonl", f"{app.home}/part2.jsonl", *outputs)
+    assert merged.code == 0, merged
+    assert json.loads(covered.text("all-coverage-final.json")).keys() == covered.files.keys()
+    whole = json.loads(covered.text("merged.json"))["summary"]["coverage"]["totals"]
+    assert whole == json.loads(covered.text("report.json"))["summary"]["coverage"]["totals"]
+
+
+def test_runs_add_up(covered: Covered) -> None:
+    app = covered.app
+    app.run("-i", case_file(), "--coverage", "--runs", "3", "-o", f"{app.home}/runs-coverage-final.json")
+    hooks = json.loads(covered.text("runs-coverage-final.json"))["assistants/demo/src/index.ts"]
+    assert hooks["f"] == {"0": 6, "1": 6}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "miss"),
+    [
+        ("lines=10", ""),
+        ("scripts:lines=100%", ""),
+        ("branches=99.5", "Coverage of branches is "),
+        ("assistants/demo/src:functions=100", "Coverage of functions below assistants/demo/src is "),
+        ("elsewhere:lines=1", "No file below elsewhere is counted"),
+    ],
+)
+def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
+    run = covered.app.run(
+        "-i", case_file(), "--coverage", "--coverage-threshold", "functions=1", "--coverage-threshold", threshold
+    )
+    if threshold in ("lines=10", "scripts:lines=100%"):
+        expected = 1 if threshold.startswith("scripts") else 0
+        assert run.code == expected, run
+    else:
+        assert run.code == 1
+        assert f"Warning: {miss}" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "message", "hint"),
+    [
+        (["--coverage", "--coverage-threshold", "90"], '--coverage-threshold "90"', "lines=90"),
+        (["--coverage", "--coverage-threshold", "line=90"], 'no metric "line"', 'Did you mean "lines"?'),
+        (["--coverage", "--coverage-threshold", "lines=101"], "101 is not a percentage", ""),
+        (["--coverage-threshold", "lines=90"], "--coverage-threshold needs --coverage", ""),
+        (["-o", "lcov.info"], "Cannot write lcov.info: nothing is counted", "Add --coverage"),
+        (["--coverage", "--dry-run"], "--coverage and --dry-run exclude each other", ""),
+    ],
+)
+def test_what_cannot_be(covered: Covered, flags: list[str], message: str, hint: str) -> None:
+    run = covered.app.run("-i", case_file(), *flags)
+    assert run.code == 2
+    assert message in run.stderr
+    assert hint in run.stderr
+
+
+def test_a_report_without_coverage_has_none_to_merge(covered: Covered) -> None:
+    app = covered.app
+    app.run("-i", case_file(), "-o", f"{app.home}/without.jsonl")
+    run = app.run("merge", f"{app.home}/without.jsonl", "-o", f"{app.home}/lcov.info2/lcov.info")
+    assert (run.code, run.stderr) == (
+        2,
+        "Error: Cannot write lcov.info: the report has no coverage\nHint: Run the tests with --coverage\n",
+    )
+
+
+def counting_worker(command: int) -> int:
+    """The worker of a command that has counted something; waits for it."""
+    while True:
+        for entry in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                words = entry.read_bytes().split(b"\0")
+                parent = int(entry.with_name("stat").read_text().rpartition(")")[2].split()[1])
+                if parent == command and any(b"realm.counting" in word for word in words):
+                    folder = next(word for word in words if b"yao-test-coverage-" in word).decode()
+                    if any(Path(folder, entry.parent.name).read_bytes()[:4096]):
+                        return int(entry.parent.name)
+        time.sleep(0.01)
+
+
+def test_what_a_killed_worker_counted_is_kept(app: MakeApplication) -> None:
+    here = app(
+        {
+            "spin.ts": "export function spin() {\n  let n = 0;\n  for (;;) n++;\n}\n",
+            "spin_test.ts": "import { spin } from './spin';\nexport function TestSpin(t) { spin(); }\n",
+        }
+    )
+    output = f"{here.home}/coverage-final.json"
+    command = here.start("-i", "scripts.demo", "--coverage", "-o", output)
+    os.kill(counting_worker(command.pid), signal.SIGKILL)
+    command.communicate(timeout=PATIENCE)
+    (file,) = json.loads(Path(output).read_text()).values()
+    assert command.returncode in (1, 3)
+    assert file["f"] == {"0": 1}
+    assert max(file["s"].values()) > 1
+
+
+def test_a_file_that_does_not_compile_is_named(app: MakeApplication) -> None:
+    here = app({"bad.ts": "export const = 1;\n", "good_test.ts": "export function TestGood(t) {}\n"})
+    run = here.run("-i", "scripts.demo", "--coverage")
+    assert "Warning: assistants/demo/src/bad.ts is not counted" in run.stdout
+
+
+def test_without_the_flag_nothing_of_it_is_loaded(covered: Covered) -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, os; sys.argv = ['yao-test', '-i', 'assistants']; import runner.cli.main as c\n"
+        "def leave(code):\n"
+        "    names = [name for name in sys.modules if 'cover' in name or 'tree_sitter' in name]\n"
+        "    print('LOADED', names); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
+        "os._exit = leave; c.main()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=covered.app.root, capture_output=True, text=True, check=False
+    )
+    assert result.stdout.splitlines()[-1] == "LOADED []", result.stdout + result.stderr
+
+
+def test_a_threshold_in_the_configuration_file_holds_when_something_is_counted(app: MakeApplication) -> None:
+    here = app({**FILES, "/yao-test.toml": 'coverage-threshold = ["assistants/demo/src:lines=100"]\n'})
+    assert here.run("-i", case_file()).code == 0
+    missed = here.run("-i", case_file(), "--coverage", "-q")
+    assert missed.code == 1
+    assert "Warning: Coverage of lines below assistants/demo/src is " in missed.stdout
+    document = json.loads(here.run("-i", case_file(), "--coverage", "--json").stdout)
+    assert (document["status"], document["exit_code"]) == ("failed", 1)
+    assert document["warnings"][0].startswith("Coverage of lines below assistants/demo/src is ")
+
+
+def test_results_are_made_of_the_same_in_each_run_that_counts(app: MakeApplication) -> None:
+    """Numbers of counters come in the order in which files are loaded."""
+    here = app(FILES)
+    for inputs in (("-i", case_file(), "-i", "scripts.demo"), ("-i", "scripts.demo", "-i", case_file())):
+        here.run(*inputs, "--coverage", "-o", f"{here.home}/{inputs[1].rpartition('.')[2]}.jsonl")
+    first, second = (
+        {
+            record["id"]: record["fingerprint"]
+            for record in map(json.loads, Path(f"{here.home}/{name}.jsonl").read_text().splitlines())
+            if record["type"] == "result"
+        }
+        for name in ("jsonl", "demo")
+    )
+    assert first == second
+    assert len(first) > 2
