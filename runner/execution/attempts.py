@@ -133,7 +133,9 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
 
         data = {part: fingerprints.parts.of(part) for part in parts_of_database(attempt.database)}
         variant = attempt.chat.variant.digest if attempt.chat.variant is not None else ""
-        fingerprint = fingerprints.of_case(attempt.case, attempt.folder, {**attempt.chat.parts, **data}, variant)
+        fingerprint = fingerprints.of_case(
+            attempt.assistant.id, attempt.case, attempt.folder, {**attempt.chat.parts, **data}, variant
+        )
     logs = tuple(attempt.chat.logs)
     result = TestResult(
         suite=attempt.suite,

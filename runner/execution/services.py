@@ -171,6 +171,7 @@ class RunServices:
     def fingerprints(self) -> Fingerprints:
         """Makes the fingerprints of the results of this run, and compares those of an earlier one."""
         if self._fingerprints is None:
+            from runner.application.context import build_context
             from runner.application.dotenv import named_variables
             from runner.fingerprints.fingerprints import Fingerprints
             from runner.fingerprints.parts import PartDigests
@@ -181,7 +182,10 @@ class RunServices:
             replays = self.recording is not None and self.recording.mode == "replay"
             folder = self.recording.folder if self.recording is not None and replays else None
             parts = PartDigests(self._application, variables, key_of(options, environment.directory), folder)
-            self._fingerprints = Fingerprints(parts, options, self._context)
+            agents = {
+                agent: (own, build_context(own, environment.directory)) for agent, own in self._settings.agents.items()
+            }
+            self._fingerprints = Fingerprints(parts, options, self._context, agents)
         return self._fingerprints
 
     def parts_of(self, module: str, test: str) -> Mapping[str, str]:

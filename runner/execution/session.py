@@ -429,11 +429,12 @@ class _Session:
         assert self._host is not None
         fingerprints, root = self._services.fingerprints(), self._plan.application.root
         own = self._sources[module]
+        agent = next(one.agent for one in self._plan.modules if one.id == module)
         parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
         world = self._services.worlds.known(module, test)
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
         digests = {part: fingerprints.parts.of(part) for part in parts}
-        return fingerprints.of_test({**digests, **self._services.parts_of(module, test)})
+        return fingerprints.of_test(agent, {**digests, **self._services.parts_of(module, test)})
 
     def _run_cases(self, stream: Multiplexer, repetition: Repetition) -> None:
         """Runs the cases, unless the run is over already."""

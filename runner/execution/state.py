@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from bindings import SCRIPT_GLOBALS
 from runner.application.context import build_context
-from runner.cli.options import RunOptions, absolute
-from runner.cli.settings import Settings
+from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.errors import ConfigurationError
 from runner.execution.scripts import host_module
 from runner.execution.services import RunServices, TestServices
+from runner.planning.configured import with_configuration
 from runner.planning.gaps import Gap, Reason
 from runner.planning.inputs import is_generator, resolve_application
 from runner.planning.plan import RunPlan, make_plan
@@ -58,13 +58,15 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
         raise ConfigurationError(f"{saved.subject}: it has no whole line")
     options = with_saved_options(RunOptions(inputs=(), resume=report), directory, STANDING, ELSEWHERE)
     generated = tuple(filter(is_generator, options.inputs))
+    application = resolve_application(options, directory)
+    options, settings = with_configuration(options, {flag.field: flag.not_given for flag in FLAGS}, application)
     options = options.replace(
         inputs=tuple(input for input in options.inputs if input not in generated),
         dry_run=True,
         record=None,
         record_missing=None,
     )
-    application, context = resolve_application(options, directory), build_context(options, directory)
+    context = build_context(options, directory)
     selection = None
     if options.run:
         from runner.planning.selection import Selection
@@ -76,10 +78,10 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
         application=application,
         context=context,
         parts=parts,
-        settings=Settings(),
+        settings=settings,
     ) as services:
         agents, fingerprints = services.agents, services.fingerprints
-        plan = make_plan(options, environment, application, context, selection, agents, fingerprints)
+        plan = make_plan(options, environment, application, context, selection, agents, fingerprints, settings=settings)
         tests = TestServices(services, plan, selection, environment)
         results = [record for record in saved.results if record["suite"] not in generated]
         retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, fingerprints())

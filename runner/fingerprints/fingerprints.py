@@ -47,46 +47,58 @@ class Staleness(Value):
 class Fingerprints:
     """Makes the fingerprints of a run's results, and compares those of earlier ones."""
 
-    def __init__(self, parts: PartDigests, options: RunOptions, context: Mapping[str, Any]) -> None:
-        """`context`: the fields of the run's context."""
+    def __init__(
+        self,
+        parts: PartDigests,
+        options: RunOptions,
+        context: Mapping[str, Any],
+        agents: Mapping[str, tuple[RunOptions, Mapping[str, Any]]] | None = None,
+    ) -> None:
+        """`context`: the fields of the run's context; `agents`: options and context of those that have their own."""
         self.parts = parts
         self.root = parts.root
         """The application's root, which the paths of scripts count from."""
-        self._common = {
-            "format": FORMAT,
-            "flags": digest_of([getattr(options, name) for name in FLAGS]),
-            "context": digest_of(context),
-        }
+        self._common = _common(options, context)
+        self._of_agents = {agent: _common(*own) for agent, own in (agents or {}).items()}
         self._files: dict[Path, str] = {}
 
-    def of_test(self, parts: Mapping[str, str]) -> Fingerprint:
-        """Of a script test that used these parts."""
-        return {**self._common, **parts}
+    def of_test(self, agent: str, parts: Mapping[str, str]) -> Fingerprint:
+        """Of a script test of an agent that used these parts."""
+        return {**self._for(agent), **parts}
 
-    def of_case(self, case: Case, folder: Path, parts: Mapping[str, str], variant: str = "") -> Fingerprint:
-        """Of a case that used these parts; `folder` is where its files are looked for, `variant` the digest of what the
-        agent had of its own."""
-        return {**self._common, **self._of_case(case, folder, variant), **parts}
+    def of_case(self, agent: str, case: Case, folder: Path, parts: Mapping[str, str], variant: str = "") -> Fingerprint:
+        """Of a case of an agent that used these parts; `folder` is where its files are looked for, `variant` the digest
+        of what the agent had of its own."""
+        return {**self._for(agent), **self._of_case(case, folder, variant), **parts}
 
     def staleness(
-        self, before: Mapping[str, Any], case: Case | None = None, folder: Path | None = None, variant: str = ""
+        self,
+        before: Mapping[str, Any],
+        agent: str,
+        case: Case | None = None,
+        folder: Path | None = None,
+        variant: str = "",
     ) -> Staleness:
         """What has changed since a fingerprint was made.
 
         Args:
+            agent: whose test or case it is.
             case: the case as it is now, for the result of one.
             folder: where its files are looked for.
             variant: the digest of what the agent has of its own.
         """
         if before.get("format") != FORMAT:
             return Staleness(parts=(), comparable=False)
-        own = dict(self._common)
+        own = dict(self._for(agent))
         if case is not None and folder is not None:
             own |= self._of_case(case, folder, variant)
         names = [name for name in (*own, *before) if " " not in name]
         changed = [name for name in dict.fromkeys(names) if own.get(name) != before.get(name)]
         changed += [name for name in before if " " in name and self.parts.of(name) != before[name]]
         return Staleness(parts=tuple(changed))
+
+    def _for(self, agent: str) -> Fingerprint:
+        return self._of_agents.get(agent, self._common)
 
     def _of_case(self, case: Case, folder: Path, variant: str) -> dict[str, str]:
         from runner.cases.attachments import files_of_case
@@ -105,3 +117,9 @@ class Fingerprints:
             except OSError:
                 self._files[path] = ""
         return self._files[path]
+
+
+def _common(options: RunOptions, context: Mapping[str, Any]) -> Fingerprint:
+    """What all results with the same options and context have."""
+    flags = digest_of([getattr(options, name) for name in FLAGS])
+    return {"format": FORMAT, "flags": flags, "context": digest_of(context)}

@@ -264,6 +264,7 @@ def _stale(
     if not isinstance(made_of, dict):
         return _Why(reason=Reason.UNKNOWN)
     variant = source.variant.digest if source is not None and source.variant is not None else ""
-    state = fingerprints.staleness(made_of, case, source.folder if source is not None else None, variant)
+    folder = source.folder if source is not None else None
+    state = fingerprints.staleness(made_of, found.suite.agent, case, folder, variant)
     found.incomparable += not state.comparable
     return _Why(reason=Reason.CHANGED, parts=state.parts) if state.parts else None

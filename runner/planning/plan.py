@@ -232,7 +232,7 @@ def make_plan(
     if resumable:
         from runner.planning.resume import take_up
 
-        resume = take_up(named, sources, suites, environment.directory, fingerprints())
+        resume = take_up(named, settings.typed or options, sources, suites, environment.directory, fingerprints())
         sources, warnings = resume.sources, [*warnings, *resume.warnings]
         left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
     elif options.dry_run and options.outputs and not writes_cases:

@@ -43,9 +43,15 @@ COMPARED = (
     "name connector app user team locale ctx run tags variants until_decided runs repeat min_pass_rate threshold "
     "require_judge judge_samples judge_connector on_inconclusive simulator interactive skip_interactive "
     "on_missing_input before after strict lenient record replay record_missing allow_net "
-    "allow_exec update_snapshots shard"
+    "allow_exec update_snapshots shard profile strict_db"
 ).split()
 """Options that a run takes over from the one that it resumes, and that may not be others."""
+FROM_FILE = (
+    "connector user team locale ctx threshold require_judge simulator interactive skip_interactive on_missing_input "
+    "before after strict lenient strict_db timeout"
+).split()
+"""Options that come from the configuration file as it is now, unless the command line of the first run had them:
+results show whether they were made with others."""
 GUARDING = ("require_trust", "trust_from", "sandbox")
 """Options that it takes over too, and that may be others."""
 LISTED = 1000
@@ -118,6 +124,7 @@ def with_saved_options(
     if options.app is None:
         check_application(before.get("app"), directory, saved.subject, elsewhere)
     defaults = RunOptions(inputs=())
+    before = _typed(saved)
     values: Record = {}
     for key in ("inputs", *COMPARED):
         default, now = getattr(defaults, key), getattr(options, key)
@@ -138,6 +145,12 @@ def with_saved_options(
     return options.replace(**values)
 
 
+def _typed(saved: Saved) -> Record:
+    """The options that the command line of a run had."""
+    read = saved.start["resume"].get("from_file", ())
+    return {name: value for name, value in saved.options.items() if name not in read}
+
+
 def _variants(texts: Any) -> tuple[Variant, ...]:
     from runner.cli.variants import read_variant
 
@@ -146,14 +159,15 @@ def _variants(texts: Any) -> tuple[Variant, ...]:
 
 def take_up(
     options: RunOptions,
+    typed: RunOptions,
     sources: list[CaseSource],
     suites: tuple[Suite, ...],
     directory: Path,
     fingerprints: Fingerprints,
 ) -> ResumeState:
     """Reads what `--resume` names, and leaves in that file what is kept. Raises ConfigurationError, also when another
-    run still writes it."""
-    origin = origin_of(options, sources, fingerprints.parts.key)
+    run still writes it. `typed` are the options without those of the configuration file."""
+    origin = origin_of(options, typed, sources, fingerprints.parts.key)
     if options.resume is None:
         return ResumeState(sources=sources, origin=origin)
     path = absolute(options.resume, directory)
@@ -166,7 +180,7 @@ def take_up(
     ]
     verb = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
     said = f"{retained.count} {verb.format(options.resume)}"
-    before = retained.saved.options if retained.saved.start else {}
+    before = _typed(retained.saved) if retained.saved.start else {}
     taken = [f"{options.resume} says what to run: {taken_over(before)}"] if before else []
     return ResumeState(
         sources=done,
@@ -177,8 +191,9 @@ def take_up(
     )
 
 
-def origin_of(options: RunOptions, sources: Iterable[CaseSource], key: str) -> Record:
-    """`{key, options, planned}` of the start line; `planned` is `{suite: {cases, ids?}}`."""
+def origin_of(options: RunOptions, typed: RunOptions, sources: Iterable[CaseSource], key: str) -> Record:
+    """`{key, options, from_file?, planned}` of the start line; `from_file` names the options that the configuration
+    file has said, `planned` is `{suite: {cases, ids?}}`."""
     defaults = RunOptions(inputs=())
     kept = ("inputs", "timeout", *COMPARED, *GUARDING)
     given = {name: getattr(options, name) for name in kept if getattr(options, name) != getattr(defaults, name)}
@@ -191,7 +206,8 @@ def origin_of(options: RunOptions, sources: Iterable[CaseSource], key: str) -> R
         planned[source.suite.name] = {"cases": source.selected}
         if source.selected <= LISTED:
             planned[source.suite.name]["ids"] = [case.id for _, case in source.cases()]
-    return {"key": key, "options": given, "planned": planned}
+    read = [name for name in FROM_FILE if name in given and getattr(typed, name) != getattr(options, name)]
+    return {"key": key, "options": given, **({"from_file": read} if read else {}), "planned": planned}
 
 
 def retain(
@@ -211,7 +227,7 @@ def cut(retained: Retained, file: LineFile, origin: Record) -> None:
     """Leaves in the file what is kept of it, with the tests that are planned now. Raises ConfigurationError."""
     saved = retained.saved
     results = [record for records in retained.results.values() for record in records]
-    start = {**saved.start, "resume": {**saved.start["resume"], "planned": origin["planned"]}} if saved.start else {}
+    start = {**saved.start, "resume": _gone_on(saved.start["resume"], origin)} if saved.start else {}
     if saved.is_whole and len(results) == len(saved.results) and start == saved.start:
         return
     records = [*([start] if start else []), *results]
@@ -219,6 +235,14 @@ def cut(retained: Retained, file: LineFile, origin: Record) -> None:
         file.replace(json.dumps(record, ensure_ascii=False) for record in records)
     except OSError as error:
         raise ConfigurationError(f"Cannot resume {saved.path}: {error.strerror}") from error
+
+
+def _gone_on(before: Record, origin: Record) -> Record:
+    """What the start line says from now on, since the configuration file may have changed."""
+    options = {name: value for name, value in before["options"].items() if name not in FROM_FILE}
+    options |= {name: value for name, value in origin["options"].items() if name in FROM_FILE}
+    known = {name: value for name, value in before.items() if name != "from_file"}
+    return {**known, **origin, "key": before["key"], "options": options}
 
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:

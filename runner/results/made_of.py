@@ -16,6 +16,7 @@ _NAMED = {
     "agent": "package.yao of {}",
     "prompts": "the prompts of {}",
     "replies": "the replies of {}",
+    "runner": "runner.yml of {}",
     "model": "the model of {}",
     "connector": "the connector {}",
     "server": "the MCP server {}",

@@ -235,3 +235,67 @@ def test_prices_count_where_a_connector_says_none(app: MakeApplication) -> None:
         run = here.run("-i", "assistants/one/tests/c.jsonl", "--json")
         usage = json.loads(run.stdout)["summary"]["usage"]
         assert usage["cost"] == usage["input_tokens"] > 0
+
+
+def plain(id: str) -> dict[str, str]:
+    return {f"/assistants/{id}/replies.yml": "- reply: Hello\n"}
+
+
+def test_results_hold_as_long_as_the_file_says_the_same_of_their_agent(app: MakeApplication) -> None:
+    here = app({**agent("one"), **agent("two"), **plain("one"), **plain("two")})
+    path = here.home / "r.jsonl"
+    file = {"base": "base-user", "profile": "0.5", "one": "one-team", "two": "30s"}
+
+    def write(**changes: str) -> None:
+        said = {**file, **changes}
+        here.write(
+            {
+                "/yao-test.toml": f'user = "{said["base"]}"\n[profile.ci]\nthreshold = {said["profile"]}\n'
+                f'[agent.one]\nteam = "{said["one"]}"\n[agent.two]\ntimeout = "{said["two"]}"\n'
+            }
+        )
+
+    def stale() -> set[str]:
+        run = here.run("status", str(path))
+        assert run.stderr == "", run
+        lines = [line.strip().split(": ") for line in run.stdout.splitlines()[1:]]
+        return {f"{place.split('/')[-3]} {reason}" for place, reason, _ in lines if place.endswith("c.jsonl")}
+
+    write()
+    assert here.run("--profile", "ci", "-o", str(path)).code == 0
+    assert stale() == set()
+    write(two="20s")
+    assert stale() == set()
+    write(base="x")
+    assert stale() == {f"{name} run again, since the context changed" for name in ("one", "two")}
+    write(profile="0.6")
+    assert stale() == {f"{name} run again, since the flags changed" for name in ("one", "two")}
+    write(one="other-team")
+    assert stale() == {"one run again, since the context changed"}
+
+    run = here.run("--resume", str(path))
+    assert run.code == 0, run
+    assert "3 results of <home>/r.jsonl are kept" in run.stdout
+    logged = [
+        line["logs"][0] for line in map(json.loads, path.read_text().splitlines()) if line.get("id") == "TestShows"
+    ]
+    assert sorted(logged) == ["base-user other-team en-us", "base-user test-team en-us"]
+    assert stale() == set()
+    assert here.run("--resume", str(path), "--profile", "other").code == 2
+    (here.root / "yao-test.toml").unlink()
+    assert here.run("status", str(path)).code == 2
+
+
+def test_what_the_command_line_said_holds_when_a_run_goes_on(app: MakeApplication) -> None:
+    here = app({**agent("one"), **plain("one"), "/yao-test.toml": 'team = "a"\n[agent.one]\nuser = "file-user"\n'})
+    path = here.home / "r.jsonl"
+    assert here.run("-u", "me", "-o", str(path)).code == 0
+    here.write({"/yao-test.toml": 'user = "base"\nteam = "a"\n[agent.one]\nuser = "another"\n'})
+    assert here.run("status", str(path)).code == 0
+    here.write({"/yao-test.toml": 'team = "b"\n'})
+    assert here.run("--resume", str(path)).code == 0
+    logged = [
+        line["logs"][0] for line in map(json.loads, path.read_text().splitlines()) if line.get("id") == "TestShows"
+    ]
+    assert logged == ["me b en-us"]
+    assert here.run("status", str(path)).code == 0
