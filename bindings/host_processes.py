@@ -97,7 +97,7 @@ class HostProcesses:
             locale=context["locale"],
             authorized=who,
             world=world,
-            scratch=lambda: self._temporary().folder(),
+            scratch=self._scratch_folder,
         )
         return processes.call(name, args, surroundings)
 
@@ -129,10 +129,17 @@ class HostProcesses:
             raise MissingScriptError(f'Process "{script}" does not exist: there is no such script')
         return path
 
+    def scratch(self) -> Path:
+        """The scratch folder of the run: its absolute path. Raises OSError; ProcessError when the run has ended."""
+        return self.app_root / "data" / self._scratch_folder()[1:]
+
     def close(self) -> None:
         """Removes what scripts made for a while, and what runs that were killed have left of that."""
         if self._scratch is not None or os.path.isdir(self.app_root / "data" / "tmp"):
             self._temporary().close()
+
+    def _scratch_folder(self) -> str:
+        return self._temporary().folder()
 
     def _temporary(self) -> Scratch:
         from bindings.scratch import Scratch

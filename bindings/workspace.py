@@ -1,5 +1,7 @@
 """The workspace of a test: a folder for what sandbox agents write, made when it is first asked for, gone with its test.
 
+It lies in the scratch folder of the run, so that nothing stays of a run that was killed once the next one has ended.
+
 Reading takes clean relative paths only, and writing puts any path below the folder, as Yao does. Links, which only
 programs can make, are not followed out of it.
 """
@@ -28,10 +30,11 @@ _COPIED = "Copy takes paths of the workspace: files of the host are not there of
 class Workspace:
     """Of one test. To be closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, scratch: Path) -> None:
+        """Makes a folder in the scratch folder of the run. Raises OSError."""
         import tempfile
 
-        self.root = Path(os.path.realpath(tempfile.mkdtemp(prefix="yao-test-workspace-")))
+        self.root = Path(tempfile.mkdtemp(prefix="workspace-", dir=os.path.realpath(scratch)))
         """Absolute path of the folder."""
         self._rooted = Rooted(self.root)
 
@@ -178,9 +181,17 @@ class Workspace:
             raise PermissionError(13, "permission denied") from None
 
 
-def workspace_of(world: World) -> Workspace:
-    """The workspace of a test, made when it is first asked for."""
-    workspace: Workspace = world.opened(_OPENED, lambda _: Workspace())
+def workspace_of(world: World, scratch: Callable[[], Path]) -> Workspace:
+    """The workspace of a test, made in the scratch folder of the run when first asked for. Raises ProcessError."""
+
+    def open(_: World) -> Workspace:
+        try:
+            return Workspace(scratch())
+        except OSError as error:
+            cause = error.strerror or type(error).__name__
+            raise ProcessError(f"Cannot make a workspace below data/tmp of the application: {cause}", 500) from error
+
+    workspace: Workspace = world.opened(_OPENED, open)
     return workspace
 
 

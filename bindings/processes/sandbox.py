@@ -13,9 +13,13 @@ from bindings.services import HostCall, Json, ProcessError
 from bindings.workspace import Workspace, workspace_of
 
 
+def _workspace(call: HostCall) -> Workspace:
+    return workspace_of(call.world, lambda: call.app_root / "data" / call.scratch()[1:])
+
+
 def _of_workspace(work: Callable[[Workspace, Arguments], Json]) -> Implementation:
     def run(given: Arguments, call: HostCall) -> Json:
-        return work(workspace_of(call.world), given)
+        return work(_workspace(call), given)
 
     return run
 
@@ -35,7 +39,7 @@ def _exec(given: Arguments, call: HostCall) -> Json:
     from scripttest import ScriptError, run_jailed
 
     try:
-        result = run_jailed(command, workspace_of(call.world).root)
+        result = run_jailed(command, _workspace(call).root)
     except ScriptError as error:
         raise ProcessError(f"Exec failed: {error.message}") from error
     return {"stdout": result.stdout, "stderr": result.stderr, "exit_code": result.exit_code}

@@ -23,6 +23,8 @@ from scripttest import FunctionCall, FunctionError, MissingFunctionError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from runner.agents.assistant import Assistant, Assistants
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
@@ -73,17 +75,20 @@ class Runtime:
         servers: Servers,
         variables: PromptVariables,
         now: Callable[[], datetime],
+        scratch: Callable[[], Path],
         recording: Recording | None = None,
         parts: Parts | None = None,
     ) -> None:
-        """`now` is the time that `$SYS` variables say; with a `recording` it is that of the recorded case. With
-        `parts`, each chat notes what it used."""
+        """`now` is the time that `$SYS` variables say; with a `recording` it is that of the recorded case. `scratch`
+        makes the scratch folder of the run. With `parts`, each chat notes what it used."""
         self.assistants = assistants
         self.connectors = connectors
         self.functions = functions
         self.servers = servers
         self.variables = variables
         """What prompts may use of the environment."""
+        self.scratch = scratch
+        """The absolute path of the scratch folder of the run. Raises OSError, ProcessError."""
         self._now = now
         self._recording = recording
         self._parts = parts

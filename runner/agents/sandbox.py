@@ -37,11 +37,18 @@ def notice(assistant: Assistant) -> str:
     return ""
 
 
+def _workspace(runtime: Runtime, scope: Scope) -> Workspace:
+    try:
+        return workspace_of(scope.chat.world, runtime.scratch)
+    except ProcessError as error:
+        raise AgentError(error.message) from error
+
+
 async def prepare(runtime: Runtime, scope: Scope) -> None:
     """The steps before the Create hook. Raises AgentError for one that fails."""
     assistant = scope.assistant
     assert assistant is not None and assistant.sandbox is not None
-    workspace = workspace_of(scope.chat.world)
+    workspace = _workspace(runtime, scope)
     for number, step in enumerate(assistant.sandbox.prepare):
         marker = f".yao/prepare/{assistant.id}/done-{number}"
         if step.once and workspace.exists(marker):
@@ -106,7 +113,7 @@ async def run(runtime: Runtime, request: ModelRequest, scope: Scope) -> Completi
     product = product_of(json.loads(completion.content))
     if product.delay:
         await asyncio.sleep(product.delay)
-    _write(product, workspace_of(scope.chat.world))
+    _write(product, _workspace(runtime, scope))
     scope.chat.uses += [
         ToolUse(name=event["name"], server="", arguments=event["input"])
         for event in product.events

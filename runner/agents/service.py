@@ -93,6 +93,7 @@ class AgentService:
             Servers(application.root, variables, self._processes.call_tool),
             prompt_variables,
             lambda: datetime.now().astimezone(),
+            host.scratch,
             recording,
             parts,
         )

@@ -66,7 +66,8 @@ def run_here(
 
     async def work() -> None:
         agents = SimpleNamespace()
-        processes = AgentProcesses(HostProcesses(files.root, Policy, application.script, databases.of_script), agents)
+        host = HostProcesses(files.root, Policy, application.script, databases.of_script)
+        processes = AgentProcesses(host, agents)
         agents.runtime = runtime = Runtime(
             Assistants(application),
             Connectors(files.root, {}),
@@ -74,6 +75,7 @@ def run_here(
             Servers(files.root, {}, processes.call_tool),
             PromptVariables(),
             datetime.now,
+            host.scratch,
         )
         agents.helpers = Helpers(runtime, "")
         environment = CaseEnvironment(

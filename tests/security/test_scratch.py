@@ -96,6 +96,25 @@ def test_the_next_run_removes_that_of_a_run_that_was_killed(app: MakeApplication
     assert folders_of(here) == []
 
 
+def test_the_workspaces_of_sandbox_agents_are_in_it_too(app: MakeApplication) -> None:
+    box = '{"version": "2.0", "runner": {"name": "claude"}, "lifecycle": "oneshot"}'
+    write = 'ctx.workspace.WriteFile("in/x.txt", "x");'
+    tests = {
+        "a_test.ts": f"export function TestHang(t, ctx) {{ {write} for (;;) {{}} }}",
+        "b_test.ts": "export function TestB(t, ctx) {}",
+        "c_test.ts": f"export function TestC(t, ctx) {{ {write} t.assert.Equal(ctx.workspace.ReadFile('in/x.txt'), 'x'); }}",
+    }
+    here = app({**tests, "/assistants/demo/sandbox.yao": box})
+    with here.start("-i", "scripts.demo.a") as process:
+        eventually(lambda: list(here.root.glob("data/tmp/yao-test-*/workspace-*/in/x.txt")), "the file is written")
+        process.kill()
+        here.finish(process)
+    assert here.run("-i", "scripts.demo.b").code == 0
+    assert folders_of(here) == []
+    assert here.run("-i", "scripts.demo.c").code == 0
+    assert not (here.root / "data/tmp").exists() or folders_of(here) == []
+
+
 def test_a_run_leaves_that_of_another_alone(app: MakeApplication) -> None:
     here = app({"a_test.ts": HANG, "b_test.ts": MODULE})
     with here.start("-i", "scripts.demo.a") as process:
