@@ -15,6 +15,7 @@ from time import localtime
 
 from scripttest.realm.alarm import Alarm
 from scripttest.realm.engine import EngineError
+from scripttest.realm.formatting import Formatting
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.parts import Parts
 from scripttest.realm.realm import Realm
@@ -73,6 +74,7 @@ class Worker:
         self._outgoing = outgoing
         self._frames = self._read()
         self._parts = Parts(folder, counters)
+        self._formatting = Formatting(folder)
         self._libraries: dict[str, list[str]] = {}
         self.alarm = Alarm()
         self._realms = self.alarm.realms
@@ -340,6 +342,8 @@ class Worker:
                 return self._script(a, b)
             elif op == "found":
                 self._found += [a, b]
+            elif op == "intl":
+                return self._formatting.answer(a)
             elif op == "world":
                 self._world = a
             elif op == "jobs":
