@@ -127,7 +127,7 @@ class Chat:
         self.parts: dict[str, str] = {}
         """What was used in it: names and digests, as in `runner.fingerprints.parts`."""
         self.judged_by: list[tuple[str, str]] = []
-        """The judges that were asked, and the connector of each."""
+        """The judges that were asked, and the connector of each; none of those that are scripted."""
         self.variant: AgentVariant | None = None
         """What the tested agent has of its own here; None: nothing."""
 

@@ -54,7 +54,8 @@ class CaseJudges:
         """Asks a validator; see `Judges`."""
         try:
             answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
-            self._chat.judged_by.append((agent, answer.connector))
+            if not self._runtime.connectors_of(self._chat).is_scripted(answer.connector):
+                self._chat.judged_by.append((agent, answer.connector))
             return verdict_of(agent, answer.output)
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message

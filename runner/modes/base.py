@@ -310,9 +310,8 @@ class CaseAttempt:
 
     @property
     def shared_judges(self) -> list[tuple[str, str]]:
-        """The judges that have used the connector of the agent, with that connector; those that are scripted do not
-        count."""
-        own = {call.connector for call in self.chat.model_calls if call.agent == self.assistant.id and not call.free}
+        """The judges that have used the connector of the agent, with that connector."""
+        own = {call.connector for call in self.chat.model_calls if call.agent == self.assistant.id}
         return list(dict.fromkeys(pair for pair in self.chat.judged_by if pair[1] in own))
 
     @property
