@@ -118,6 +118,12 @@ class _GradedTalk(Talk):
             )
             self._scores.append((await self._grading.grade(WHOLE, self._whole, evidence)).score)
 
+    def _exceeded(self) -> None:
+        if self._checkpoints.undecided:
+            self._attempt.fail(*self._checkpoints.what_is_missing)
+        else:
+            super()._exceeded()
+
     def close(self) -> None:
         """Keeps the scores there are."""
         attempt = self._attempt
@@ -139,7 +145,7 @@ class _GradedTalk(Talk):
         if attempt.skip_reason is not None:
             return
         if self._checkpoints.missing and not attempt.failures:
-            attempt.fail(Cause.ASSERTION, f"missing checkpoints: {', '.join(self._checkpoints.missing)}")
+            attempt.fail(*self._checkpoints.what_is_missing)
         for cause, message in problems_of(attempt.scores):
             attempt.fail(cause, message)
         if self._graded.trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):

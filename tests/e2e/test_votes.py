@@ -93,6 +93,67 @@ def test_criteria_of_rubrics_are_voted_on(app: MakeApplication) -> None:
     assert (kind["inconclusive"], kind["agreement"], len(kind["votes"])) == (True, 0, 2)
 
 
+UNDECIDED = asked("yes", "no")
+REACHED_BY_ALL = asked("yes", "yes.too")
+NEVER: Record = {"type": "contains", "value": "Bye"}
+CHECKPOINTS: dict[str, tuple[list[Record], str, list[bool]]] = {
+    # checkpoints, status or cause, which are inconclusive
+    "undecided": ([{"id": "a", "assertion": UNDECIDED}], "inconclusive", [True]),
+    "another is missing": (
+        [{"id": "a", "assertion": UNDECIDED}, {"id": "b", "assertion": NEVER}],
+        "assertion",
+        [True, False],
+    ),
+    "another comes after it": (
+        [{"id": "a", "assertion": UNDECIDED}, {"id": "b", "assertion": NEVER, "after": ["a"]}],
+        "inconclusive",
+        [True, True],
+    ),
+    "a part of it fails": ([{"id": "a", "assert": [UNDECIDED, NEVER]}], "assertion", [False]),
+    "optional": (
+        [{"id": "a", "assertion": UNDECIDED, "required": False}, {"id": "b", "assertion": REACHED_BY_ALL}],
+        "passed",
+        [True, False],
+    ),
+    "undecided once, and missed later": (
+        [{"id": "a", "assert": [UNDECIDED, {"type": "contains", "value": "Hello."}]}],
+        "inconclusive",
+        [True],
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", [{}, {"mode": "conversation"}], ids=["dynamic", "graded"])
+@pytest.mark.parametrize("ends", [True, False], ids=["content", "max turns"])
+def test_votes_on_a_checkpoint_that_do_not_decide_are_no_failure(
+    app: MakeApplication, mode: Record, ends: bool
+) -> None:
+    cases = [
+        {
+            "id": name,
+            **mode,
+            "input": "Hi",
+            "simulator": {"use": "scripts:play"},
+            "max_turns": 3 if ends else 2,
+            "checkpoints": checkpoints,
+        }
+        for name, (checkpoints, *_) in CHECKPOINTS.items()
+    ]
+    play = "export function Simulate(asked) { return { input: 'go', goal_achieved: asked.turn_number > 2 }; }\n"
+    replies = "- when: { input: go }\n  reply: Oh.\n- reply: Hello.\n"
+    files = {"/scripts/play.ts": play, "/assistants/demo/replies.yml": replies}
+
+    found = run_cases(demo(app, *cases, **files), code=1)
+
+    for name, (_, ended, undecided) in CHECKPOINTS.items():
+        record = found[name]
+        assert (record.get("cause") or record["status"], name) == (ended, name), record
+        assert [one.get("inconclusive", False) for one in record["checkpoints"]] == undecided, name
+    said = found["undecided"]["checkpoints"][0]["message"]
+    assert said.startswith("inconclusive: 1 of 2 votes passed")
+    assert "1 of 2 votes passed" in found["undecided"]["error"]
+
+
 def test_the_flag_asks_every_judge_so_often_and_with_one_connector(app: MakeApplication) -> None:
     verdicts: Counter[str] = Counter()
 
