@@ -21,7 +21,7 @@ from runner.modes.multi_turn import Talk
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import Checked, Exchange, Spoken, evidence_of_all, take_turn
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
-from runner.results.thresholds import below
+from runner.results.thresholds import below, shortfall
 from scripttest import Cause, Status
 
 
@@ -150,6 +150,6 @@ class _GradedTalk(Talk):
             attempt.fail(cause, message)
         if self._graded.trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
             return
-        said = below(attempt.score, self._threshold, attempt.scores)
-        if said is not None:
-            attempt.fail(Cause.ASSERTION, said)
+        failed = shortfall(attempt.score, self._threshold, attempt.scores, self._graded.aggregation)
+        if failed is not None:
+            attempt.fail(*failed)

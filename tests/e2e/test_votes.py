@@ -93,6 +93,38 @@ def test_criteria_of_rubrics_are_voted_on(app: MakeApplication) -> None:
     assert (kind["inconclusive"], kind["agreement"], len(kind["votes"])) == (True, 0, 2)
 
 
+SCORED: dict[str, tuple[tuple[str, ...], Record, str]] = {
+    # judges, fields of the case, status or cause; yes gives 0.8, yes.too 1, no 0.2
+    "above, and near": (("yes", "no", "yes.too"), {"threshold": 0.6}, "inconclusive"),
+    "below, and near": (("yes", "no", "yes.too"), {"threshold": 0.75}, "inconclusive"),
+    "far above": (("yes", "no", "yes.too"), {"threshold": 0.1}, "passed"),
+    "the votes do not scatter": (("yes", "yes", "yes"), {"threshold": 0.79}, "passed"),
+    "two votes say nothing of it": (("yes", "yes.too", "no"), {"threshold": 0.85}, "passed"),
+    "far from it by its weight": (("yes", "no", "yes.too"), {"threshold": 0.8, "steady": 9}, "passed"),
+    "negated, the scores are not the criterion's": (("yes", "no", "yes.too"), {"threshold": 0.3, "negate": True}, "assertion"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("talk", [False, True], ids=["answer", "talk"])
+def test_a_score_near_the_threshold_is_inconclusive_where_votes_scatter(app: MakeApplication, talk: bool) -> None:
+    cases = []
+    for name, (judges, fields, _) in SCORED.items():
+        checks = [{**asked(*judges), "weight": 1, "negate": fields.get("negate", False)}]
+        if "steady" in fields:
+            checks.append({"type": "contains", "value": "Hello", "weight": fields["steady"]})
+        case = {"id": name, "threshold": fields["threshold"]}
+        turns = {"mode": "conversation", "turns": [{"input": "x", "assertions": checks}]}
+        cases.append({**case, **(turns if talk else {"input": "x", "assert": checks})})
+
+    found = run_cases(demo(app, *cases), code=1)
+
+    for name, (*_, ended) in SCORED.items():
+        record = found[name]
+        assert (record.get("cause") or record["status"], name) == (ended, name), record
+    said = "inconclusive: the votes put the score at 0.67 ± 0.48, and the threshold 0.6 lies within that"
+    assert found["above, and near"]["error"] == said
+
+
 UNDECIDED = asked("yes", "no")
 REACHED_BY_ALL = asked("yes", "yes.too")
 NEVER: Record = {"type": "contains", "value": "Bye"}
