@@ -36,6 +36,8 @@ class Checkpoints:
         """Id → whether anything was judged when it was last tried."""
         self._not_judged: dict[str, int] = {}
         """Id → how many judges could not judge when it was last tried; of those that are not reached."""
+        self._undecided: dict[str, str] = {}
+        """Id → what votes said of it that did not decide; of those that nothing else kept from being reached then."""
         self.broken: list[tuple[Cause, str]] = []
         """What is wrong with required ones that no judge could try on the last answer, by cause."""
 
@@ -55,6 +57,19 @@ class Checkpoints:
         return [
             checkpoint.id for checkpoint in self._checkpoints if checkpoint.required and checkpoint.id in self.pending
         ]
+
+    @property
+    def what_is_missing(self) -> tuple[Cause, str]:
+        """What a case fails for in which required ones are not reached: a failure, unless it may be that votes which do
+        not decide are all that is missing."""
+        if self.undecided:
+            return Cause.INCONCLUSIVE, "; ".join(f"checkpoint {id}: {said}" for id, said in self._undecided.items())
+        return Cause.ASSERTION, f"missing checkpoints: {', '.join(self.missing)}"
+
+    @property
+    def undecided(self) -> bool:
+        """Whether required ones are missing, and each of them may have been reached."""
+        return bool(self.missing) and all(self._may_be(id) for id in self.missing)
 
     @property
     def any_required(self) -> bool:
@@ -77,6 +92,8 @@ class Checkpoints:
                 if not failed:
                     self._reached[checkpoint.id] = turn
                     held += results
+                elif all(result.inconclusive for result in failed):
+                    self._undecided.setdefault(checkpoint.id, self._messages[checkpoint.id])
                 elif checkpoint.required and not all(result.judged for result in failed):
                     self.broken.append((Cause.ASSERTION, f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
                 elif checkpoint.required and any(map(_is_unjudged, failed)):
@@ -96,6 +113,7 @@ class Checkpoints:
                 message=self._why_not(checkpoint),
                 judged=self._judged.get(checkpoint.id, True),
                 not_judged=self._not_judged.get(checkpoint.id, 0),
+                inconclusive=self._may_be(checkpoint.id),
             )
             for checkpoint in self._checkpoints
         ]
@@ -104,11 +122,20 @@ class Checkpoints:
         id = checkpoint.id
         return id not in self._reached and id not in tried and all(other in self._reached for other in checkpoint.after)
 
+    def _may_be(self, id: str) -> bool:
+        """Whether votes on one that is not reached did not decide, or on one that it comes after."""
+        if id in self._reached:
+            return False
+        after = next(checkpoint.after for checkpoint in self._checkpoints if checkpoint.id == id)
+        waits = [other for other in after if other not in self._reached]
+        return all(map(self._may_be, waits)) if waits else id in self._undecided
+
     def _why_not(self, checkpoint: Checkpoint) -> str:
         waits = [other for other in checkpoint.after if other not in self._reached]
         if waits:
             return f"not tried: it comes after {', '.join(waits)}"
-        return self._messages.get(checkpoint.id, "")
+        undecided = None if checkpoint.id in self._reached else self._undecided.get(checkpoint.id)
+        return undecided or self._messages.get(checkpoint.id, "")
 
 
 def _is_unjudged(result: AssertionResult) -> bool:

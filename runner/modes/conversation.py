@@ -26,7 +26,7 @@ from runner.modes.grading import Grade, Grading, problems_of, seen_by_graders
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import exchange
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
-from runner.results.thresholds import below
+from runner.results.thresholds import below, shortfall
 from scripttest import Cause, ScriptError, Status
 
 WHOLE = "assertions"
@@ -130,9 +130,9 @@ class _Conversation:
             return  # the mean of all trials counts
         if any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
             return  # the score is not what the answers deserve
-        said = below(attempt.score, self._threshold, attempt.scores)
-        if said is not None:
-            attempt.fail(Cause.ASSERTION, said)
+        failed = shortfall(attempt.score, self._threshold, attempt.scores, self._case.aggregation)
+        if failed is not None:
+            attempt.fail(*failed)
 
     async def _ask(self, number: int, turn: ConversationTurn) -> bool:
         """Whether the agent answered."""

@@ -5,6 +5,7 @@
 | all required checkpoints are reached; without any, the goal is achieved | passes at once |
 | the goal is achieved before | fails: `missing checkpoints: a, b` |
 | the user has spoken `max_turns` times | fails: `max turns (20) exceeded` |
+| in both, votes on the missing checkpoints do not decide | inconclusive: `checkpoint a: inconclusive: ...` |
 | the simulator cannot be asked, or answers nothing | fails: `simulator error: ...` |
 | the validator or script of a required checkpoint breaks | fails: `checkpoint a failed: ...` |
 """
@@ -38,7 +39,7 @@ async def run(attempt: CaseAttempt) -> None:
         while True:
             if following is None:
                 if len(attempt.turns) >= limit:
-                    _exceeded(attempt, user, limit)
+                    _exceeded(attempt, user, limit, checkpoints)
                     return
                 following = await _simulated(attempt, user, limit, checkpoints)
                 if following is None:
@@ -91,7 +92,7 @@ async def _simulated(attempt: CaseAttempt, user: SimulatedUser, limit: int, chec
         note = f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved"
         attempt.turns[-1] = attempt.turns[-1].replace(note=note)
     if checkpoints.missing:
-        attempt.fail(Cause.ASSERTION, f"missing checkpoints: {', '.join(checkpoints.missing)}")
+        attempt.fail(*checkpoints.what_is_missing)
     elif not attempt.turns:
         attempt.fail(Cause.SETUP, "no initial input: the simulator takes its goal for achieved at once")
     return None
@@ -110,7 +111,10 @@ def _opening(attempt: CaseAttempt) -> Spoken | None:
     return Spoken(message=messages[-1], input=last, source="initial", options=attempt.options, attachments=files)
 
 
-def _exceeded(attempt: CaseAttempt, user: SimulatedUser, limit: int) -> None:
-    attempt.fail(Cause.ASSERTION, f"max turns ({limit}) exceeded")
+def _exceeded(attempt: CaseAttempt, user: SimulatedUser, limit: int, checkpoints: Checkpoints) -> None:
+    if checkpoints.undecided:
+        attempt.fail(*checkpoints.what_is_missing)
+    else:
+        attempt.fail(Cause.ASSERTION, f"max turns ({limit}) exceeded")
     if user.remark:
         attempt.turns[-1] = attempt.turns[-1].replace(note=user.remark)

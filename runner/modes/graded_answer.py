@@ -7,7 +7,7 @@ from runner.cases.conversations import GradedCase, Grader, as_grader
 from runner.modes.base import CaseAttempt
 from runner.modes.grading import Grading, problems_of
 from runner.modes.rubrics import Criterion, criteria_of
-from runner.results.thresholds import below
+from runner.results.thresholds import shortfall
 from scripttest import Cause
 
 ANSWER = "answer"
@@ -37,6 +37,6 @@ async def grade(attempt: CaseAttempt, evidence: Evidence) -> None:
     for cause, message in problems_of(attempt.scores):
         attempt.fail(cause, message)
     broken = any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures)
-    said = None if broken else below(attempt.score, threshold, attempt.scores)
-    if said is not None:
-        attempt.fail(Cause.ASSERTION, said)
+    failed = None if broken else shortfall(attempt.score, threshold, attempt.scores)
+    if failed is not None:
+        attempt.fail(*failed)

@@ -21,7 +21,7 @@ from runner.modes.multi_turn import Talk
 from runner.modes.rubrics import RUBRICS, Criterion, criteria_of
 from runner.modes.turns import Checked, Exchange, Spoken, evidence_of_all, take_turn
 from runner.results.model import ScoreResult, ScoreVerdict, TurnResult
-from runner.results.thresholds import below
+from runner.results.thresholds import below, shortfall
 from scripttest import Cause, Status
 
 
@@ -118,6 +118,12 @@ class _GradedTalk(Talk):
             )
             self._scores.append((await self._grading.grade(WHOLE, self._whole, evidence)).score)
 
+    def _exceeded(self) -> None:
+        if self._checkpoints.undecided:
+            self._attempt.fail(*self._checkpoints.what_is_missing)
+        else:
+            super()._exceeded()
+
     def close(self) -> None:
         """Keeps the scores there are."""
         attempt = self._attempt
@@ -139,11 +145,11 @@ class _GradedTalk(Talk):
         if attempt.skip_reason is not None:
             return
         if self._checkpoints.missing and not attempt.failures:
-            attempt.fail(Cause.ASSERTION, f"missing checkpoints: {', '.join(self._checkpoints.missing)}")
+            attempt.fail(*self._checkpoints.what_is_missing)
         for cause, message in problems_of(attempt.scores):
             attempt.fail(cause, message)
         if self._graded.trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in attempt.failures):
             return
-        said = below(attempt.score, self._threshold, attempt.scores)
-        if said is not None:
-            attempt.fail(Cause.ASSERTION, said)
+        failed = shortfall(attempt.score, self._threshold, attempt.scores, self._graded.aggregation)
+        if failed is not None:
+            attempt.fail(*failed)

@@ -45,7 +45,7 @@ def parts_in(record: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def only_criteria(record: Mapping[str, Any]) -> Record:
     """`{scores?, checkpoints?}` of a result with no more than rates are made of."""
-    kept = ("id", "name", "text", "passed", "score", "judged")
+    kept = ("id", "name", "text", "passed", "score", "judged", "inconclusive")
     checks = [(kind, {key: check[key] for key in kept if key in check}) for kind, check in _checks(record)]
     scores = [{"assertions": [check for kind, check in checks if kind == CRITERION]}]
     checkpoints = [check for kind, check in checks if kind != CRITERION]
@@ -65,8 +65,8 @@ def _name(check: Record) -> str:
 
 
 def _value(check: Record) -> float | None:
-    """None: it was not judged."""
-    if check.get("judged") is False:
+    """None: it was not judged, or votes did not decide."""
+    if check.get("judged") is False or check.get("inconclusive"):
         return None
     score = score_in(check.get("score"))
     reached = check.get("passed", check.get("reached"))

@@ -138,6 +138,8 @@ class CheckpointResult(Value):
     """False: it counts as reached, but nothing of it was judged."""
     not_judged: int = 0
     """How many judges could not judge when it was last tried, while it is not reached."""
+    inconclusive: bool = False
+    """It is not reached, and may have been: votes on it, or on what it comes after, do not decide."""
 
 
 class CriterionResult(Value):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from runner.assertions.verdicts import shorten
-from runner.results.model import ScoreResult, ScoreVerdict
+from runner.results.model import CriterionResult, ScoreResult, ScoreVerdict
+from scripttest import Cause
 
 TOLERANCE = 1e-9
 """How far below the threshold sums of fractions may end that reach it."""
+FEWEST_VOTES = 3
+"""Votes with a score on one criterion from which on their scatter is taken into account."""
+ERRORS = 2
+"""Standard errors around a score within which the threshold leaves it undecided."""
 
 
 def reaches(score: float, threshold: float) -> bool:
@@ -24,6 +30,47 @@ def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) 
     blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != ScoreVerdict.PASS)
     text = f"score {_shown(score, threshold)} is below the threshold {threshold:g}"
     return f"{text} ({shorten(blamed, 1000)})" if blamed else text
+
+
+def shortfall(
+    score: float | None, threshold: float, scores: Sequence[ScoreResult], aggregation: str = "mean"
+) -> tuple[Cause, str] | None:
+    """What a case fails for by its score, with the cause; None when it does not. It is inconclusive where the votes of
+    judges scatter so that the threshold lies within two standard errors of the score."""
+    if score is None:
+        return None
+    error = _error_of(score, scores, aggregation)
+    if error and abs(score - threshold) <= ERRORS * error:
+        said = f"inconclusive: the votes put the score at {score:.2f} ± {ERRORS * error:.2f}"
+        return Cause.INCONCLUSIVE, f"{said}, and the threshold {threshold:g} lies within that"
+    lacking = below(score, threshold, scores)
+    return None if lacking is None else (Cause.ASSERTION, lacking)
+
+
+def _error_of(score: float, scores: Sequence[ScoreResult], aggregation: str) -> float:
+    """The standard error that the votes give the score of a case; 0 where there are too few."""
+    entries = [entry for entry in scores if entry.score is not None]
+    if aggregation != "mean":
+        return max((_error_of_entry(entry) for entry in entries if entry.score == score), default=0.0)
+    return math.hypot(*map(_error_of_entry, entries)) / max(1, len(entries))
+
+
+def _error_of_entry(entry: ScoreResult) -> float:
+    scored = [criterion for criterion in entry.assertions if criterion.score is not None]
+    weight = math.fsum(criterion.weight for criterion in scored)
+    return (
+        math.hypot(*(criterion.weight * _error_of_votes(criterion) for criterion in scored)) / weight if weight else 0.0
+    )
+
+
+def _error_of_votes(criterion: CriterionResult) -> float:
+    given = [vote.score for vote in criterion.votes if vote.score is not None]
+    if len(given) < FEWEST_VOTES or criterion.score is None:
+        return 0.0
+    mean = math.fsum(given) / len(given)
+    if not math.isclose(mean, criterion.score, abs_tol=TOLERANCE):
+        return 0.0  # the score is not theirs
+    return math.sqrt(math.fsum((score - mean) ** 2 for score in given) / (len(given) - 1) / len(given))
 
 
 def _why(entry: ScoreResult) -> str:

@@ -127,7 +127,7 @@ def _has_no_next_turn(item: Record) -> bool:
 
 
 def checkpoint_record(checkpoint: CheckpointResult) -> Record:
-    """`{id, reached_at_turn, passed, required, judged?, description?, message?}`."""
+    """`{id, reached_at_turn, passed, required, judged?, description?, message?, not_judged?, inconclusive?}`."""
     record: Record = {
         "id": checkpoint.id,
         "reached_at_turn": checkpoint.reached_at_turn,
@@ -140,6 +140,7 @@ def checkpoint_record(checkpoint: CheckpointResult) -> Record:
         "description": checkpoint.description,
         "message": checkpoint.message,
         "not_judged": checkpoint.not_judged,
+        "inconclusive": checkpoint.inconclusive,
     }
     return record | {key: value for key, value in more.items() if value}
 
@@ -154,6 +155,7 @@ def checkpoint_of(item: Record) -> CheckpointResult:
         message=item.get("message") or "",
         judged=item.get("judged", True),
         not_judged=item.get("not_judged", 0),
+        inconclusive=bool(item.get("inconclusive")),
     )
 
 

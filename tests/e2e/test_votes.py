@@ -93,6 +93,99 @@ def test_criteria_of_rubrics_are_voted_on(app: MakeApplication) -> None:
     assert (kind["inconclusive"], kind["agreement"], len(kind["votes"])) == (True, 0, 2)
 
 
+SCORED: dict[str, tuple[tuple[str, ...], Record, str]] = {
+    # judges, fields of the case, status or cause; yes gives 0.8, yes.too 1, no 0.2
+    "above, and near": (("yes", "no", "yes.too"), {"threshold": 0.6}, "inconclusive"),
+    "below, and near": (("yes", "no", "yes.too"), {"threshold": 0.75}, "inconclusive"),
+    "far above": (("yes", "no", "yes.too"), {"threshold": 0.1}, "passed"),
+    "the votes do not scatter": (("yes", "yes", "yes"), {"threshold": 0.79}, "passed"),
+    "two votes say nothing of it": (("yes", "yes.too", "no"), {"threshold": 0.85}, "passed"),
+    "far from it by its weight": (("yes", "no", "yes.too"), {"threshold": 0.8, "steady": 9}, "passed"),
+    "negated, the scores are not the criterion's": (("yes", "no", "yes.too"), {"threshold": 0.3, "negate": True}, "assertion"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("talk", [False, True], ids=["answer", "talk"])
+def test_a_score_near_the_threshold_is_inconclusive_where_votes_scatter(app: MakeApplication, talk: bool) -> None:
+    cases = []
+    for name, (judges, fields, _) in SCORED.items():
+        checks = [{**asked(*judges), "weight": 1, "negate": fields.get("negate", False)}]
+        if "steady" in fields:
+            checks.append({"type": "contains", "value": "Hello", "weight": fields["steady"]})
+        case = {"id": name, "threshold": fields["threshold"]}
+        turns = {"mode": "conversation", "turns": [{"input": "x", "assertions": checks}]}
+        cases.append({**case, **(turns if talk else {"input": "x", "assert": checks})})
+
+    found = run_cases(demo(app, *cases), code=1)
+
+    for name, (*_, ended) in SCORED.items():
+        record = found[name]
+        assert (record.get("cause") or record["status"], name) == (ended, name), record
+    said = "inconclusive: the votes put the score at 0.67 ± 0.48, and the threshold 0.6 lies within that"
+    assert found["above, and near"]["error"] == said
+
+
+UNDECIDED = asked("yes", "no")
+REACHED_BY_ALL = asked("yes", "yes.too")
+NEVER: Record = {"type": "contains", "value": "Bye"}
+CHECKPOINTS: dict[str, tuple[list[Record], str, list[bool]]] = {
+    # checkpoints, status or cause, which are inconclusive
+    "undecided": ([{"id": "a", "assertion": UNDECIDED}], "inconclusive", [True]),
+    "another is missing": (
+        [{"id": "a", "assertion": UNDECIDED}, {"id": "b", "assertion": NEVER}],
+        "assertion",
+        [True, False],
+    ),
+    "another comes after it": (
+        [{"id": "a", "assertion": UNDECIDED}, {"id": "b", "assertion": NEVER, "after": ["a"]}],
+        "inconclusive",
+        [True, True],
+    ),
+    "a part of it fails": ([{"id": "a", "assert": [UNDECIDED, NEVER]}], "assertion", [False]),
+    "optional": (
+        [{"id": "a", "assertion": UNDECIDED, "required": False}, {"id": "b", "assertion": REACHED_BY_ALL}],
+        "passed",
+        [True, False],
+    ),
+    "undecided once, and missed later": (
+        [{"id": "a", "assert": [UNDECIDED, {"type": "contains", "value": "Hello."}]}],
+        "inconclusive",
+        [True],
+    ),
+}
+
+
+@pytest.mark.parametrize("mode", [{}, {"mode": "conversation"}], ids=["dynamic", "graded"])
+@pytest.mark.parametrize("ends", [True, False], ids=["content", "max turns"])
+def test_votes_on_a_checkpoint_that_do_not_decide_are_no_failure(
+    app: MakeApplication, mode: Record, ends: bool
+) -> None:
+    cases = [
+        {
+            "id": name,
+            **mode,
+            "input": "Hi",
+            "simulator": {"use": "scripts:play"},
+            "max_turns": 3 if ends else 2,
+            "checkpoints": checkpoints,
+        }
+        for name, (checkpoints, *_) in CHECKPOINTS.items()
+    ]
+    play = "export function Simulate(asked) { return { input: 'go', goal_achieved: asked.turn_number > 2 }; }\n"
+    replies = "- when: { input: go }\n  reply: Oh.\n- reply: Hello.\n"
+    files = {"/scripts/play.ts": play, "/assistants/demo/replies.yml": replies}
+
+    found = run_cases(demo(app, *cases, **files), code=1)
+
+    for name, (_, ended, undecided) in CHECKPOINTS.items():
+        record = found[name]
+        assert (record.get("cause") or record["status"], name) == (ended, name), record
+        assert [one.get("inconclusive", False) for one in record["checkpoints"]] == undecided, name
+    said = found["undecided"]["checkpoints"][0]["message"]
+    assert said.startswith("inconclusive: 1 of 2 votes passed")
+    assert "1 of 2 votes passed" in found["undecided"]["error"]
+
+
 def test_the_flag_asks_every_judge_so_often_and_with_one_connector(app: MakeApplication) -> None:
     verdicts: Counter[str] = Counter()
 

@@ -161,7 +161,8 @@ class TurnLines:
                 continue
             mark = self._style.mark("failed" if checkpoint.required else "skipped")
             why = f"\n{checkpoint.message}" if checkpoint.message else ""
-            lines.append(f"{mark} {checkpoint.id}: missing{optional}{about}{why}")
+            said = "undecided" if checkpoint.inconclusive else "missing"
+            lines.append(f"{mark} {checkpoint.id}: {said}{optional}{about}{why}")
         return _Branch(head=f"Checkpoints: {reached} of {len(checkpoints)} reached", details=lines)
 
     def _score(self, score: ScoreResult) -> _Branch:
