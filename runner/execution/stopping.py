@@ -14,13 +14,15 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 GRACE = 2.0
 """Seconds that tests under way get after a signal."""
 BUDGET_GRACE = 10.0
 """Seconds that they get when a budget is used up."""
+_UNDONE_AT_ONCE: list[Callable[[], None]] = []
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
 
 
@@ -111,9 +113,22 @@ class Woken:
         signal.set_wakeup_fd(self._before)
 
 
+@contextmanager
+def undone_at_once(undo: Callable[[], None]) -> Iterator[None]:
+    """Within it, a process that ends without a word calls `undo` before, in a signal handler."""
+    _UNDONE_AT_ONCE.append(undo)
+    try:
+        yield
+    finally:
+        _UNDONE_AT_ONCE.remove(undo)
+
+
 def leave(number: int, _: FrameType | None = None) -> None:
     """Ends the process at once, as a signal handler; the cursor of the terminal is seen again. Children end by
     themselves."""
+    for undo in _UNDONE_AT_ONCE:
+        with suppress(Exception):
+            undo()
     if os.isatty(2):
         os.write(2, b"\x1b[?25h")
     os._exit(128 + number)

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 ESCAPE = "\x1b"
 
@@ -27,10 +28,22 @@ class Keys:
         threading.Thread(target=self._work, name="keys", daemon=True).start()
         return self
 
+    def restore_at_once(self) -> None:
+        """Gives the terminal back as it was, without waiting for what it has yet to show."""
+        import termios
+
+        self._restore(termios.TCSANOW)
+
     def __exit__(self, *_: object) -> None:
         import termios
 
-        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
+        self._restore(termios.TCSADRAIN)
+
+    def _restore(self, when: int) -> None:
+        import termios
+
+        with suppress(termios.error):  # the terminal is gone
+            termios.tcsetattr(self._descriptor, when, self._before)
 
     def _work(self) -> None:
         while True:

@@ -22,7 +22,7 @@ from runner import exit_codes
 from runner.cli.settings import Settings
 from runner.errors import RunnerError
 from runner.execution.session import run
-from runner.execution.stopping import Signals, Stop
+from runner.execution.stopping import Signals, Stop, undone_at_once
 from runner.planning.inputs import CaseInput, Input, everything, resolve_inputs
 from runner.planning.order import suite_key
 from runner.reporters.console.style import Style
@@ -141,7 +141,12 @@ class Watch:
         """Until somebody ends it; the exit code. An interrupt raises KeyboardInterrupt with its `code`."""
         stop = Stop()
         try:
-            with Keys(self._hear_key), Signals(stop):
+            with (
+                Keys(self._hear_key) as keys,
+                undone_at_once(keys.restore_at_once),
+                undone_at_once(self._answers.cleanup),
+                Signals(stop),
+            ):
                 self._changes.start()
                 self._cycle(None, asks=True)
                 while self._next():

@@ -9,7 +9,8 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from command import Application, MakeApplication
+from command import Application, MakeApplication, eventually
+from faults import leaves_nothing
 from model_server import ModelServer
 from terminal import Terminal, on_open_terminal
 
@@ -199,6 +200,40 @@ def test_a_signal_ends_it_and_the_terminal_is_as_before(watched: Terminal, numbe
     watched.process.send_signal(number)
     assert watched.ends() == code
     assert watched.echoes
+
+
+def test_a_third_signal_leaves_the_terminal_as_before_too(here: Application) -> None:
+    here.write(
+        {"a_test.ts": 'export function TestA(t) { Process("fs.data.WriteFile", "begun", "yes"); for (;;) {} }\n'}
+    )
+    here.write({"/data/.keep": ""})
+    with leaves_nothing(here) as sessions, on_open_terminal(here, "--watch", "-i", "scripts.demo.a") as terminal:
+        sessions.append(terminal.process.pid)
+        eventually((here.root / "data/begun").exists, "the test begins")
+        assert not terminal.echoes
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+            terminal.process.send_signal(number)
+        assert terminal.ends() in (129, 130, 143)
+        assert "Summary" not in terminal.output
+        assert terminal.echoes
+
+
+ENDS = {
+    "q": (lambda terminal: terminal.press("q"), 0),
+    "Ctrl-C": (lambda terminal: terminal.press("\x03"), 130),
+    "SIGTERM": (lambda terminal: terminal.process.send_signal(signal.SIGTERM), 143),
+    "a terminal that goes": (lambda terminal: terminal.hang_up(), 129),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_nothing_is_left_however_it_ends(here: Application, name: str) -> None:
+    end, code = ENDS[name]
+    with leaves_nothing(here) as sessions, on_open_terminal(here, "--watch", "-i", "scripts.demo.a") as terminal:
+        sessions.append(terminal.process.pid)
+        terminal.wait(WAITING)
+        end(terminal)
+        assert terminal.ends() == code
 
 
 def test_ctrl_c_at_the_terminal_ends_it(watched: Terminal) -> None:

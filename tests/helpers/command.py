@@ -45,6 +45,8 @@ class Application:
         self.root = root
         self.home = home
         self.source = root / "assistants/demo/src"
+        self.temporary: Path | None = None
+        """The folder for temporary files of commands that are started; None: that of the system."""
 
     def write(self, files: Files) -> None:
         """Writes files. A name that starts with `/` counts from the application root, any other from the `src` folder of
@@ -57,7 +59,8 @@ class Application:
     @property
     def environment(self) -> dict[str, str]:
         """The whole environment of a command."""
-        return {"PATH": os.defpath, "HOME": str(self.home), "LANG": "C.UTF-8"}
+        temporary = {} if self.temporary is None else {"TMPDIR": str(self.temporary)}
+        return {"PATH": os.defpath, "HOME": str(self.home), "LANG": "C.UTF-8", **temporary}
 
     def start(self, *arguments: str, prefix: tuple[str, ...] = (), **more: Any) -> subprocess.Popen[bytes]:
         """Starts the command in a process group of its own, as a shell would."""

@@ -42,11 +42,14 @@ def leaves_nothing(application: Application) -> Iterator[list[int]]:
         pytest.skip("no /proc here")
     before = leftovers(application)
     sessions: list[int] = []
-    yield sessions
-    for session in sessions:
-        eventually(lambda: not relatives(session), f"all processes end: {relatives(session)}")  # noqa: B023
-    eventually(lambda: not orphans(), "no worker and no compiler outlives its command")
-    eventually(lambda: leftovers(application) <= before, f"nothing is left of {leftovers(application) - before}")
+    with tempfile.TemporaryDirectory(prefix="apart-") as folder:
+        application.temporary = Path(folder)
+        yield sessions
+        for session in sessions:
+            eventually(lambda: not relatives(session), f"all processes end: {relatives(session)}")  # noqa: B023
+        eventually(lambda: not orphans(), "no worker and no compiler outlives its command")
+        eventually(lambda: leftovers(application) <= before, f"nothing is left of {leftovers(application) - before}")
+    application.temporary = None
 
 
 def children(pid: int, command: str) -> list[int]:
@@ -64,14 +67,13 @@ def children(pid: int, command: str) -> list[int]:
 
 
 def leftovers(application: Application) -> set[str]:
-    """Temporary files of this tool, in the system's folder and below the application's."""
-    folders = [Path(tempfile.gettempdir()), application.home, application.root]
-    names = [
-        (folder, path) for folder in folders for path in (folder.rglob if folder != folders[0] else folder.glob)("*")
-    ]
+    """Temporary files of this tool, in the folder of its own for them and below the application's. Other commands fill
+    that of the system meanwhile."""
+    folders = [application.home, application.root, *([application.temporary] if application.temporary else [])]
+    paths = [path for folder in folders for path in folder.rglob("*")]
     memory = application.home / ".cache/yao-test"
     return {
-        str(path) for _, path in names if path != memory and path.name.startswith((".yao-test", "yao-test", "esbuild-"))
+        str(path) for path in paths if path != memory and path.name.startswith((".yao-test", "yao-test", "esbuild-"))
     }
 
 

@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 from command import PATIENCE, Application
 
@@ -58,14 +59,22 @@ class Terminal:
             pass
         return self.process.wait(PATIENCE)
 
+    def hang_up(self) -> None:
+        """Takes the terminal away."""
+        os.close(self._leader)
+        self._leader = -1
+
     def close(self) -> None:
         """Ends it."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(PATIENCE)
-        os.close(self._leader)
+        if self._leader >= 0:
+            os.close(self._leader)
 
     def _read(self, seconds: float) -> bool:
+        if self._leader < 0:
+            return False
         if not select.select([self._leader], [], [], seconds)[0]:
             return self.process.poll() is None
         try:
@@ -85,9 +94,12 @@ def _take_terminal() -> None:
 
 @contextmanager
 def on_open_terminal(application: Application, *arguments: str, **variables: str) -> Iterator[Terminal]:
-    """Starts the command, and ends it if need be."""
-    terminal = Terminal(application, *arguments, **variables)
-    try:
-        yield terminal
-    finally:
-        terminal.close()
+    """Starts the command, and ends it if need be. Its temporary files go with it, unless the application has a folder
+    for them."""
+    with TemporaryDirectory(prefix="apart-") as folder:
+        own = {} if application.temporary else {"TMPDIR": folder}
+        terminal = Terminal(application, *arguments, **own, **variables)
+        try:
+            yield terminal
+        finally:
+            terminal.close()
