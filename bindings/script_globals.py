@@ -13,7 +13,9 @@ _NAMES_OF_PART = {
     "fs": "FS",
     "http": "http",
     "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
+    "intl": "Intl",
+    "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",
 }
 
 SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
-"""Global name → part."""
+"""Global name → part; for `locale`, the names of methods of built-ins that it puts in place."""

@@ -340,6 +340,7 @@ interface Fields {
 /** Makes a global when it is first read; assigning replaces it. Reflect answers false where a frozen object refuses. */
 function install(pair: string): void {
   const [name, part] = apply(split, pair, [":"]) as string[];
+  if (part === "locale") return core.part(part); // methods of built-ins
   const set = (value: unknown) => {
     define(globals, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
   };

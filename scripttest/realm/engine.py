@@ -36,13 +36,27 @@ EngineError = _quickjs.JSException
 """An exception that reached the border; its text is the engine's, `Name: message` and the stack."""
 
 
+def evaluate_apart(source: str, name: str, function: Callable[[str], str]) -> Callable[[str], str]:
+    """What a source is, a function, in a context of its own, in which it finds another function under a name. Raises
+    EngineError."""
+    context = _limited()
+    context.add_callable(name, function)
+    value: Callable[[str], str] = context.eval(source)
+    return value
+
+
+def _limited() -> _quickjs.Context:
+    context = _quickjs.Context()
+    context.set_memory_limit(MEMORY_LIMIT)
+    context.set_max_stack_size(STACK_LIMIT)
+    return context
+
+
 class Engine:
     """One engine context with the core of the bindings in it."""
 
     def __init__(self, parts: Parts, host_bridge: HostBridge) -> None:
-        context = _quickjs.Context()
-        context.set_memory_limit(MEMORY_LIMIT)
-        context.set_max_stack_size(STACK_LIMIT)
+        context = _limited()
         context.add_callable("$bridge", host_bridge)
         self._context = context
         self._parts = parts

@@ -15,6 +15,7 @@ from time import localtime
 
 from scripttest.realm.alarm import Alarm
 from scripttest.realm.engine import EngineError
+from scripttest.realm.formatting import Formatting
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.parts import Parts
 from scripttest.realm.realm import Realm
@@ -71,6 +72,7 @@ class Worker:
         self._outgoing = outgoing
         self._frames = self._read()
         self._parts = Parts(folder)
+        self._formatting = Formatting(folder)
         self._libraries: dict[str, list[str]] = {}
         self.alarm = Alarm()
         self._realms = self.alarm.realms
@@ -338,6 +340,8 @@ class Worker:
                 return self._script(a, b)
             elif op == "found":
                 self._found += [a, b]
+            elif op == "intl":
+                return self._formatting.answer(a)
             elif op == "world":
                 self._world = a
             elif op == "jobs":

@@ -85,15 +85,15 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
 WORKER = (
     "futex read write mprotect mmap munmap mremap madvise brk clock_nanosleep nanosleep clock_gettime gettimeofday time"
     " getrandom getpid gettid sched_yield close rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack restart_syscall"
-    " rseq exit exit_group"
+    " rseq exit exit_group pread64"
 ).split()
-"""A worker opens nothing any more: what it needs is loaded before."""
+"""A worker opens nothing any more: what it needs is loaded before, or, as the data of `Intl`, opened."""
 
 COMPILER = (
     *(name for name in WORKER),
     *"clock_getres mincore arch_prctl execve getegid geteuid getgid getuid sched_getaffinity set_robust_list".split(),
     *"set_tid_address setpgid setsid uname dup2 dup3 epoll_create1 epoll_ctl epoll_pwait eventfd2 lseek pipe2".split(),
-    *"pread64 pselect6 faccessat fstat getcwd getdents64 newfstatat readlinkat statx".split(),
+    *"pselect6 faccessat fstat getcwd getdents64 newfstatat readlinkat statx".split(),
 )
 """Beside those of `COMPILER_CONDITIONS`. It is inherited from the thread that starts the compiler, so the calls of
 `posix_spawn` are on it; where there is Landlock, `execve` reaches the compiler itself only."""

@@ -201,7 +201,8 @@ def test_a_worker_has_lowered_limits_and_nothing_of_its_parent() -> None:
         assert limits["Max file size"] == [str(1 << 20)] * 2
         assert int(limits["Max address space"][1]) < 2 << 30
         assert int(limits["Max cpu time"][1]) <= 4 * 3600
-        assert sorted(map(int, os.listdir(proc / "fd"))) == [0, 1, 2, LIFELINE]
+        assert sorted(map(int, os.listdir(proc / "fd"))) == [0, 1, 2, LIFELINE, LIFELINE + 1]
+        assert os.readlink(proc / "fd" / str(LIFELINE + 1)).endswith("/intl.pack")
         assert (proc / "environ").read_bytes() == b""
         assert os.getsid(worker.child.pid) == worker.child.pid
     finally:

@@ -1,0 +1,8 @@
+/** The global `Intl` that the modules of FormatJS look for; to be imported before them. */
+
+import { getCanonicalLocales } from "@formatjs/intl-getcanonicallocales";
+import { Locale } from "@formatjs/intl-locale";
+import { NumberFormat } from "@formatjs/intl-numberformat";
+import { PluralRules } from "@formatjs/intl-pluralrules";
+
+(globalThis as { Intl: unknown }).Intl = { getCanonicalLocales, Locale, NumberFormat, PluralRules };

@@ -1,0 +1,3 @@
+/** What formats names of languages, regions and currencies; loaded by `core.ts` when it is first used. */
+
+export { DisplayNames as default } from "@formatjs/intl-displaynames";

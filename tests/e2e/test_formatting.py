@@ -1,0 +1,97 @@
+"""`Intl`, `toLocaleString` and the like, beside what ICU says: `tests/bindings/intl/values.json`, made by the script beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from command import MakeApplication
+
+VALUES = Path(__file__).parents[1] / "bindings/intl/values.json"
+DIFFERENT = re.compile(
+    r"""^new\ Intl\.DateTimeFormat\("ar(-..)?",\ .*formatRange  # two digits in ranges of Arabic dates
+    | "ru",\ \{\ year:\ "numeric",\ month:\ "long"\ \}       # ноября for ноябрь
+    | ^\(-?\d.*"fr-CH"                                         # an apostrophe between groups
+    | timeZoneName:\ "longOffset"                             # GMT-5 for GMT-05:00
+    | "UTC",\ timeZoneName:\ "shortOffset"                    # GMT for GMT+0
+    | "de",\ \{\ hour12:\ true                                # 12:00:00 AM for 0:00:00 AM
+    | "en",\ \{\ hour12:\ false                               # 00:00:00 for 24:00:00
+    | Collator|localeCompare                                 # by code points
+    """,
+    re.VERBOSE,
+)
+"""Expressions that differ, as `docs/formatting.md` says."""
+
+
+def test_values_are_those_of_icu(app: MakeApplication) -> None:
+    values = json.loads(VALUES.read_text("utf-8"))["values"]
+    asked = "".join(
+        f"  try {{ found.push(String({expression})); }} catch (error) {{ found.push('throws ' + error.name); }}\n"
+        for expression, _ in values
+    )
+    code = f"// @ts-nocheck\nexport function TestValues(t) {{\n  const found = [];\n{asked}  console.log(JSON.stringify(found));\n}}\n"
+    result = app({"values_test.ts": code}).results(
+        "-i", "assistants/demo/src/values_test.ts", "--timeout", "60s", code=0
+    )
+    (line,) = [json.loads(log) for log in result["TestValues"]["logs"]]
+    compared = [(expression, wanted, found) for (expression, wanted), found in zip(values, line, strict=True)]
+    assert [one for one in compared if one[1] != one[2] and not DIFFERENT.search(one[0])] == []
+
+
+OTHERS = r"""// @ts-nocheck
+const thrown = (call) => { try { return call(); } catch (error) { return error.name + ": " + error.message; } };
+export function TestUnderstood({ assert }) {
+  assert.Equal((1234.5).toLocaleString("en-us"), "1,234.5");
+  assert.Equal((1234.5).toLocaleString("de_DE"), "1.234,5");
+  assert.Equal(new Intl.NumberFormat("zh_CN").resolvedOptions().locale, "zh-CN");
+  assert.Equal(new Intl.NumberFormat(["xx", "zh_tw"]).resolvedOptions().locale, "zh-TW");
+}
+export function TestMissing({ assert }) {
+  for (const make of [() => (1).toLocaleString("sv"), () => new Date().toLocaleDateString("tr-TR"), () => new Intl.ListFormat(["xx", "it"]), () => "i".toLocaleUpperCase("tr"), () => "a".localeCompare("b", "sv")]) {
+    assert.Match(thrown(make), "The locale (sv|tr-TR|it|tr) is not available here");
+  }
+  for (const name of ["Segmenter", "DurationFormat", "supportedValuesOf"]) assert.Contains(thrown(() => Intl[name]), "Intl." + name + " is not available here");
+  assert.Contains(thrown(() => (1).toLocaleString("no such")), "RangeError: Incorrect locale information provided");
+}
+export function TestClock(t) {
+  t.mock.now("2026-11-03T15:04:05Z");
+  const options = { timeZone: "Asia/Tokyo" };
+  t.assert.Equal(new Date().toLocaleString("ja", options), "2026/11/4 0:04:05");
+  t.assert.Equal(new Intl.DateTimeFormat("en-US", options).format(), "11/4/2026");
+  t.assert.Equal(Intl.DateTimeFormat("en-US", options).formatToParts().length, 5);
+}
+export function TestOptionsAreReadOnce({ assert }) {
+  const read = [];
+  const options = { get minimumFractionDigits() { read.push(1); return "2"; }, style: undefined, useGrouping: 0 };
+  assert.Equal(new Intl.NumberFormat("de", options).format(1234), "1234,00");
+  assert.Equal(read, [1]);
+}
+export function TestMethodsAreBuiltIns({ assert }) {
+  assert.Equal(Object.keys(Number.prototype), []);
+  assert.Contains(thrown(() => Number.prototype.toLocaleString.call("1")), "TypeError");
+  assert.Contains(thrown(() => Intl.NumberFormat.prototype.resolvedOptions.call({})), "TypeError");
+  assert.Equal([1234.5, [null, 2]].toLocaleString("de"), "1.234,5,,2");
+}
+export function TestOverwritten({ assert }) {
+  JSON.parse = JSON.stringify = () => { throw new Error("mine"); };
+  Number.prototype.toLocaleString = () => "mine";
+  assert.Equal((5).toLocaleString("de"), "mine");
+  assert.Equal(1, 2);
+}
+"""
+
+
+def test_locales_the_clock_and_what_scripts_replace(app: MakeApplication) -> None:
+    results = app({"others_test.ts": OTHERS}).results("-i", "assistants/demo/src/others_test.ts", code=1)
+    failed = {name: result["error"] for name, result in results.items() if result["status"] != "passed"}
+    assert list(failed) == ["TestOverwritten"], failed
+    assert failed["TestOverwritten"] == "assertion failed: Not equal"
+
+
+def test_hooks_and_scripts_that_tests_call_format_alike(app: MakeApplication) -> None:
+    files = {
+        "called_test.ts": 'export function TestCalled(t) { t.mock.now("2026-11-03T00:00:00Z"); t.assert.Equal(Process("scripts.demo.price.Price"), "1.234,50 € 3.11.2026"); }',
+        "price.ts": 'export function Price() { return (1234.5).toLocaleString("de", { style: "currency", currency: "EUR" }).replace("\\u00a0", " ") + " " + new Date().toLocaleDateString("de", { timeZone: "UTC" }); }',
+    }
+    assert app(files).run("-i", "assistants/demo/src/called_test.ts").code == 0
