@@ -120,6 +120,10 @@ function formatter({ kind, locales, options, method }: Request): Formatter {
   let found = formatters.get(key);
   if (found) return found;
   const resolved = resolve(canonical(locales));
+  const calendar = String(options.calendar ?? /-ca-([a-z0-9-]+?)(-[a-z]{2}-|$)/.exec(resolved.extension)?.[1] ?? "gregory");
+  if (kind === "DateTimeFormat" && !/^(gregory|iso8601)$/i.test(calendar)) {
+    throw new Error(`The calendar ${calendar} is not available here: Intl has the Gregorian one`);
+  }
   const Made = load(kind, resolved.data);
   if (ranges) loadRanges(resolved.data);
   const made = new Made([resolved.data + resolved.extension], options);

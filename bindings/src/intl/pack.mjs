@@ -92,6 +92,8 @@ for (const [zone, entries] of Object.entries(DateTimeFormat.tzData)) {
 }
 pieces.set("zone.UTC", '[[-1e13,"",0,false]]');
 pieces.set("zones", [...new Set(["UTC", ...Object.keys(DateTimeFormat.tzData)])].join(" "));
+const { made: _, ...orders } = JSON.parse(readFileSync(`${here}collation.json`, "utf-8"));
+for (const [locale, order] of Object.entries(orders)) pieces.set(`order.${locale}`, JSON.stringify(order));
 const license = (name) => `@formatjs/${name}\n\n${readFileSync(`${modules}${name}/LICENSE.md`, "utf-8")}`;
 pieces.set("licenses", Object.values(sources).map(license).join("\n"));
 
