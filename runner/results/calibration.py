@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from runner.results.judgements import Judgement, Key, noise_of
+from runner.results.judgements import Judgement, Key, Prices, noise_of
 from runner.results.labels import Label
 from runner.statistics import agreement
 from runner.statistics.agreement import Calibration, Components, CorrectedRate, ScoreCalibration
@@ -15,6 +15,8 @@ Record = dict[str, Any]
 
 FEWEST_ANSWERS = 10
 """Answers with two votes from which on the noise of a judge is told."""
+MOST_GRADES = 11
+"""Different scores, of people and judge together, up to which they are grades."""
 
 
 class Trust(Value):
@@ -25,6 +27,8 @@ class Trust(Value):
     found: Calibration
     corrected: CorrectedRate
     scores: ScoreCalibration | None
+    weighted_kappa: float | None
+    """Quadratic, of scores as grades; None: there are none, too many different ones, or only one."""
     longer_is_better: float | None
     """Correlation of what the judge adds to the label with the length of the answer; None: nothing varies."""
 
@@ -52,9 +56,16 @@ class Trusted(Value):
     """Fleiss' of these votes, or Krippendorff's alpha."""
     components: Components | None
     """Whose noise the scores have; None: too few answers with two votes, or runs."""
+    best_votes: int | None
+    """Votes on an answer that buy most certainty for the money; None: components or prices are not known, or the agent
+    has no noise."""
+    preferences: int
+    """Comparisons of two answers."""
+    turned: float | None
+    """Share of these whose verdict turned with the order; None: there are none."""
 
 
-def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label]) -> Trusted:
+def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label], prices: Prices | None = None) -> Trusted:
     """What labels and votes say of the judges of a run."""
     known = {one.key: one for one in judgements}
     said: dict[Key, list[Label]] = {}
@@ -75,6 +86,8 @@ def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label]) -> Truste
     voted = [one for one in judgements if len(one.votes) > 1]
     votes = agreement.agreement_of([[one.votes.count(False), one.votes.count(True)] for one in voted])
     several = votes.fleiss_kappa if votes.fleiss_kappa is not None else votes.krippendorff_alpha
+    components = agreement.components_of(noise_of(voted)) if len(voted) >= FEWEST_ANSWERS else None
+    turned = [one.turned for one in judgements if one.turned is not None]
     return Trusted(
         judged=len(judgements),
         labels=len(said),
@@ -85,7 +98,18 @@ def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label]) -> Truste
         voted=len(voted),
         agreement=votes.agreement,
         kappa=several,
-        components=agreement.components_of(noise_of(voted)) if len(voted) >= FEWEST_ANSWERS else None,
+        components=components,
+        best_votes=_best_votes(components, prices),
+        preferences=len(turned),
+        turned=turned.count(True) / len(turned) if turned else None,
+    )
+
+
+def _best_votes(components: Components | None, prices: Prices | None) -> int | None:
+    if components is None or prices is None:
+        return None
+    return agreement.best_samples(
+        agent=components.agent, judge=components.judge, cost_agent=prices.run, cost_judge=prices.vote
     )
 
 
@@ -110,8 +134,16 @@ def _trust(
         found=found,
         corrected=agreement.corrected_rate(found, share[True], len(judged)),
         scores=agreement.calibrated_scores(*zip(*scored, strict=True)) if scored else None,
+        weighted_kappa=_weighted_kappa(scored),
         longer_is_better=agreement.correlation(agreement.ranks(added), agreement.ranks(lengths)),
     )
+
+
+def _weighted_kappa(scored: Sequence[tuple[float, float]]) -> float | None:
+    grades = sorted({grade for pair in scored for grade in pair})
+    if not scored or len(grades) > MOST_GRADES:
+        return None
+    return agreement.weighted_kappa([people for people, _ in scored], [judge for _, judge in scored], grades)
 
 
 def trust_record(found: Trusted) -> Record:
@@ -125,7 +157,7 @@ def trust_record(found: Trusted) -> Record:
     record: Record = {name: plain(value) for name, value in fields_of(found).items() if name != "each"}
     record["criteria"] = [
         {"criterion": one.name or None, "words": one.found.words, **plain(one.found)}
-        | {key: plain(getattr(one, key)) for key in ("corrected", "scores", "longer_is_better")}
+        | {key: plain(getattr(one, key)) for key in ("corrected", "scores", "weighted_kappa", "longer_is_better")}
         for one in found.each
     ]
     return record

@@ -141,6 +141,66 @@ def test_votes_say_how_steady_a_judge_is_and_whose_noise_it_is(app: MakeApplicat
     assert "Of the noise of one run " in run.stdout
 
 
+def test_the_best_number_of_votes_weighs_the_noise_against_the_price(app: MakeApplication) -> None:
+    def run_of(at: int, run: int, **totals: Record) -> Record:
+        votes = [{"passed": (at * run + vote) % 3 != 0, "reason": "", "judge": "judge"} for vote in range(2)]
+        steady = [{**vote, "passed": run == 1} for vote in votes]
+        check = judged(True, votes=votes if at % 4 else steady)
+        return result(at, check, run=run, **({"trace": {"totals": totals, "steps": []}} if totals else {}))
+
+    def said(**totals: Record) -> tuple[str, int | None]:
+        name = f"r{len(totals)}{len(str(totals))}.jsonl"
+        here.write({f"/{name}": report_of(*(run_of(at, run, **totals) for at in range(12) for run in (1, 2)))})
+        run = here.run("calibrate", name, "-o", "t.json")
+        assert run.code == 0, run
+        return run.stdout, json.loads((here.root / "t.json").read_text())["best_votes"]
+
+    here = app({})
+    agent_took = {"model_calls": 1, "input_tokens": 1000, "output_tokens": 500, "cost": 0.01}
+    cheap = {"model_calls": 2, "input_tokens": 100, "output_tokens": 50, "cost": 0.0002}
+    dear = {"model_calls": 2, "input_tokens": 100, "output_tokens": 50, "cost": 2.0}
+    told, many = said(agent=agent_took, judge=cheap)
+    _, few = said(agent=agent_took, judge=dear)
+    untold, none = said()
+
+    assert many is not None and few == 1 < many and none is None
+    assert f"{many} votes on each answer buy most for the money." in told
+    assert "for the money" not in untold
+
+
+def test_scores_of_people_and_judge_are_grades_too(here: Application) -> None:
+    grades = (0, 0.5, 1)
+    checks = [judged(at % 3 != 0, score=grades[at % 3]) for at in range(24)]
+    here.write({"/g.jsonl": report_of(*(result(at, check) for at, check in enumerate(checks)))})
+    here.run("label", "g.jsonl", "--count", "24", "-o", "g.labels.jsonl")
+    path = here.root / "g.labels.jsonl"
+    label = [{**one, "passed": True, "score": grades[int(one["id"][1:]) % 3]} for one in labels_of(path)]
+    path.write_text(lines(*[{**label[0], "score": 0.5 if label[0]["score"] != 0.5 else 1}, *label[1:]]))
+
+    run = here.run("calibrate", "g.jsonl", "g.labels.jsonl", "-o", "t.json")
+
+    kappa = json.loads((here.root / "t.json").read_text())["criteria"][-1]["weighted_kappa"]
+    assert 0.9 < kappa < 1
+    assert f"Weighted kappa of the scores, as grades: {kappa:.2f}." in run.stdout
+
+
+def test_the_share_of_comparisons_that_turned_is_said(app: MakeApplication) -> None:
+    def compared(score: float) -> Record:
+        votes = [{"passed": passed, "reason": "", "judge": "judge"} for passed in (True, True, False, False)]
+        return {**judged(score > 0, score=score, votes=votes), "type": "preference"}
+
+    graded = {"name": "answer", "type": "preference", "assertions": [{**judged(True), "text": "p", "score": 0.5}]}
+    del graded["assertions"][0]["type"]
+    results = [result(at, compared(score)) for at, score in enumerate((1, 0.5, 0))]
+    here = app({"/r.jsonl": report_of(*results, result(3, assertions=[], scores=[graded]), result(4, judged(True)))})
+
+    run = here.run("calibrate", "r.jsonl", "-o", "t.json")
+
+    assert "Of 4 comparisons of two answers 50.0% turned with the order, and are ties." in run.stdout
+    found = json.loads((here.root / "t.json").read_text())
+    assert (found["preferences"], found["turned"], found["agreement"]) == (4, 0.5, None)
+
+
 def test_the_terminal_asks_with_one_key(here: Application) -> None:
     leader, follower = pty.openpty()
     with here.start(

@@ -15,7 +15,7 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.reporters.console.trust_lines import text_of
 from runner.results.calibration import trust_in, trust_record
-from runner.results.judgements import judgements_in
+from runner.results.judgements import judgements_in, prices_in
 from runner.results.labels import read_labels
 
 
@@ -42,14 +42,15 @@ def calibrate(
     paths = check_outputs(environment, output, (".json",))
     if min_kappa is not None and not labels:
         raise ConfigurationError("--min-kappa needs labels", "yao-test label makes them")
-    judgements = judgements_in(lines_of(environment, report))
+    results = lines_of(environment, report)
+    judgements = judgements_in(results)
     if not judgements:
         raise ConfigurationError(
             f"Cannot calibrate {report}: no judge has judged anything in it",
             "Judges are asked by assertions of the types agent and preference, and by criteria of rubrics",
         )
     said = [label for name in labels for label in read_labels(labels_path(name, environment.directory), name)]
-    found = trust_in(judgements, said)
+    found = trust_in(judgements, said, prices_in(results))
     if labels and not found.labels:
         if found.unknown:
             raise ConfigurationError(

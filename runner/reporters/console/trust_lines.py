@@ -22,7 +22,7 @@ LONG = 60
 def text_of(found: Trusted) -> str:
     """A table of the criteria, and what it comes to."""
     text = aligned([HEAD, *map(_row, found.each[-ROWS:])]) if found.each else ""
-    return text + "".join(f"{line}\n" for line in [*_of_labels(found), *_of_votes(found)])
+    return text + "".join(f"{line}\n" for line in [*_of_labels(found), *_of_votes(found), *_of_orders(found)])
 
 
 def _row(one: Trust) -> Row:
@@ -77,6 +77,8 @@ def _of_labels(found: Trusted) -> Sequence[str]:
             f"Scores: rank correlation {whole.scores.spearman:.2f}, {whole.scores.bias:+.2f} on average, "
             f"{whole.scores.mean_absolute_error:.2f} off."
         )
+    if whole.weighted_kappa is not None:
+        said.append(f"Weighted kappa of the scores, as grades: {whole.weighted_kappa:.2f}.")
     leans = whole.longer_is_better is not None and abs(whole.longer_is_better) >= LEANS
     if leans and _labels(of) >= FEWEST_LABELS and whole.longer_is_better is not None:
         which = "longer" if whole.longer_is_better > 0 else "shorter"
@@ -101,4 +103,17 @@ def _of_votes(found: Trusted) -> Sequence[str]:
     if parts is not None and parts.judge + parts.agent > 0:
         share = parts.judge / (parts.judge + parts.agent)
         said.append(f"Of the noise of one run {percent(share)} is the judge's, {percent(1 - share)} the agent's.")
+    if found.best_votes is not None:
+        said.append(f"{count(found.best_votes, 'vote')} on each answer {_buys(found.best_votes)} most for the money.")
     return said
+
+
+def _buys(votes: int) -> str:
+    return "buys" if votes == 1 else "buy"
+
+
+def _of_orders(found: Trusted) -> Sequence[str]:
+    if found.turned is None:
+        return ()
+    compared = count(found.preferences, "comparison")
+    return [f"Of {compared} of two answers {percent(found.turned)} turned with the order, and are ties."]
