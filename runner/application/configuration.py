@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.application import Application
-from runner.cli.options import FLAGS, RunOptions
+from runner.cli.options import FLAGS, RunOptions, with_rounds
 from runner.cli.settings import Settings
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
@@ -119,7 +119,7 @@ def configured(options: RunOptions, given: frozenset[str], application: Applicat
         if options.profile is not None:
             raise ConfigurationError(f"Cannot use --profile {options.profile}: there is no {application.root / FILE}")
         return options, Settings()
-    merged = _with(options, file.settings(given, options.profile))
+    merged = with_rounds(_with(options, file.settings(given, options.profile)))
     agents = {agent: _with(options, file.settings(given, options.profile, agent)) for agent in file.agents}
     return merged, Settings(typed=options, agents=agents, prices=file.prices)
 

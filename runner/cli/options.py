@@ -182,7 +182,12 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         if one.needs is not None and one.needs not in given:
             needed = next(other for other in FLAGS if other.name == one.needs)
             raise ConfigurationError(f"--{one.name} needs --{needed.name}", f"--{needed.name}: {needed.help}")
-    options = RunOptions(**{one.field: one.value(values) for one in given.values()})
+    return with_rounds(RunOptions(**{one.field: one.value(values) for one in given.values()}))
+
+
+def with_rounds(options: RunOptions) -> RunOptions:
+    """Options with as many runs as `--until-decided` plans. Raises ConfigurationError for variants that cannot be
+    compared."""
     if options.variants:
         from runner.cli.variants import check_variants, rounds_of
 

@@ -197,6 +197,34 @@ def test_rounds_end_when_variants_are_told_apart(
     assert next(line for line in again.stdout.splitlines() if line.startswith("  b ")) == row
 
 
+def test_variants_and_rounds_of_a_configuration_file(app: MakeApplication) -> None:
+    async def answer(exchange: Exchange) -> None:
+        await says("no" if exchange.request.body["model"] == "bad" else "Yes.")(exchange)
+
+    with ModelServer(answer) as server:
+        files = agent(cases=[case(f"c{at}", "x") for at in range(3)])
+        for name in ("good", "bad"):
+            options = {"host": server.url, "model": name, "key": "k"}
+            files[f"/connectors/{name}.conn.yao"] = json.dumps({"type": "openai", "options": options})
+        settings = 'variant = ["a=connector:good", "b=connector:good"]\nuntil-decided = true\n'
+        application = app({**files, "/yao-test.toml": settings})
+        application.run("-i", case_file(), "-o", "r.jsonl")
+        path = application.root / "r.jsonl"
+        runs = [(line["suite"], line["id"], line["run"]) for line in lines_of(path)]
+        assert (len(runs), len(set(runs)), len(server.requests)) == (30, 30, 30)
+        assert lines_of(path, "summary")[0]["rounds"] == {"made": 5, "planned": 5}
+
+        settings = settings.replace("b=connector:good", "b=connector:bad")
+        application.write({"/yao-test.toml": settings})
+        told = application.run("-i", case_file(), "-o", "told.jsonl")
+        assert (told.code, lines_of(application.root / "told.jsonl", "summary")[0]["rounds"]["planned"]) == (1, 5)
+        lines = {line["suite"][-2] for line in lines_of(application.root / "told.jsonl")}
+        assert lines == {"a", "b"}
+        application.write({"/yao-test.toml": 'variant = ["a=connector:good"]\n'})
+        alone = application.run("-i", case_file())
+        assert (alone.code, "There is only one --variant" in alone.stderr) == (2, True)
+
+
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "one": (("--variant", "a=connector:x"), "There is only one --variant, and nothing to compare it with"),
     "no name": (("--variant", "connector:x"), 'Cannot read --variant "connector:x": it begins with no name'),
