@@ -295,7 +295,8 @@ class _Run:
             return [item]
         tally = self._repetition.tally(source.suite.id, item.position, policy, numbers)
         self._in_waves += policy is not None
-        due = tally.due(source.done.get(case.id, {})) if self._schedule.rounds is None else tally.next_round()
+        known = source.done.get(case.id, {})
+        due = tally.due(known) if self._schedule.rounds is None else tally.next_round(known)
         return [item.replace(run=run) for run in due]
 
     def _make_ready(self, items: list[_Item]) -> None:

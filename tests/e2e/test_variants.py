@@ -197,7 +197,7 @@ def test_rounds_end_when_variants_are_told_apart(
     assert next(line for line in again.stdout.splitlines() if line.startswith("  b ")) == row
 
 
-def test_variants_and_rounds_of_a_configuration_file(app: MakeApplication) -> None:
+def test_rounds_of_a_configuration_file_go_on_where_they_were_stopped(app: MakeApplication) -> None:
     async def answer(exchange: Exchange) -> None:
         await says("no" if exchange.request.body["model"] == "bad" else "Yes.")(exchange)
 
@@ -210,9 +210,20 @@ def test_variants_and_rounds_of_a_configuration_file(app: MakeApplication) -> No
         application = app({**files, "/yao-test.toml": settings})
         application.run("-i", case_file(), "-o", "r.jsonl")
         path = application.root / "r.jsonl"
+        whole = path.read_text().splitlines(keepends=True)
         runs = [(line["suite"], line["id"], line["run"]) for line in lines_of(path)]
         assert (len(runs), len(set(runs)), len(server.requests)) == (30, 30, 30)
         assert lines_of(path, "summary")[0]["rounds"] == {"made": 5, "planned": 5}
+
+        for kept in (4, 12, 28):  # in the first round, at the end of the second, in the last
+            path.write_text("".join(whole[: kept + 1]))
+            server.requests.clear()
+            run = application.run("--resume", "r.jsonl")
+            assert run.code == 0, run
+            again = [(line["suite"], line["id"], line["run"]) for line in lines_of(path)]
+            assert sorted(again) == sorted(runs), kept
+            assert lines_of(path, "summary")[-1]["rounds"] == {"made": 5, "planned": 5}
+            assert len(server.requests) < 30, kept
 
         settings = settings.replace("b=connector:good", "b=connector:bad")
         application.write({"/yao-test.toml": settings})
