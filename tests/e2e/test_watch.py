@@ -359,3 +359,28 @@ def test_whatever_cases_use_runs_them_again(app: MakeApplication) -> None:
             assert f"Changed: {file[1:]}\n" in shown
             ran = {name for name in (*everything, "rows") if name in shown.partition("Changed: ")[2].partition("\n")[2]}
             assert ran == expected, shown
+
+
+def test_kept_answers_and_other_tests_have_one_verdict(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
+        here = app(
+            {
+                **{name: FILES[name] for name in FILES if "/demo/" in name},
+                **{name.replace("demo", "asked"): FILES[name] for name in FILES if "/demo/prompts" in name},
+                "/assistants/asked/package.yao": '{"connector": "local"}',
+                "/assistants/asked/tests/asks.jsonl": '{"id": "asks", "input": "Hi"}\n',
+                "/connectors/local.conn.yao": json.dumps(definition),
+                "/scripts/lib.ts": "function Two() { return 2; }\n",
+                "c_test.ts": FILES["c_test.ts"],
+                "index.ts": 'export function Next(ctx, payload) { Process("scripts.lib.Two"); return null; }\n',
+                "/assistants/asked/src/index.ts": 'export function Next() { Process("scripts.lib.Two"); return null; }\n',
+            }
+        )
+        with on_open_terminal(here, "--watch") as terminal:
+            assert verdict(terminal) == ("", 3, 0)
+            here.write({"/scripts/lib.ts": "function Two() { return 1 + 1; }\n"})
+            shown = terminal.wait(WAITING)
+            assert "A model answers as before: press Enter to ask it again" in shown
+            assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
+            assert len(server.requests) == 1
