@@ -14,6 +14,7 @@ Beside the parts of `parts.py`, which are shared by many results, each result ha
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,6 +109,8 @@ class Fingerprints:
         files = sorted(set(files_of_case(case, folder)))
         if files:
             own["attachments"] = digest_of([self._of_file(path) for path in files])
+            part = f"attachments {own['attachments']}"
+            self.parts.files[part] = self.parts.files.get(part, frozenset()) | set(map(os.path.abspath, files))
         return own
 
     def _of_file(self, path: Path) -> str:

@@ -82,7 +82,8 @@ class PartDigests:
         self._recordings = recordings
         self._known: dict[str, str] = {}
         self.files: dict[str, frozenset[str]] = {}
-        """Script that was compiled, as a part → the absolute paths of all files that it was made of."""
+        """Script that was compiled, as a part, or `attachments DIGEST` → the absolute paths of all files that it was
+        made of."""
         self._assistants: Any = None
         self._connectors: Any = None
         self._servers: Any = None

@@ -21,7 +21,8 @@ FOR_ALL = ("tsconfig", "jsconfig", "package.json", "app.yao", "yao-test.toml", "
 """Beginnings of names of files on which everything depends."""
 SOURCES = (".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs", ".cjs", ".json", ".txt")
 """Files that a module may want which cannot be loaded."""
-SCRIPTS = ("script", "module")
+ATTACHMENTS = "attachments"
+SCRIPTS = ("script", "module", ATTACHMENTS)
 """Kinds of parts that are made of several files."""
 UNTOLD = (*SCRIPTS, "env", "recording")
 """Kinds of which the digest says nothing to other runs, or which have files of their own."""
@@ -39,11 +40,13 @@ class Dependents:
         self._parts: dict[str, dict[str, str]] = {}
         """Suite → the parts of its results, with their digests."""
         self._files: dict[str, frozenset[str]] = {}
-        """Script, as a part → its files."""
+        """Script, as a part, or attachments, as `attachments DIGEST` → its files."""
         self._broken: set[str] = set()
         """Modules that could not be loaded, and case files whose agent cannot be used."""
         self._waiting: set[str] = set()
         """Suites that have begun for the first time, and of which nothing is known yet."""
+        self._sends_otherwise: set[str] = set()
+        """Suites whose attachments have changed since they ran."""
         self._begun: set[str] = set()
         """Suites that have begun: what is known of them holds until their first result."""
 
@@ -53,6 +56,7 @@ class Dependents:
             self._waiting |= suites.keys() - self._suites.keys()
             self._suites |= suites
             self._begun |= suites.keys()
+            self._sends_otherwise -= suites.keys()
 
     def take(self, result: TestResult) -> None:
         """Learns from a result."""
@@ -61,7 +65,10 @@ class Dependents:
                 self._begun.discard(result.suite)
                 self._broken.discard(result.suite)
                 self._parts[result.suite] = {}
-            found = {name: digest for name, digest in (result.fingerprint or {}).items() if " " in name}
+            made_of = result.fingerprint or {}
+            found = {name: digest for name, digest in made_of.items() if " " in name}
+            if ATTACHMENTS in made_of:
+                found[f"{ATTACHMENTS} {made_of[ATTACHMENTS]}"] = made_of[ATTACHMENTS]
             self._parts[result.suite].update(found)
             if not found and result.outcome.status == Status.FAILED:
                 self._broken.add(result.suite)
@@ -74,7 +81,8 @@ class Dependents:
     def learn(self, files: Mapping[str, frozenset[str]]) -> None:
         """Learns of which files scripts are made."""
         with self._lock:
-            self._files |= files
+            for part, of in files.items():  # other suites may send the same from elsewhere
+                self._files[part] = of | self._files.get(part, of) if part.startswith(ATTACHMENTS) else of
 
     def affected(self, changed: Collection[str], now: Callable[[], PartDigests]) -> set[str]:
         """The suites that depend on changed files; `now` makes the digests of what there is."""
@@ -89,6 +97,9 @@ class Dependents:
         for id, suite, parts in suites:
             own = {*([suite.file] if suite.file else []), *self._module_files(suite, files)}
             scripts = [part for part in parts if part.partition(" ")[0] in SCRIPTS]
+            if any(paths & files.get(part, set()) for part in scripts if part.startswith(ATTACHMENTS)):
+                with self._lock:
+                    self._sends_otherwise.add(id)
             if (
                 paths & own
                 or (id in broken and (has_source or suite.has_cases))
@@ -116,6 +127,8 @@ class Dependents:
         """Whether what models were asked in a suite has changed, as far as that is known before it runs."""
         with self._lock:
             parts = dict(self._parts.get(suite, {}))
+            if suite in self._sends_otherwise:
+                return True
         return any(now.of(part) != digest for part, digest in parts.items() if part.partition(" ")[0] in OF_MODELS)
 
     def knows(self, suite: str) -> bool:

@@ -303,6 +303,8 @@ class Watch:
             left = {id: item for id, item in chosen.items() if id not in kept and id not in replayed}
             for id in kept:
                 self._say_kept(id)
+            if replayed and all(map(self._dependents.knows, left)):  # what asks no model runs the same then
+                left, replayed = {}, {id: item for id, item in chosen.items() if id not in kept}
             if left:
                 self._run(options, left, {**changes, **self._recording(options, asks)})
             if replayed:

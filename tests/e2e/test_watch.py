@@ -55,6 +55,7 @@ def verdict(terminal: Terminal) -> tuple[str, int, int]:
     return changed[1] if changed else "", passed, failed
 
 
+PET = '{"table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}, {"name": "name", "type": "string"}]}'
 SAVES = {
     "a module": ("a.ts", "export const a = () => 4;\n", 0, 1),
     "what it imports": ("shared.ts", "export const two = 5;\n", 0, 1),
@@ -301,3 +302,85 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
             terminal.press("\r")
             assert verdict(terminal) == ("", 1, 0)
             assert len(server.requests) == 2
+
+
+def test_whatever_cases_use_runs_them_again(app: MakeApplication) -> None:
+    """Files that no script imports."""
+    talk = [{"role": "user", "content": [{"type": "text", "text": "y"}, {"type": "file", "source": "file://data.txt"}]}]
+    said = [
+        {"id": "shown", "input": talk[0]},
+        {"id": "calls", "input": "x", "assert": {"type": "agent", "use": "agents:judge", "value": "Is it fine?"}},
+        {"id": "hooked", "input": "x", "before": "env_test.Before"},
+        {"id": "turns", "turns": [{"input": "a", "attachments": [{"type": "file", "source": "file://more.txt"}]}]},
+    ]
+    cases = {f"/assistants/demo/tests/{case['id']}.jsonl": json.dumps(case) + "\n" for case in said}
+    here = app(
+        {
+            **cases,
+            **{name: FILES[name] for name in FILES if "/demo/" in name and not name.endswith("jsonl")},
+            "/assistants/demo/package.yao": '{"connector": "scripted", "mcp": {"servers": ["tools"]}}',
+            "/assistants/demo/tests/data.txt": "data",
+            "/assistants/demo/tests/more.txt": "more",
+            "/assistants/judge/package.yao": '{"connector": "scripted"}',
+            "/assistants/judge/prompts.yml": "- {role: system, content: Judge}\n",
+            "/assistants/judge/replies.yml": '- reply: { json: { passed: true, reason: "so it is" } }\n',
+            "/mcps/tools.mcp.yao": '{"transport": "process", "label": "a", "tools": {"look": "scripts.tools.Look"}}',
+            "/scripts/tools.ts": "export function Look() { return 1; }\n",
+            "index.ts": "export function Next(ctx, payload) { return null; }\n",
+            "env_test.ts": "export function Before(ctx, cases) { return 1; }\n",
+            "rows_test.ts": 'export function TestRows(t) { t.db.seed("dogs"); t.assert.Len(t.db.rows("pet"), 1); }\n',
+            "/assistants/demo/fixtures/dogs.jsonl": '{"model": "pet", "row": {"name": "Rex"}}\n',
+            "/models/pet.mod.yao": PET,
+            "/.env": "A=1\n",
+        }
+    )
+    everything = {"shown", "calls", "hooked", "turns"}
+    saves = {
+        "/assistants/demo/tests/data.txt": ("date", {"shown"}),
+        "/assistants/demo/tests/more.txt": ("less", {"turns"}),
+        "/assistants/judge/prompts.yml": ("- {role: system, content: Judge well}\n", {"calls"}),
+        "/mcps/tools.mcp.yao": (
+            '{"transport": "process", "label": "b", "tools": {"look": "scripts.tools.Look"}}',
+            everything,
+        ),
+        "/assistants/demo/src/index.ts": ("export function Next(ctx, payload) { return undefined; }\n", everything),
+        "/assistants/demo/src/env_test.ts": ("export function Before(ctx, cases) { return 2; }\n", {"hooked"}),
+        "/models/pet.mod.yao": (PET.replace('"pet"', '"pets"'), {"rows"}),
+        "/assistants/demo/fixtures/dogs.jsonl": ('{"model": "pet", "row": {"name": "Bo"}}\n', {"rows"}),
+        "/assistants/demo/replies.yml": ("- reply: Bye\n", everything),
+        "/.env": ("A=2\n", {*everything, "rows"}),
+        "/yao-test.toml": ('user = "me"\n', {*everything, "rows"}),
+    }
+    with on_open_terminal(here, "--watch") as terminal:
+        terminal.wait(WAITING)
+        for file, (text, expected) in saves.items():
+            here.write({file: text})
+            shown = terminal.wait(WAITING)
+            assert f"Changed: {file[1:]}\n" in shown
+            ran = {name for name in (*everything, "rows") if name in shown.partition("Changed: ")[2].partition("\n")[2]}
+            assert ran == expected, shown
+
+
+def test_kept_answers_and_other_tests_have_one_verdict(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        definition = {"type": "openai", "options": {"host": server.url, "model": "m", "key": "sk-local"}}
+        here = app(
+            {
+                **{name: FILES[name] for name in FILES if "/demo/" in name},
+                **{name.replace("demo", "asked"): FILES[name] for name in FILES if "/demo/prompts" in name},
+                "/assistants/asked/package.yao": '{"connector": "local"}',
+                "/assistants/asked/tests/asks.jsonl": '{"id": "asks", "input": "Hi"}\n',
+                "/connectors/local.conn.yao": json.dumps(definition),
+                "/scripts/lib.ts": "function Two() { return 2; }\n",
+                "c_test.ts": FILES["c_test.ts"],
+                "index.ts": 'export function Next(ctx, payload) { Process("scripts.lib.Two"); return null; }\n',
+                "/assistants/asked/src/index.ts": 'export function Next() { Process("scripts.lib.Two"); return null; }\n',
+            }
+        )
+        with on_open_terminal(here, "--watch") as terminal:
+            assert verdict(terminal) == ("", 3, 0)
+            here.write({"/scripts/lib.ts": "function Two() { return 1 + 1; }\n"})
+            shown = terminal.wait(WAITING)
+            assert "A model answers as before: press Enter to ask it again" in shown
+            assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
+            assert len(server.requests) == 1
