@@ -28,7 +28,7 @@ export function TestAgents(t, ctx) {
   tried(() => Process("mcp.CallTool", "noserver", "tool", {}));
   tried(() => Process("llm.ChatCompletions", "noconnector", "x"));
 }
-export function TestMember(t) { t.assert.Equal(tried(() => Process("utils.captcha.Make")), 'Process "utils.captcha.Make" is not available here: mock it with t.mock.process("utils.captcha.Make", ...)'); }
+export function TestMember(t) { t.assert.Equal(tried(() => Process("utils.str.Pinyin")), 'Process "utils.str.Pinyin" is not available here: mock it with t.mock.process("utils.str.Pinyin", ...)'); }
 export function TestInTheAgent(t) { Process("agents.demo.Stream", "x"); }
 export function TestNoSuch(t, ctx) {
   const names = ["scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix", "agent.Nix", "models.__yao.role.Nix", "session.Nix", "query.mysql.Get"];
@@ -87,7 +87,7 @@ def test_calls_are_kept_as_served_mocked_or_missing(app: MakeApplication) -> Non
             ("mcp.CallTool noserver tool", "missing", 1),
             ("llm.ChatCompletions noconnector", "missing", 1),
         },
-        "TestMember": {("utils.captcha.Make", "missing", 1)},
+        "TestMember": {("utils.str.Pinyin", "missing", 1)},
         "TestEngines": {("query.mysql.Open", "missing", 1), ("query.pg.Get", "mocked", 1)},
         "TestNodes": {("workspace.Create", "missing", 1), ("sandbox.Create", "mocked", 1)},
         "TestNoSuch": {
