@@ -74,7 +74,8 @@ def called(name: str, args: Sequence[Any]) -> str:
     leave the script."""
     lower = name.lower()
     group, _, rest = lower.partition(".")
-    if lower in SILENT or group in INSIDE:
+    opens = group == "query" and lower.endswith(".open")
+    if lower in SILENT or group in INSIDE or opens:
         return ""
     if group == "sandbox":
         command = args[0] if args and isinstance(args[0], list) else []

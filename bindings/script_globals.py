@@ -12,6 +12,7 @@ _NAMES_OF_PART = {
     "timers": "setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate",
     "fs": "FS",
     "http": "http",
+    "nodes": "sandbox workspace",
     "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
     "intl": "Intl",
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",

@@ -12,6 +12,8 @@ from bindings.models.store import Store
 from bindings.services import ProcessError
 
 Json = Any
+QUERY_METHODS = tuple(query.METHODS)
+"""Of `Query`, in lower case."""
 Fixture = Callable[[str], Sequence[tuple[str, Json]]]
 """Name of a fixture → the place and the value of each line; raises ProcessError."""
 

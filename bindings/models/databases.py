@@ -42,8 +42,8 @@ class Files(Protocol):
     def models(self) -> ModelFiles:
         """All models, without those that Yao brings along."""
 
-    def document(self, file: str, source: str | None) -> tuple[str, Json]:
-        """Name and value of a model's file; `source` is its text where that is given. Raises ModelFileError."""
+    def document(self, file: str, source: str | None) -> tuple[str, Json, str]:
+        """Name, value and text of a model's file; `source` is its text where that is given. Raises ModelFileError."""
 
     def fixture(self, name: str, folder: Path) -> Fixture:
         """What is in `fixtures/<name>.jsonl` in a folder or the nearest one above it. Raises ProcessError."""

@@ -98,6 +98,8 @@ class Model(Value):
     file: str
     """As Yao names it, below the application: `/models/pet.mod.yao`."""
     document: Mapping[str, Json]
+    source: str = ""
+    """The text of the file; empty for what has none."""
 
     @property
     def selected(self) -> tuple[Column, ...]:

@@ -102,8 +102,8 @@ def _load(store: Store, process: str, id: str, values: list[Json]) -> Json:
         raise failed(f"{process}: files of models cannot be loaded here")
     source = values[1] if len(values) > 1 and isinstance(values[1], str) else None
     try:
-        file, document = store.load(str(values[0]), source)
-        store.catalog.add(read_definition(id.lower(), file, document))
+        file, document, text = store.load(str(values[0]), source)
+        store.catalog.add(read_definition(id.lower(), file, document).replace(source=text))
     except (ModelFileError, ProcessError) as error:
         return ErrorValue(message=error.message)
     return None
@@ -200,7 +200,7 @@ def metadata(model: Model) -> dict[str, Json]:
 def _read_text(given: Call) -> str:
     import json
 
-    return json.dumps(dict(given.model.document), ensure_ascii=False)
+    return given.model.source or json.dumps(dict(given.model.document), ensure_ascii=False)
 
 
 Function = Callable[[Call], Json]

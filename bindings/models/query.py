@@ -26,17 +26,19 @@ _COUNTED = re.compile(r"\bselect\b.*\bfrom\b", re.DOTALL)
 
 def knows(method: str) -> bool:
     """Whether `Query` has such a method, in any case."""
-    return method.lower() in _METHODS
+    return method.lower() in METHODS
 
 
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `query.<engine>.<Method>`. Raises ProcessError."""
     _, _, rest = process.partition(".")
     engine, _, method = rest.rpartition(".")
+    if method.lower() == "open" and engine.lower() in ENGINES:
+        return None
     if engine.lower() not in ENGINES:
         text = f"Query Engine {engine} does not loaded: here is only {', '.join(ENGINES)}"
         raise ProcessError(text, 400, missing=True)
-    function = _METHODS.get(method.lower())
+    function = METHODS.get(method.lower())
     if function is None:
         raise ProcessError(f"{process} Handler -> query.{method} not found", 404, missing=True)
     return function(store, values[0] if values else None)
@@ -222,7 +224,7 @@ _TRANSACTIONS = {
     "COMMIT": "COMMIT",
     "ROLLBACK": "ROLLBACK",
 }
-_METHODS: dict[str, Callable[[Store, Json], Json]] = {
+METHODS: dict[str, Callable[[Store, Json], Json]] = {
     "get": _get,
     "first": _first,
     "paginate": _paginate,

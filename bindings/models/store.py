@@ -64,7 +64,7 @@ class Store:
         database: Database,
         warn: Callable[[str], None],
         *,
-        load: Callable[[str, str | None], tuple[str, Json]] | None = None,
+        load: Callable[[str, str | None], tuple[str, Json, str]] | None = None,
         strict: bool = False,
         salt: Callable[[], bytes] = lambda: os.urandom(16),
     ) -> None:
@@ -74,7 +74,7 @@ class Store:
             catalog: of the models.
             database: where their tables are.
             warn: is told of what means something else than it says.
-            load: `(file below the application, its text or None)` → `(name of the file, document)`.
+            load: `(file below the application, its text or None)` → `(name of the file, document, text)`.
             strict: whether what MySQL would refuse is refused.
             salt: draws 16 bytes for the hash of a password.
         """

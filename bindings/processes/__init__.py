@@ -39,6 +39,8 @@ NAMESPACES = {
 
 WIDGETS = ("yao.table", "yao.form", "yao.list", "yao.chart", "yao.dashboard")
 """Groups of processes that belong to pages, which a test has not."""
+NODES = ("sandbox", "workspace")
+"""Groups of processes of the globals that make computers and their folders, which a test has not."""
 EXTRAS = {
     "crypto.rsa2sign": "crypto",
     "crypto.rsa2verify": "crypto",
@@ -68,7 +70,7 @@ def find(name: str) -> HostFunction | None:
 
 def knows(name: str) -> bool:
     """Whether the namespace of a process is one of those here, be there such a process or not."""
-    return name.lower().partition(".")[0] in NAMESPACES
+    return name.lower().partition(".")[0] in (*NAMESPACES, *NODES)
 
 
 def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
@@ -125,4 +127,8 @@ def _missing(name: str, world: World) -> Exception:
         text = f'Process "{name}" is of a page of Yao, of which there are none here: mock it with {mock}'
         model = f"models.<id>.{name.rpartition('.')[2]}"
         return ProcessError(f'{text}, or call the model behind it, such as Process("{model}", ...)', 404, missing=True)
+    if group in NODES:
+        text = f'Process "{name}" needs a node of Yao, of which there are none offline: mock it with {mock}'
+        other = "use ctx.computer and ctx.workspace of an agent with sandbox.yao"
+        return ProcessError(f"{text}, or {other}", 404, missing=True)
     return ProcessError(f'Process "{name}" is not available here: mock it with {mock}', 404, missing=True)

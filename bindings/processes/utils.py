@@ -1,6 +1,6 @@
 """`utils.`: strings, times, arrays, objects, addresses, schemas, environment, exceptions.
 
-Not offered: `str.Pinyin`, `captcha.*`, `otp.*`, and the parts of `flow.*` that run other processes.
+Not offered: `str.Pinyin`, and the parts of `flow.*` that run other processes.
 
 `env.*` sees the names that the policy shows, and what the test itself set: `env.Set` lasts for one test and never
 changes the environment of the host. `fmt.*` writes to the logger `yao_test.scripts`.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NoReturn
 
-from bindings.processes import records, schemas, tokens, urls
+from bindings.processes import codes, records, schemas, tokens, urls
 from bindings.processes.arguments import Arguments, Implementation, host_functions
 from bindings.processes.go_text import display, sprintf
 from bindings.services import HostCall, Json, ProcessError
@@ -231,6 +231,7 @@ _TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
     "jwt.Make": tokens.make_jwt,
     "jwt.Verify": tokens.verify_jwt,
     "pwd.Verify": tokens.verify_password,
+    **codes.TABLE,
 }
 
 FUNCTIONS = host_functions("utils", _TABLE)

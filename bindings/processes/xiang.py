@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bindings.processes import records, tokens, utils
+from bindings.processes import codes, records, tokens, utils
 from bindings.processes.arguments import host_functions
 
 FUNCTIONS = host_functions(
@@ -33,6 +33,8 @@ FUNCTIONS = host_functions(
         "helper.JwtMake": tokens.make_jwt,
         "helper.JwtValidate": tokens.verify_jwt,
         "helper.PasswordValidate": tokens.verify_password,
+        "helper.Captcha": codes.make_captcha,
+        "helper.CaptchaValidate": codes.verify_captcha,
         "helper.Print": utils.print_values,
         "helper.Throw": utils.throw,
         "helper.Return": utils.return_values,

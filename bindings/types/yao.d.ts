@@ -802,6 +802,18 @@ declare var Query: {
   readonly prototype: Query;
 };
 
+/**
+ * Computers on nodes of Yao, of which a test has none: each call throws, unless a mock of the process `sandbox.Create`, or
+ * of the one that it names, answers it. Agents with `sandbox.yao` have `ctx.computer`.
+ */
+declare var sandbox: yao.Sandboxes;
+
+/**
+ * Folders on nodes of Yao, of which a test has none: each call throws, unless a mock of the process `workspace.Create`, or
+ * of the one that it names, answers it. Agents with `sandbox.yao` have `ctx.workspace`.
+ */
+declare var workspace: yao.Workspaces;
+
 /** A process that runs in the background; in tests it has run when the constructor returns. */
 interface Job {
   /**
@@ -1324,6 +1336,12 @@ declare namespace yao {
    */
   type QueryDSL = Record<string, any>;
 
+  /** Methods of the global `sandbox`. */
+  type Sandboxes = Record<"Create" | "Get" | "List" | "Delete" | "Host" | "GetNode" | "Nodes" | "NodesByTeam", (...args: any[]) => any>;
+
+  /** Methods of the global `workspace`. */
+  type Workspaces = Record<"Create" | "Get" | "List" | "Delete", (...args: any[]) => any>;
+
   /** One page of records. */
   interface Page {
     /** The records. */
@@ -1382,12 +1400,14 @@ declare module "@yao/runtime" {
   export import Process = globalThis.Process;
   export import Query = globalThis.Query;
   export import Race = globalThis.Race;
+  export import sandbox = globalThis.sandbox;
   export import Store = globalThis.Store;
   export import testing = globalThis.testing;
   export import time = globalThis.time;
   export import Trace = globalThis.Trace;
   export import Use = globalThis.Use;
   export import WebSocket = globalThis.WebSocket;
+  export import workspace = globalThis.workspace;
   export import yao = globalThis.yao;
 
   /** The context of a request. */

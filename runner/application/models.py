@@ -55,17 +55,18 @@ class ApplicationData:
                     refused[id] = self._said(error)
         return ModelFiles(models=tuple(found.values()), broken=tuple(broken), refused=refused)
 
-    def document(self, file: str, source: str | None) -> tuple[str, Json]:
-        """Name and value of a model's file below the application; `source` is its text where that is given. Raises
-        ModelFileError."""
+    def document(self, file: str, source: str | None) -> tuple[str, Json, str]:
+        """Name, value and text of a model's file below the application; `source` is its text where that is given.
+
+        Raises ModelFileError."""
         name = "/" + file.lstrip("/")
         path = self._root / name[1:]
         try:
             if source is None:
                 if ".." in path.parts:
                     raise ConfigurationError(f"Cannot read model {file}: it is outside of the application")
-                return name, _document(path)
-            return name, json.loads(source)
+                return name, _document(path), read_text(path)
+            return name, json.loads(source), source
         except ConfigurationError as error:
             raise ModelFileError(file, error.message, error.hint or "") from error
         except (ValueError, RecursionError) as error:
@@ -112,7 +113,7 @@ class ApplicationData:
             document = _without_old_prefix(document)
         file = "/" + path.relative_to(self._root).as_posix()
         try:
-            return read_definition(id, file, document, table_prefix)
+            return read_definition(id, file, document, table_prefix).replace(source=read_text(path))
         except ModelFileError as error:
             where = place_in_json(path, error.at)
             raise ConfigurationError(f"Cannot read model {path}:{where}: {error.problem}", error.hint) from error

@@ -36,7 +36,7 @@ YAO = [
     ("MCP lists", "answer('mcp.ListTools', (...a) => a); return new MCP('c').ListTools('cursor')", ["c", "cursor"]),
     ("MCP without an id", "return new MCP()", "Exception|400: MCP takes the id of a client"),
     ("Query asks a process", "answer('query.default.Get', [{id: 1}]); return [new Query().Get({select: ['id']}), calls[0]]", [[{"id": 1}], ["query.default.Get", [{"select": ["id"]}]]]),
-    ("Query without a database", "return new Query('xiang').First({})", "Exception|404: query.xiang.First is not available"),
+    ("Query without a database", "return new Query('xiang')", "Exception|404: query.xiang.Open is not available"),
     ("WebSocket asks a process", "answer('websocket.Push', (...a) => a); return new WebSocket('ws://h', 'p').push('x')", ["ws://h", "x", "p"]),
     ("Job", "answer('a', (x) => x + 1); let called = 0; const j = new Job('a', 1); j.Pending(() => called++); return [j.Data(), called, j.Cancel() === undefined]", [2, 0, True]),
     ("a failed Job", "const j = new Job('a'); return [j.Data(), lines]", [None, ["warn Job a failed: a is not available"]]),

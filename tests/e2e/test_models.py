@@ -41,7 +41,14 @@ def test_models_are_reached_from_everywhere_under_their_ids(app: MakeApplication
         "/models/user/Pet2.0.mod.yao": model("user_pet", NAME),
         "/assistants/demo/models/note.mod.json": model("note", NAME),
         "/scripts/pets.ts": 'export function Add(name) { return Process("models.user.pet2_0.Save", { name }); }',
+        "/models/commented.mod.yao": '{ // why\n  "table": {"name": "c"}, "columns": [] }',
         "models_test.ts": """\
+            export function TestText(t) {
+              t.assert.Equal(Process("models.commented.Read"), '{ // why\\n  "table": {"name": "c"}, "columns": [] }');
+              t.assert.Nil(Process("models.added.Load", "/models/added.mod.yao", '{"table":  {"name": "a"}, "columns": []}'));
+              t.assert.Equal(Process("models.added.Read"), '{"table":  {"name": "a"}, "columns": []}');
+              t.assert.Contains(Process("models.__yao.role.Read"), '"columns"');
+            }
             export function TestIds(t) {
               t.assert.Equal(Process("scripts.pets.Add", "Rex"), 1);
               t.assert.Equal(Process("models.User.PET2_0.find", 1, {}).name, "Rex");
@@ -75,7 +82,7 @@ def test_models_are_reached_from_everywhere_under_their_ids(app: MakeApplication
     }
     results = app(files).results("-i", "scripts.demo.models")
     assert {name: record["status"] for name, record in results.items()} == dict.fromkeys(
-        ("TestIds", "TestMocksWin", "TestErrors"), "passed"
+        ("TestText", "TestIds", "TestMocksWin", "TestErrors"), "passed"
     ), results
 
 

@@ -28,13 +28,25 @@ export function TestAgents(t, ctx) {
   tried(() => Process("mcp.CallTool", "noserver", "tool", {}));
   tried(() => Process("llm.ChatCompletions", "noconnector", "x"));
 }
-export function TestMember(t) { t.assert.Equal(tried(() => Process("utils.captcha.Make")), 'Process "utils.captcha.Make" is not available here: mock it with t.mock.process("utils.captcha.Make", ...)'); }
+export function TestMember(t) { t.assert.Equal(tried(() => Process("utils.str.Pinyin")), 'Process "utils.str.Pinyin" is not available here: mock it with t.mock.process("utils.str.Pinyin", ...)'); }
 export function TestInTheAgent(t) { Process("agents.demo.Stream", "x"); }
 export function TestNoSuch(t, ctx) {
   const names = ["scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix", "agent.Nix", "models.__yao.role.Nix", "session.Nix", "query.mysql.Get"];
   for (const name of names) t.assert.Contains(tried(() => Process(name, "x")), `t.mock.process("${name}", ...)`);
   t.assert.Contains(tried(() => Process("yao.table.Search", "pet")), 'or call the model behind it, such as Process("models.<id>.Search", ...)');
   t.assert.Contains(tried(() => ctx.mcp.CallTool("noserver", "x")), 't.mock.process("mcp.CallTool", ...)');
+}
+export function TestEngines(t) {
+  t.assert.Equal(tried(() => new Query("mysql")), 'Query Engine mysql does not loaded: here is only default; mock it with t.mock.process("query.mysql.*", ...)');
+  t.mock.process("query.pg.Get", [1]);
+  t.assert.Equal([new Query("pg").Get({}), new Query().engine], [[1], "default"]);
+}
+export function TestNodes(t) {
+  t.assert.Equal(tried(() => workspace.Create({})), 'Process "workspace.Create" needs a node of Yao, of which there are none offline: mock it with t.mock.process("workspace.Create", ...), or use ctx.computer and ctx.workspace of an agent with sandbox.yao');
+  t.mock.process("sandbox.*", "made");
+  t.assert.Equal(sandbox.Create({ image: "x" }), "made");
+  const own = () => { const workspace = 1; return workspace; };
+  t.assert.Equal(own(), 1);
 }
 export function TestUncaught(t) { Process("flows.a"); }
 export function TestNothing(t) { t.assert.True(true); }
@@ -75,7 +87,9 @@ def test_calls_are_kept_as_served_mocked_or_missing(app: MakeApplication) -> Non
             ("mcp.CallTool noserver tool", "missing", 1),
             ("llm.ChatCompletions noconnector", "missing", 1),
         },
-        "TestMember": {("utils.captcha.Make", "missing", 1)},
+        "TestMember": {("utils.str.Pinyin", "missing", 1)},
+        "TestEngines": {("query.mysql.Open", "missing", 1), ("query.pg.Get", "mocked", 1)},
+        "TestNodes": {("workspace.Create", "missing", 1), ("sandbox.Create", "mocked", 1)},
         "TestNoSuch": {
             *((name, "missing", 1) for name in ("scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix x", "agent.Nix")),
             *((name, "missing", 1) for name in ("models.__yao.role.Nix", "session.Nix", "query.mysql.Get")),
@@ -105,7 +119,7 @@ def test_missing_calls_are_shown_and_strict_fails_them(app: MakeApplication) -> 
     assert "Nothing answered models.a.Find (2 times)" in run.stdout
     assert "2 passed, 0 failed, 0 skipped, 1 warning, 2 missing calls" in run.stdout
     report = application.report("-i", "assistants/demo/src/world_test.ts", "-i", case_file())
-    assert report["summary"]["missing_calls"] == 19 + 2
+    assert report["summary"]["missing_calls"] == 21 + 2
     assert "\n  Missing calls: 2\n" in application.run("-i", case_file()).stdout
     strict = application.results("-i", "assistants/demo/src/world_test.ts", "--strict", code=1)
     assert {name for name, record in strict.items() if record["status"] == "passed"} == {"TestNothing"}

@@ -3,7 +3,8 @@
  * `Trace` are parts of their own, reached through this one.
  *
  * `Query` needs a database and `WebSocket` a server: their methods call `query.<engine>.<Method>` and `websocket.Push`,
- * which a mock can answer; otherwise the call fails and says what can be done.
+ * which a mock can answer; otherwise the call fails and says what can be done. `query.<engine>.Open` fails where there is
+ * no such engine.
  */
 
 import { errorText } from "../error-text";
@@ -67,6 +68,7 @@ export default function (kernel: Kernel) {
       engine: string;
       constructor(engine: unknown = "default") {
         this.engine = String(engine);
+        if (this.engine !== "default") kernel.host(`query.${this.engine}.Open`, []);
       }
     },
     WebSocket: class {

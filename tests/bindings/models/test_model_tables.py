@@ -152,7 +152,7 @@ def test_a_changed_model_adds_and_renames_columns() -> None:
     shop = Shop(documents={"x": first})
     shop.call("models.x.Create", {"a": "kept"})
     columns = [{"name": "id", "type": "ID"}, {"name": "b", "type": "integer", "default": 7, "index": True}]
-    shop.store.load = lambda file, source: (file, {**first, "columns": columns})
+    shop.store.load = lambda file, source: (file, {**first, "columns": columns}, "")
     assert shop.call("models.x.Load", "x") is None
     assert shop.call("models.x.Migrate") is None
     assert shop.sql("SELECT id, b, __DEL__a FROM x") == [(1, 7, "kept")]

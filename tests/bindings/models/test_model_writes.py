@@ -393,7 +393,7 @@ def test_snapshots_of_a_table(shop: Shop) -> None:
 
 
 def test_a_model_can_be_loaded_listed_and_forgotten(shop: Shop) -> None:
-    shop.store.load = lambda file, source: (f"/{file}", {**PET, "table": {"name": "pet2"}})
+    shop.store.load = lambda file, source: (f"/{file}", {**PET, "table": {"name": "pet2"}}, "")
     assert shop.call("models.pet.two.Load", "models/pet2.mod.yao") is None
     assert shop.call("models.pet.two.Exists") is True
     assert shop.call("models.pet.two.Migrate") is None

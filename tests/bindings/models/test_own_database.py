@@ -28,12 +28,9 @@ class Files:
         self.asked += 1
         return ModelFiles(models=tuple(definition(id, document) for id, document in DOCUMENTS.items()), **self.more)
 
-    def document(self, file: str, source: str | None) -> tuple[str, Any]:
-        return f"/{file}", {
-            "name": source or "none",
-            "table": {"name": "loaded"},
-            "columns": [{"name": "a", "type": "string"}],
-        }
+    def document(self, file: str, source: str | None) -> tuple[str, Any, str]:
+        columns = [{"name": "a", "type": "string"}]
+        return f"/{file}", {"name": source or "none", "table": {"name": "loaded"}, "columns": columns}, source or ""
 
     def fixture(self, name: str, folder: Path) -> Fixture:
         return Fixture(file=name, lines=((f"{folder}/{name}:1", {"model": "town", "row": {"name": name}}),))

@@ -113,8 +113,12 @@ def test_a_broken_model_of_an_agent_costs_nobody_but_itself(tmp_path: Path) -> N
 
 def test_documents_of_models_that_scripts_load(tmp_path: Path) -> None:
     found = data(tmp_path, {"models/pet.mod.yao": '{"name": "Pet",}', "models/bad.mod.yao": "["})
-    assert found.document("models/pet.mod.yao", None) == ("/models/pet.mod.yao", {"name": "Pet"})
-    assert found.document("/x.mod.yao", '{"name": "X"}') == ("/x.mod.yao", {"name": "X"})
+    assert found.document("models/pet.mod.yao", None) == (
+        "/models/pet.mod.yao",
+        {"name": "Pet"},
+        (tmp_path / "models/pet.mod.yao").read_text(),
+    )
+    assert found.document("/x.mod.yao", '{"name": "X"}') == ("/x.mod.yao", {"name": "X"}, '{"name": "X"}')
     for file, source in [
         ("models/bad.mod.yao", None), ("models/none.mod.yao", None), ("../x.mod.yao", None), ("x.mod.yao", "{")
     ]:  # fmt: skip

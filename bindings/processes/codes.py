@@ -1,0 +1,153 @@
+"""`utils.captcha.*` and `utils.otp.*`: codes that a person types in, each kept for a while under an id.
+
+A code belongs to its test: it is drawn from the random numbers of the test, and grows old by its clock.
+
+Apart from Yao: pictures are plain digits, easy to read; there is no audio; and `expiration` of `otp.Generate` holds.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from bindings.processes.arguments import Arguments, Implementation
+from bindings.services import HostCall, Json, ProcessError
+
+if TYPE_CHECKING:
+    from random import Random
+
+CODES_KEY = "\0codes"
+"""Where `call.world.session` keeps them: `kind and id → (code, seconds since 1970 at which it ends)`; `session.*` does
+not show keys with a NUL."""
+SECONDS = 600
+"""How long a code is good for, where nothing else is said."""
+LENGTH = 6
+MOST_LETTERS = 64
+MOST_SECONDS = 10 * 365 * 86400
+MOST_PIXELS = 2000
+_ID_LENGTH = 20
+_GLYPHS = ("75557", "26227", "71747", "71717", "55711", "74717", "74757", "71111", "75757", "75717")
+"""Each digit as five rows of three pixels, a row as the number that its bits make."""
+
+
+def make_captcha(given: Arguments, call: HostCall) -> Json:
+    """`captcha.Make({width?, height?, length?, type?})`: `{id, content}`, a picture of digits as a data URL."""
+    option = given.record(1)
+    if option.get("type") == "audio":
+        mock = call.world.mock("process", given.process)
+        raise ProcessError(
+            f"{given.process}: only pictures are made here, no audio: mock it with {mock}", 500, missing=True
+        )
+    width = _whole(given, option, "width", 240, MOST_PIXELS)
+    height = _whole(given, option, "height", 80, MOST_PIXELS)
+    text = _draw(call, string.digits, _whole(given, option, "length", LENGTH, MOST_LETTERS))
+    id = _draw(call, string.ascii_letters + string.digits, _ID_LENGTH)
+    _keep(call, "captcha", id, text, SECONDS)
+    return {"id": id, "content": _picture(text, width, height)}
+
+
+def verify_captcha(given: Arguments, call: HostCall) -> Json:
+    """`captcha.Verify(id, code)`: true, or an error. Whatever the answer, the code is gone."""
+    id, code = given.string(1), given.string(2)
+    if not code:
+        raise ProcessError("Please enter the captcha.", 400)
+    typed = code.replace(" ", "").replace(",", "")
+    if not typed or _find(call, "captcha", id, forget=True) != typed:
+        raise ProcessError("Invalid captcha.", 400)
+    return True
+
+
+def make_otp(given: Arguments, call: HostCall) -> Json:
+    """`otp.Generate({length?, expiration? (seconds), type?: "numeric" | "alphanumeric"})`: `{id, code}`."""
+    from bindings.processes.utils import uuid
+
+    option = given.record(1)
+    letters = string.ascii_uppercase + string.digits if option.get("type") == "alphanumeric" else string.digits
+    code = _draw(call, letters, _whole(given, option, "length", LENGTH, MOST_LETTERS))
+    id = str(uuid(given, call))
+    _keep(call, "otp", id, code, _whole(given, option, "expiration", SECONDS, MOST_SECONDS))
+    return {"id": id, "code": code}
+
+
+def validate_otp(given: Arguments, call: HostCall) -> Json:
+    """`otp.Validate(id, code, clear = true)`: true, or an error. Whatever the answer, the code is gone, unless `clear`
+    is false."""
+    id, code, forget = given.string(1), given.string(2), given.boolean(3, True)
+    if not code:
+        raise ProcessError("OTP code is required", 400)
+    if _find(call, "otp", id, forget=forget) != code:
+        raise ProcessError("Invalid or expired OTP code", 400)
+    return True
+
+
+def delete_otp(given: Arguments, call: HostCall) -> Json:
+    """`otp.Delete(id)`."""
+    _find(call, "otp", given.string(1), forget=True)
+    return None
+
+
+def _get(kind: str) -> Implementation:
+    """`Get(id)`: the code; an empty string when there is none, or none any more."""
+    return lambda given, call: _find(call, kind, given.string(1)) or ""
+
+
+def _whole(given: Arguments, option: Mapping[str, Json], name: str, default: int, most: int) -> int:
+    value = option.get(name)
+    if value in (None, 0):
+        return default
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= most:
+        raise given.error(f"{name} must be a whole number from 1 to {most}, got {value}")
+    return value
+
+
+def _draw(call: HostCall, letters: str, length: int) -> str:
+    from random import SystemRandom
+
+    random: Random = call.world.random or SystemRandom()
+    return "".join(random.choice(letters) for _ in range(length))
+
+
+def _keep(call: HostCall, kind: str, id: str, code: str, seconds: int) -> None:
+    codes = call.world.session.setdefault(CODES_KEY, {})
+    codes[kind, id] = (code, call.world.clock.seconds + seconds)
+
+
+def _find(call: HostCall, kind: str, id: str, *, forget: bool = False) -> str | None:
+    codes = call.world.session.get(CODES_KEY) or {}
+    found = codes.pop((kind, id), None) if forget else codes.get((kind, id))
+    return found[0] if found and call.world.clock.seconds < found[1] else None
+
+
+def _picture(digits: str, width: int, height: int) -> str:
+    """The digits, black on white, as a data URL of a PNG."""
+    from base64 import b64encode
+    from struct import pack
+    from zlib import compress, crc32
+
+    columns = 4 * len(digits) + 1
+    rows = []
+    for y in range(height):
+        line = 7 * y // height - 1
+        bits = "".join(f"0{int(_GLYPHS[int(digit)][line]):03b}" if 0 <= line < 5 else "0000" for digit in digits) + "0"
+        rows.append(b"\0" + bytes(0 if bits[columns * x // width] == "1" else 255 for x in range(width)))
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return pack(">I", len(data)) + name + data + pack(">I", crc32(name + data))
+
+    header = pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    image = chunk(b"IHDR", header) + chunk(b"IDAT", compress(b"".join(rows))) + chunk(b"IEND", b"")
+    return "data:image/png;base64," + b64encode(b"\x89PNG\r\n\x1a\n" + image).decode()
+
+
+TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
+    "captcha.Make": make_captcha,
+    "captcha.Generate": make_captcha,
+    "captcha.Verify": verify_captcha,
+    "captcha.Validate": verify_captcha,
+    "captcha.Get": _get("captcha"),
+    "otp.Generate": make_otp,
+    "otp.Validate": validate_otp,
+    "otp.Get": _get("otp"),
+    "otp.Delete": delete_otp,
+}

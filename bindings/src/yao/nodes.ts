@@ -1,0 +1,17 @@
+/** `sandbox` and `workspace`, which make computers and their folders: processes that only a mock answers in a test. */
+
+import type { Kernel } from "../kernel";
+
+const methods = {
+  sandbox: "Create Get List Delete Host GetNode Nodes NodesByTeam",
+  workspace: "Create Get List Delete",
+};
+
+export default function (kernel: Kernel) {
+  const made: Record<string, Record<string, (...args: unknown[]) => unknown>> = {};
+  for (const [name, all] of Object.entries(methods)) {
+    made[name] = {};
+    for (const method of all.split(" ")) made[name][method] = (...args) => kernel.call(`${name}.${method}`, args);
+  }
+  return made;
+}
