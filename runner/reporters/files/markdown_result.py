@@ -30,10 +30,11 @@ def heading(record: Record) -> str:
 
 def _place(suite: Record, record: Record) -> str:
     """The suite of a result; of a case its line, in the file as it is named from the repository."""
-    if not record.get("line") or not suite["file"]:
-        return shown_name(suite)
+    line = f":{record['line']}" if record.get("line") else ""
+    if not line or not suite["file"]:
+        return shown_name(suite) + line
     variant = f" [{suite['variant']}]" if suite.get("variant") else ""
-    return f"{suite['file']}:{record['line']}{variant}"
+    return f"{suite['file']}{line}{variant}"
 
 
 def body(record: Record, suite: Record, names_suite: bool) -> str:
