@@ -238,7 +238,8 @@ def test_a_run_whose_output_is_closed_ends_and_leaves_nothing(app: MakeApplicati
 def test_a_report_for_which_the_disk_has_no_room_is_said_and_can_be_resumed(app: MakeApplication) -> None:
     here = app(agent(cases=[{"id": f"c{number}", "input": "x" * 500} for number in range(20)]))
     path = here.home / "r.jsonl"
-    limited = ("/bin/sh", "-c", 'ulimit -f 8; exec "$@"', "sh")
+    # Python would cut off the bytecode that it keeps, and every later command would fail to read that.
+    limited = ("/bin/sh", "-c", 'ulimit -f 8; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh")
     with leaves_nothing(here) as sessions, here.start("-i", case_file(), "-o", str(path), prefix=limited) as process:
         sessions.append(process.pid)
         run = here.finish(process)

@@ -91,7 +91,8 @@ def test_saved_odd_texts_are_shown_extracted_and_compared(odd: Application) -> N
 def test_a_disk_that_gets_full_leaves_the_results_on_the_console(app: MakeApplication, extension: str) -> None:
     tests = "".join(f"export function Test{n}(t) {{ t.fail('{'x' * 200}'); }}\n" for n in range(40))
     here = app({"a_test.ts": tests, f"/r.{extension}": "of yesterday"})
-    limited = ("/bin/sh", "-c", 'ulimit -f 8; exec "$@"', "sh")
+    # Python would cut off the bytecode that it keeps, and every later command would fail to read that.
+    limited = ("/bin/sh", "-c", 'ulimit -f 8; PYTHONDONTWRITEBYTECODE=1 exec "$@"', "sh")
 
     with here.start("-i", "scripts.demo.a", "-o", f"r.{extension}", prefix=limited) as process:
         run = here.finish(process)
