@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bindings import PatternError
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import TemplateError, as_json
+from runner.connectors.rule_choice import first_rule, used_before
 from runner.connectors.runner_rules import FILE, RunnerRule, read_runner
 from runner.errors import ConfigurationError
 
@@ -69,12 +69,7 @@ class ScriptedRunner:
         return self._files[path]
 
     def _first(self, rules: tuple[RunnerRule, ...], situation: Situation, label: str) -> RunnerRule:
-        used: dict[int, int] = {}
-        for earlier in situation.earlier() if any(rule.times for rule in rules) else ():
-            rule = _applying(rules, earlier, used, label)
-            if rule is not None:
-                used[rule.number] = used.get(rule.number, 0) + 1
-        rule = _applying(rules, situation, used, label)
+        rule = first_rule(rules, situation, used_before(rules, situation, label), label)
         if rule is None:
             tried = "\n".join(f"  {rule.shown}" for rule in rules[:_SHOWN_RULES])
             said = as_json(str(situation.value(("input",)))[:300])
@@ -83,17 +78,3 @@ class ScriptedRunner:
                 hint=f"Add a rule whose conditions hold, or end {label} with one without conditions",
             )
         return rule
-
-
-def _applying(
-    rules: tuple[RunnerRule, ...], situation: Situation, used: dict[int, int], label: str
-) -> RunnerRule | None:
-    for rule in rules:
-        if rule.times is not None and used.get(rule.number, 0) >= rule.times:
-            continue
-        try:
-            if rule.holds(situation):
-                return rule
-        except PatternError as error:
-            raise ConnectorError(f"Cannot try rule {rule.number} of {label}: {error}") from error
-    return None

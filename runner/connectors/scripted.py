@@ -9,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bindings import PatternError
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, ToolCall, Usage
 from runner.connectors.parts import text_of
 from runner.connectors.replies import Reply, Rule, ScriptedError, read_replies
 from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import TemplateError, as_json, as_text, render
+from runner.connectors.rule_choice import first_rule, used_before
 from runner.errors import ConfigurationError
 
 FILE = "replies.yml"
@@ -54,9 +54,9 @@ class ScriptedConnector:
         path = (request.folder or self._root / "agent") / FILE
         rules, label = self._rules(path, request), self._label(path)
         situation = Situation(request)
-        used = _used(rules, situation, label)
+        used = used_before(rules, situation, label)
         for attempt in range(_RETRIES + 1):
-            rule = _first(rules, situation, used, label)
+            rule = first_rule(rules, situation, used, label)
             if rule is None:
                 raise _no_rule(rules, situation, label)
             if rule.reply.delay:
@@ -103,29 +103,6 @@ class ScriptedConnector:
 
     def _label(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
-
-
-def _used(rules: tuple[Rule, ...], situation: Situation, label: str) -> dict[int, int]:
-    """How many of the earlier answers each rule gave, by its number; worked out again from the conversation."""
-    used: dict[int, int] = {}
-    if any(rule.times for rule in rules):
-        for earlier in situation.earlier():
-            rule = _first(rules, earlier, used, label)
-            if rule is not None:
-                used[rule.number] = used.get(rule.number, 0) + 1
-    return used
-
-
-def _first(rules: tuple[Rule, ...], situation: Situation, used: dict[int, int], label: str) -> Rule | None:
-    for rule in rules:
-        if rule.times is not None and used.get(rule.number, 0) >= rule.times:
-            continue
-        try:
-            if rule.holds(situation):
-                return rule
-        except PatternError as error:
-            raise ConnectorError(f"Cannot try rule {rule.number} of {label}: {error}") from error
-    return None
 
 
 def _answer(rule: Rule, situation: Situation, request: ModelRequest, label: str) -> Completion:
