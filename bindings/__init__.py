@@ -6,8 +6,11 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from bindings.clock import CLOCK_STANDS
     from bindings.go_syntax import PatternError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
+    from bindings.inline_snapshots import InlineSnapshots
+    from bindings.inline_source import InlineError
     from bindings.ledger import Answered, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from bindings.process_router import (
         ProcessRouter,
         Provider,
+        TestKind,
         answered_value,
         arguments_text,
         envelope,
@@ -37,12 +41,15 @@ if TYPE_CHECKING:
 __all__ = [
     "APPLICATION_ID",
     "Answered",
+    "CLOCK_STANDS",
     "DATABASE",
     "Databases",
     "Fixture",
     "HostCall",
     "HostFunction",
     "HostProcesses",
+    "InlineError",
+    "InlineSnapshots",
     "Mock",
     "Mocks",
     "Model",
@@ -59,6 +66,7 @@ __all__ = [
     "RunSnapshots",
     "SCRIPT_GLOBALS",
     "SnapshotFileError",
+    "TestKind",
     "Workspace",
     "World",
     "Worlds",
@@ -80,6 +88,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "clock": ("CLOCK_STANDS",),
         "ledger": ("Answered", "OutsideCall", "called"),
         "host_processes": ("DATABASE", "HostProcesses", "is_served"),
         "mocks": ("Mock", "Mocks", "given_mocks"),
@@ -95,12 +104,15 @@ __getattr__ = lazy_names(
         "process_router": (
             "ProcessRouter",
             "Provider",
+            "TestKind",
             "answered_value",
             "arguments_text",
             "envelope",
             "failure_envelope",
             "revived",
         ),
+        "inline_snapshots": ("InlineSnapshots",),
+        "inline_source": ("InlineError",),
         "run_snapshots": ("RunSnapshots",),
         "script_globals": ("SCRIPT_GLOBALS",),
         "snapshot_files": ("SnapshotFileError",),

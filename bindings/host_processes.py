@@ -63,6 +63,8 @@ class HostProcesses:
         from bindings.ledger import Answered, called
         from bindings.services import ProcessError
 
+        if not name.lower().startswith("utils.now."):
+            world.clock.asked = 0
         noted = called(name, args)
         try:
             value = self._called(name, args, context, world)
@@ -122,10 +124,21 @@ class HostProcesses:
         except ProcessError as error:
             if opens and error.missing:
                 mock = world.mock("process", name.rpartition(".")[0] + ".*")
-                raise ProcessError(f"{error.message}; mock it with {mock}", error.code, missing=True) from error
-            if error.missing and not database.has_own_models:
+                text = f"{error.message}{self._engine_file(name.split('.')[1])}; mock it with {mock}"
+                raise ProcessError(text, error.code, missing=True) from error
+            is_unknown = error.missing and error.code < 500
+            if is_unknown and not database.has_own_models:
                 raise _not_available(name, world) from error
+            if is_unknown and name.lower().startswith("models.__yao."):
+                text = f"{error.message}; mock it with {world.mock('process', name)}"
+                raise ProcessError(text, error.code, missing=True) from error
             raise
+
+    def _engine_file(self, engine: str) -> str:
+        """What to say of an engine that the application connects to; empty: it does not."""
+        files = (f"connectors/{engine}.conn.{suffix}" for suffix in ("yao", "json", "jsonc"))
+        found = next((file for file in files if (self.app_root / file).is_file()), None)
+        return f"; the database of {found} is not opened in tests" if found else ""
 
     def library(self, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises

@@ -63,7 +63,14 @@ class Ledger:
         return tuple(self._calls.values())
 
 
-SILENT = ("agent.judgerequired", "agent.verdict", "locale.translate", "snapshot.match", "subtest.selects")
+SILENT = (
+    "agent.judgerequired",
+    "agent.verdict",
+    "locale.translate",
+    "snapshot.inline",
+    "snapshot.match",
+    "subtest.selects",
+)
 """Processes by which the script half of the bindings asks its own host."""
 INSIDE = ("world", "store", "db", "scripts", "services", "session")
 """Groups of which the world, or a script, answers."""

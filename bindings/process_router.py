@@ -9,17 +9,30 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings.clock import Clock
 from bindings.world import World, Worlds
-from scripttest import Link, Services
+from scripttest import Link, Outcome, Services, kind_of
 
 if TYPE_CHECKING:
     from bindings.host_processes import HostProcesses
 
 Provider = Callable[[World, str, list[Any]], Any]
 """(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
+
+
+class TestKind(Protocol):
+    """What leads the tests of a kind that are no plain ones: `fuzz`, `benchmark`."""
+
+    def answer(self, world: World, name: str, args: list[Any]) -> Any:
+        """Answers a host call of this kind; a `Provider`."""
+
+    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+        """As `Services.seconds_after`."""
+
+    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+        """As `Services.settled`."""
 
 
 class ProcessRouter(Services):
@@ -33,6 +46,7 @@ class ProcessRouter(Services):
         selects: Callable[[str, str], bool],
         worlds: Worlds,
         arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None,
+        kinds: Mapping[str, Callable[[], TestKind]] | None = None,
     ) -> None:
         """Calls nothing yet.
 
@@ -43,7 +57,9 @@ class ProcessRouter(Services):
             selects: whether a test is to be run, by its module and name.
             worlds: of the tests; who ends a test ends its world.
             arrange: the places of the tests of a module in the order in which they run; None: as they stand.
+            kinds: of tests, in lower case → gives what leads them.
         """
+        self._kinds = kinds or {}
         self._host = host
         self._providers = dict(providers)
         self._context = context
@@ -74,6 +90,14 @@ class ProcessRouter(Services):
         """In which order tests run; see `scripttest.Services`."""
         return range(len(tests)) if self._arrange is None else self._arrange(module, tests)
 
+    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+        """What a test has anew; see `scripttest.Services`."""
+        return self._kinds[kind_of(test).lower()]().seconds_after(module, test, name)
+
+    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+        """The outcome of a test whose realm has ended; see `scripttest.Services`."""
+        return self._kinds[kind_of(test).lower()]().settled(module, test, outcome)
+
     def forget(self, module: str, tests: Collection[str] | None) -> None:
         """Closes the worlds of tests of a module, since they run again; None stands for all of them."""
         self.worlds.forget(module, tests)
@@ -82,6 +106,8 @@ class ProcessRouter(Services):
         provider = self._providers.get(name) or self._providers.get(name.partition(".")[0].lower())
         if provider is not None:
             return provider(world, name, args)
+        if (group := name.partition(".")[0]) in self._kinds and group == kind_of(world.test).lower():
+            return self._kinds[group]().answer(world, name, args)
         return self._host.call(name, args, self._context, world)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from bindings.inline_snapshots import InlineSnapshots
     from bindings.snapshots import Snapshots
 
 
@@ -29,12 +30,28 @@ class RunSnapshots:
         self._ci = ci
         self._redact = redact
         self._stored: Snapshots | None = None
+        self._inline: InlineSnapshots | None = None
+        self.before_writing: Callable[[Path, bytes], None] = lambda path, content: None
+        """Hears of each test file that is about to be written, and what it will hold."""
         self._lock = _thread.allocate_lock()
 
     @property
     def used(self) -> Snapshots | None:
         """The snapshots of this run; None when nothing has asked for one."""
         return self._stored
+
+    @property
+    def used_inline(self) -> InlineSnapshots | None:
+        """What this run writes into sources; None when that is nothing."""
+        return self._inline
+
+    def inline(self) -> InlineSnapshots:
+        """What this run writes into sources. For one thread."""
+        if self._inline is None:
+            from bindings.inline_snapshots import InlineSnapshots
+
+            self._inline = InlineSnapshots(self.files, self.before_writing)
+        return self._inline
 
     def stored(self) -> Snapshots:
         """The snapshots of this run."""
@@ -50,7 +67,30 @@ class RunSnapshots:
         cleaned = [self._redact(text) if isinstance(text, str) else text for text in args]
         return self.stored().match(module, test, cleaned)
 
+    def match_inline(self, args: list[Any]) -> dict[str, Any]:
+        """What `snapshot.Inline(actual, expected | null)` answers: `{passed, expected?, reason?, store?}`; `store` is
+        what the source is to get. Raises ProcessError."""
+        from bindings.inline_source import agrees, unindented
+        from bindings.services import ProcessError
+
+        if len(args) != 2 or not isinstance(args[0], str) or not isinstance(args[1], str | None):
+            raise ProcessError("snapshot.Inline takes a text and another one or null", 400)
+        actual, expected = self._redact(args[0]), args[1]
+        agreed = expected is not None and agrees(expected, actual)
+        if agreed and not (self._update and not self._ci):
+            return {"passed": True}
+        if self._ci:
+            reason = "There is no snapshot yet, and CI writes none into sources: run the test once elsewhere"
+            return {"passed": False, "reason": reason} if expected is None else _differs(unindented(expected))
+        if expected is None or self._update:
+            return {"passed": True, "store": actual}
+        return _differs(unindented(expected))
+
     def matcher(self, module: str) -> Callable[[str, str], dict[str, Any]]:
         """What compares texts with the snapshots of a file, which `files` names: (key, text) → `{passed, expected?,
         reason?}`. It raises ProcessError."""
         return lambda key, text: self.match(module, "", [key, text])
+
+
+def _differs(expected: str) -> dict[str, Any]:
+    return {"passed": False, "expected": expected}

@@ -6,7 +6,6 @@ ends. A run that was killed cannot do that: its lock on the folder is gone with 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from bindings.rooted import Place, Rooted
 from bindings.services import ProcessError
+from scripttest import hold
 
 PREFIX = "yao-test-"
 """How the names of these folders begin."""
@@ -67,7 +67,7 @@ class Scratch:
             place = self._volume().find(f"{PLACE}/{PREFIX}{token_hex(6)}", follow=False, make=True)
             place.make_folder(0o700)
             self._held = place.open_folder()
-            if _locked(self._held) is not False and place.exists():
+            if hold(self._held) is not False and place.exists():
                 return place.shown
             os.close(self._held)  # another run took it for one that was left behind
 
@@ -81,7 +81,7 @@ class Scratch:
             if place.name.startswith(PREFIX) and place.shown != self._path:
                 with suppress(OSError):
                     descriptor = place.open_folder()
-                    if _locked(descriptor):
+                    if hold(descriptor):
                         self._remove(place.shown)
                     os.close(descriptor)
 
@@ -93,17 +93,6 @@ class Scratch:
                 place = self._volume().find(path, follow=False)
                 _open_up(place)
                 place.remove_all()
-
-
-def _locked(descriptor: int) -> bool | None:
-    """Whether the lock was free, and is held now; None where the file system has no locks."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return None
-    return True
 
 
 def _open_up(place: Place) -> None:

@@ -48,6 +48,12 @@ class Environment(Value):
         """Whether colours are wanted, before `--no-color`."""
         return self.terminal and not self.variables.get("NO_COLOR")
 
+    @property
+    def content_in_spans(self) -> bool:
+        """Whether the spans of `--otlp` hold what was said to models and by them; of OpenTelemetry's conventions."""
+        said = self.variables.get("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "").lower()
+        return said in ("true", "1", "span_only", "span_and_event")
+
     def now(self) -> str:
         """The time, UTC, RFC 3339."""
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

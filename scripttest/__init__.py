@@ -9,8 +9,9 @@ from scripttest.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from scripttest.compile.builds import Source
     from scripttest.compile.comments import without_comments
-    from scripttest.compile.compiler import Compiled, Compiler, Instrument, Source
+    from scripttest.compile.compiler import Compiled, Compiler, Instrument
     from scripttest.coverage.coverage import Coverage
     from scripttest.diagnostics.stack import code_frame
     from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
         parts_below,
         read_file,
     )
+    from scripttest.held import hold
     from scripttest.host import Link, ScriptHost, Services
+    from scripttest.names import BENCHMARK, EVERY_RUN, FUZZ, kind_of
     from scripttest.results import (
         Broken,
         Ended,
         Failure,
         HostRecord,
+        Inlined,
         Line,
         Listed,
         Outcome,
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     from scripttest.workers.worker import Processes, start_processes, worker_command
 
 __all__ = [
+    "BENCHMARK",
     "Broken",
     "Cause",
     "CompileError",
@@ -52,13 +57,16 @@ __all__ = [
     "Compiler",
     "Coverage",
     "DATA_LIMIT",
+    "EVERY_RUN",
     "Ended",
+    "FUZZ",
     "Failure",
     "FunctionCall",
     "FunctionError",
     "FunctionPool",
     "HostError",
     "HostRecord",
+    "Inlined",
     "Instrument",
     "Line",
     "Link",
@@ -86,7 +94,9 @@ __all__ = [
     "anywhere",
     "code_frame",
     "hide_environment",
+    "hold",
     "holds_secrets",
+    "kind_of",
     "lazy_names",
     "open_file",
     "parts_below",
@@ -103,7 +113,8 @@ __getattr__ = lazy_names(
     __name__,
     {
         "compile.comments": ("without_comments",),
-        "compile.compiler": ("Compiled", "Compiler", "Instrument", "Source"),
+        "compile.builds": ("Source",),
+        "compile.compiler": ("Compiled", "Compiler", "Instrument"),
         "coverage.coverage": ("Coverage",),
         "errors": ("Cause", "CompileError", "HostError", "Location", "MissingScriptError", "ScriptError", "StackFrame"),
         "files": (
@@ -115,14 +126,17 @@ __getattr__ = lazy_names(
             "parts_below",
             "read_file",
         ),
+        "held": ("hold",),
         "workers.functions": ("FunctionCall", "FunctionError", "FunctionPool", "MissingFunctionError", "Returned"),
         "host": ("Link", "ScriptHost", "Services"),
         "workers.module_run": ("Module",),
+        "names": ("BENCHMARK", "EVERY_RUN", "FUZZ", "kind_of"),
         "results": (
             "Broken",
             "Ended",
             "Failure",
             "HostRecord",
+            "Inlined",
             "Line",
             "Listed",
             "Outcome",

@@ -15,10 +15,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from scripttest.compile.compiler import Compiled, Compiler, Instrument, Source
+from scripttest.compile.builds import Source
+from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.compile.esbuild import Service
 from scripttest.compile.reach import readable
 from scripttest.errors import Cause, CompileError, HostError
+from scripttest.names import EVERY_RUN, TEST, kind_of
 from scripttest.results import Broken, Ended, Failure, HostRecord, Line, Listed, Outcome, Started
 from scripttest.values import Value
 from scripttest.workers.answers import failure_of, line_of, outcome_of
@@ -75,6 +77,15 @@ class Services:
         """The places of the tests of a module that run, in the order in which they run."""
         return range(len(tests))
 
+    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+        """Seconds that a fuzz test or a benchmark has anew once it has its answer to a host call of its own kind
+        (`fuzz.*`, `benchmark.*`), during which its clock stands; None: as many as any test."""
+        return None
+
+    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+        """The outcome of a fuzz test or a benchmark whose realm has ended; None: it runs once more, in a new one."""
+        return outcome
+
 
 Backed = Callable[[str | None, str], None]
 """Hears what a realm answered, and what it told of its world; None: the test has ended."""
@@ -110,6 +121,8 @@ class _Assignment:
         self.job = job
         self.todo = deque(job.tests or ())
         self.running: int | None = None
+        self.seconds = 0.0
+        """What the running test may take, since its clock was started last."""
         self.failed: list[tuple[str, str]] = []
         """Failures of the running test so far: name of it or its subtest, JSON."""
         self.backs: dict[str, Backed] = {}
@@ -140,6 +153,7 @@ class ScriptHost:
         runs: int = 1,
         seed: int | None = None,
         instrument: Instrument | None = None,
+        kinds: tuple[str, ...] = EVERY_RUN,
     ) -> None:
         """Takes over running processes.
 
@@ -154,8 +168,10 @@ class ScriptHost:
             runs: how often each test runs, each time in a realm of its own.
             seed: what the random numbers of each test are made of, with its name; None: they cannot be foreseen.
             instrument: changes what is built of files.
+            kinds: of tests that there are, see `names`; functions of another kind are none.
         """
         self._root = root
+        self._kinds = kinds
         self._services = services
         self._boots = Boots(names)
         self._limit = workers
@@ -175,8 +191,9 @@ class ScriptHost:
         self._open: set[str] = set()
         self._out: deque[HostRecord] = deque()
         self._idle_deaths = 0
-        self._answers: deque[tuple[_Slot, str, str]] = deque()
-        """What host calls came to: the slot and number of the question, and the answer."""
+        self._answers: deque[tuple[_Slot, str, str, float | None]] = deque()
+        """What host calls came to: the slot and number of the question, the answer, and what the test has from then on
+        where its clock stood meanwhile."""
         self._asks: deque[tuple[_Slot, int | None, str, str, Backed]] = deque()
         """What tests are asked back: slot and index of the test, a name, arguments, and who waits for the answer."""
         self._asked_back = 0
@@ -316,7 +333,9 @@ class ScriptHost:
                 ready()
         self._compiler.expire()
         while self._answers:
-            slot, number, envelope = self._answers.popleft()
+            slot, number, envelope, seconds = self._answers.popleft()
+            if seconds is not None and slot.is_open and slot.work is not None:
+                self._start_clock(slot, slot.work, seconds)
             slot.reply(number, envelope)
         while self._asks:
             self._ask_back(*self._asks.popleft())
@@ -368,7 +387,7 @@ class ScriptHost:
             slot.loaded, slot.has_base = job.key, False
             frames.append(run.frame(self._boots))
         if job.tests is None:
-            frames.append(encode("discover", run.listed))
+            frames.append(encode("discover", *run.listed(self._kinds)))
             slot.worker.start_clock(run.timeout)
         else:
             assert run.slices is not None
@@ -426,15 +445,19 @@ class ScriptHost:
         work.running = index
         key = work.job.key
         run = self._module_runs.get(key)
-        slot.worker.start_clock(run.timeout if run is not None else self._timeout)
+        self._start_clock(slot, work, run.timeout if run is not None else self._timeout)
         if run is None:
             return
         position, repeat = self._place(index)
-        self._out.append(Started(module=key, position=position, run=repeat))
+        self._out.append(Started(module=key, position=position, run=repeat, again=index in run.again))
         self._out += [
             Line(module=key, position=position, level=level, text=text, run=repeat) for level, text in run.early
         ]
         run.early.clear()
+
+    def _start_clock(self, slot: _Slot, work: _Assignment, seconds: float) -> None:
+        work.seconds = seconds
+        slot.worker.start_clock(seconds)
 
     def _line(self, work: _Assignment, run: ModuleRun | None, level: str, text: str) -> None:
         if run is None:
@@ -454,7 +477,7 @@ class ScriptHost:
         if bool(parts[2]) != bool(work.todo):
             raise ValueError("tests out of order")
         if run := self._module_runs.get(work.job.key):
-            self._ended(run, index, run.outcome(record, run.tests[index].name, index))
+            self._ended(run, index, run.outcome(record, run.tests[index].name, index, work.seconds))
         work.running = None
         work.failed.clear()
         work.abandon()
@@ -479,7 +502,7 @@ class ScriptHost:
 
         compiled = run.compiled
         found = list(zip(parts[0::2], parts[1::2], strict=True))
-        slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found)
+        slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, found, self._kinds)
         selected = [test for test in slices.tests if self._services.selects(run.compiled.source.key, test.name)]
         repeats = (0,) if self._runs == 1 else range(1, self._runs + 1)
         tests = tuple(test for test in selected for _ in repeats)
@@ -496,13 +519,21 @@ class ScriptHost:
             return
         places = self._services.arranged(key, [test.name for test in selected])
         indexes = [place * self._runs + repeat for place in places for repeat in range(self._runs)]
-        chunks = [tuple(indexes[at : at + CHUNK]) for at in range(0, len(tests), CHUNK)]
+        size = CHUNK if TEST in self._kinds else 1  # others may go on in another realm, before the next begins
+        chunks = [tuple(indexes[at : at + size]) for at in range(0, len(tests), size)]
         self._jobs.extendleft(_Job(key=key, tests=chunk) for chunk in reversed(chunks[1:]))
         self._give(slot, _Job(key=key, tests=chunks[0]))
 
     def _ended(self, run: ModuleRun, index: int, outcome: Outcome) -> None:
-        key = run.compiled.source.key
+        key, test = run.compiled.source.key, run.tests[index].name
         position, repeat = self._place(index)
+        if kind_of(test) != TEST:
+            settled = self._services.settled(key, _test_key(test, repeat), outcome)
+            if settled is None:
+                run.again.add(index)
+                self._jobs.appendleft(_Job(key=key, tests=(index,)))
+                return
+            outcome = settled
         self._out.append(Ended(module=key, position=position, outcome=outcome, run=repeat))
         run.left -= 1
         if run.left == 0:
@@ -529,12 +560,19 @@ class ScriptHost:
         key, test = work.job.key, ""
         run = self._module_runs.get(key)
         if run is not None and work.running is not None:
-            repeat = self._place(work.running)[1]
-            test = run.tests[work.running].name + (f"#{repeat}" if repeat > 1 else "")
+            test = _test_key(run.tests[work.running].name, self._place(work.running)[1])
+        kind = kind_of(test)
+        stands = kind not in ("", TEST) and name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
+        if stands:
+            slot.worker.deadline = None
         from threading import Thread
 
         def answer() -> None:
-            self._answers.append((slot, number, self._services.call(key, test, name, arguments, world, link)))
+            envelope = self._services.call(key, test, name, arguments, world, link)
+            seconds = None
+            if stands:
+                seconds = self._services.seconds_after(key, test, name) or (run.timeout if run else self._timeout)
+            self._answers.append((slot, number, envelope, seconds))
             with self._wake_lock:
                 self._ring()
 
@@ -557,7 +595,10 @@ class ScriptHost:
         if slot.worker.expire("module" if running is None else str(running)):
             return
         run = self._module_runs.get(slot.work.job.key) if slot.work else None
-        message = timeout_text(run.timeout if run is not None else self._timeout, of_module=running is None)
+        seconds = run.timeout if run is not None else self._timeout
+        if running is not None and slot.work is not None:
+            seconds = slot.work.seconds
+        message = timeout_text(seconds, of_module=running is None)
         if running is not None:
             message += "; the script could not be stopped, so that clean-ups and After hooks did not run"
         slot.end()
@@ -596,3 +637,8 @@ class ScriptHost:
         if work.running is not None:
             milliseconds = run.timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
             self._ended(run, work.running, run.cut_short(work.failed, work.running, failure, milliseconds))
+
+
+def _test_key(name: str, run: int) -> str:
+    """What a test is known by: its name, with `#2` behind it in its second run."""
+    return f"{name}#{run}" if run > 1 else name

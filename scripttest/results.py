@@ -68,6 +68,19 @@ class ResultWarning(Value):
         return self.frames[0].location if self.frames else None
 
 
+class Inlined(Value):
+    """What a test wants written into its source: an inline snapshot."""
+
+    text: str
+    """As the value is printed."""
+    given: str | None
+    """What stands there."""
+    location: Location | None
+    """Somewhere in the call; None where that is not known."""
+    source: bytes | None
+    """The test file as it was compiled; None when the call is elsewhere."""
+
+
 class Outcome(Value):
     """How a test or subtest ended."""
 
@@ -87,6 +100,8 @@ class Outcome(Value):
     """How many checks no judge could judge, those of subtests included."""
     mocked: tuple[tuple[str, int], ...] = ()
     """Calls that mocks have answered in the realm of the test: name, and how often."""
+    inlined: tuple[Inlined, ...] = ()
+    """Of the test and all of its subtests, which have none of their own."""
 
     @property
     def cause(self) -> Cause | None:
@@ -131,6 +146,8 @@ class Started(Value):
     """Position among the module's listed tests, from 0."""
     run: int = 1
     """Which run of the test it is, from 1."""
+    again: bool = False
+    """Whether it had begun before, and begins once more in a new realm: what it wrote so far counts no more."""
 
 
 class Line(Value):

@@ -14,6 +14,8 @@ from bindings.services import ProcessError
 Json = Any
 QUERY_METHODS = tuple(query.METHODS)
 """Of `Query`, in lower case."""
+NAMED = 10
+"""Models that are named where one is not found."""
 Fixture = Callable[[str], Sequence[tuple[str, Json]]]
 """Name of a fixture → the place and the value of each line; raises ProcessError."""
 
@@ -26,8 +28,10 @@ def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> 
     try:
         return _GROUPS[group](store, process, values)
     except ProcessError as error:
-        if error.missing and group == "models" and processes.knows(process.rpartition(".")[2]):
-            store.warn(f"{process}: {error.message}: add the file of the model, or mock the process")
+        if error.missing and error.code == 400 and group == "models" and processes.knows(process.rpartition(".")[2]):
+            own = [model.id for model in store.catalog.all() if not model.id.startswith("__yao.")]
+            there = f"; there are {', '.join(own[:NAMED])}{' ...' if len(own) > NAMED else ''}" if own else ""
+            store.warn(f"{process}: {error.message}{there}: add the file of the model, or mock the process")
         raise
 
 

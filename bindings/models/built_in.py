@@ -119,7 +119,8 @@ def built_in_models(prefix: str = "yao_") -> list[Model]:
         _model(id, prefix + table, options, [_column(id, text.strip()) for text in columns.split(",")])
         for id, (table, options, columns) in _USED.items()
     ]
-    return used + [_model(id, prefix + table, options, []) for id, (table, options) in _LISTED.items()]
+    listed = [_model(id, prefix + table, options, []) for id, (table, options) in _LISTED.items()]
+    return used + [model.replace(has_columns=False) for model in listed]
 
 
 def _model(id: str, table: str, options: str, columns: list[dict[str, Json]]) -> Model:

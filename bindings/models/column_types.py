@@ -19,8 +19,8 @@ class ColumnType(Value):
     sql: str
     """Its declaration; `{}` stands for a length or for `precision,scale`."""
     kind: str
-    """How its values are converted: `id`, `text`, `json`, `enum`, `number`, `boolean`, `time` (parsed, written in
-    one form), `zoned` (left as given) or `bytes`."""
+    """How its values are converted: `id`, `counted` (the same, in a primary key), `text`, `json`, `enum`, `number`,
+    `boolean`, `time` (parsed, written in one form), `zoned` (left as given) or `bytes`."""
     default: tuple[int, ...] = ()
     """Length, or precision and scale, where the file says nothing."""
     most: int = 65535
@@ -35,7 +35,7 @@ def _types() -> dict[str, ColumnType]:
             made[name] = ColumnType(sql=sql, kind=kind, default=default, most=most)
 
     add("ID id", "INTEGER", "id")
-    add("tinyIncrements smallIncrements increments bigIncrements", "INTEGER", "id")
+    add("tinyIncrements smallIncrements increments bigIncrements", "INTEGER", "counted")
     add("string", "VARCHAR({})", "text", 200)
     add("char", "CHARACTER({})", "text", 10, most=30)
     add("text", "TEXT", "text")

@@ -55,6 +55,7 @@ class Databases:
     def __init__(self, files: Files, warn: Callable[[str], None]) -> None:
         """Reads nothing yet; `warn` hears what is odd about the application's models."""
         self.files = files
+        self._fixtures: dict[tuple[str, Path], Fixture] = {}
         self._warn = warn
         self._lock = threading.Lock()
         self._template: tuple[Catalog, bytes] | None = None
@@ -87,6 +88,13 @@ class Databases:
         database = Database(now=now)
         database.load(dump)
         return Store(catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
+
+    def fixture(self, name: str, folder: Path) -> Fixture:
+        """A fixture as `Files` finds it, which is read once. Raises ProcessError."""
+        found = self._fixtures.get((name, folder))
+        if found is None:
+            found = self._fixtures[name, folder] = self.files.fixture(name, folder)
+        return found
 
     def _make(self) -> None:
         files = self.files.models()

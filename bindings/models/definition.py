@@ -47,7 +47,7 @@ class Column(Value):
     @property
     def is_key(self) -> bool:
         """Whether it counts rows by itself."""
-        return self.kind == "id"
+        return self.kind == "id" or (self.kind == "counted" and self.primary)
 
     @property
     def declaration(self) -> str:
@@ -100,6 +100,8 @@ class Model(Value):
     document: Mapping[str, Json]
     source: str = ""
     """The text of the file; empty for what has none."""
+    has_columns: bool = True
+    """Whether its columns are known; of some built-in models only the name is."""
 
     @property
     def selected(self) -> tuple[Column, ...]:

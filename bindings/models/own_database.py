@@ -78,7 +78,7 @@ class OwnDatabase:
         return self._store is not None and any(not model.id.startswith("__yao.") for model in self._store.catalog.all())
 
     def _lines(self, name: str) -> Sequence[tuple[str, Json]]:
-        fixture = self._databases().files.fixture(name, self._folder)
+        fixture = self._databases().fixture(name, self._folder)
         self.fixtures.add(fixture.file)
         return fixture.lines
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from bindings.models.column_types import read, stored
 from bindings.models.definition import Column, Model
-from bindings.models.errors import bad, failed
+from bindings.models.errors import bad
+from bindings.services import ProcessError
 
 Json = Any
 Row = dict[str, Json]
@@ -95,6 +96,7 @@ def _hashed(name: str, value: Json, salt: Salt) -> str:
     try:
         import bcrypt
     except ImportError as error:
-        raise failed('the package "bcrypt" is not installed: pip install "yao-test[crypto]"') from error
+        text = f'{name}: the package "bcrypt" is not installed: pip install "yao-test[crypto]"'
+        raise ProcessError(text, 500, missing=True) from error
     letters = b64encode(salt()).decode().rstrip("=").translate(_SALT_LETTERS)
     return bcrypt.hashpw(value.encode("utf-8", "surrogatepass")[:72], f"$2b$04${letters}".encode()).decode()

@@ -61,6 +61,9 @@ def column_sql(column: Column) -> str:
     """A column of CREATE TABLE."""
     if column.is_key:
         return f"{quoted(column.name)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"
+    if column.kind == "counted":
+        text = f'column "{column.name}" of type {column.type} counts by itself, which only a primary key can'
+        raise failed(f'{text}: add "primary": true, or take the type ID')
     parts = [quoted(column.name), column.declaration]
     if column.kind == "enum" and column.option:
         values = ",".join(literal(value) for value in column.option)

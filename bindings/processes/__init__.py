@@ -39,6 +39,14 @@ NAMESPACES = {
 
 WIDGETS = ("yao.table", "yao.form", "yao.list", "yao.chart", "yao.dashboard")
 """Groups of processes that belong to pages, which a test has not."""
+_OF_MODELS = {
+    **{name.lower(): name for name in ("Get", "Find", "Save", "Create", "Insert", "Update", "UpdateWhere", "Delete")},
+    "deletewhere": "DeleteWhere",
+    "search": "Paginate",
+    "updatein": "UpdateWhere",
+    "deletein": "DeleteWhere",
+}
+"""Method of a page in lower case → the method of models that it stands for."""
 NODES = ("sandbox", "workspace")
 """Groups of processes of the globals that make computers and their folders, which a test has not."""
 EXTRAS = {
@@ -81,7 +89,7 @@ def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
     """
     function = find(name)
     if function is None:
-        raise _missing(name, host_call.world)
+        raise _missing(name, args, host_call.world)
     return function(list(args), host_call)
 
 
@@ -104,7 +112,7 @@ def _load(module: str) -> dict[str, HostFunction]:
     return functions
 
 
-def _missing(name: str, world: World) -> Exception:
+def _missing(name: str, args: Sequence[Json], world: World) -> Exception:
     """What a call of a process says that is not here: a misspelling when its last word is much like one of its group,
     else what only a mock can answer."""
     from difflib import get_close_matches
@@ -123,10 +131,11 @@ def _missing(name: str, world: World) -> Exception:
     if close:
         return ProcessError(f'Process "{name}" does not exist (did you mean "{known[close[0]]}"?)', 404, missing=True)
     mock = world.mock("process", name)
-    if group in WIDGETS:
+    if name.lower().startswith(tuple(f"{widget}." for widget in WIDGETS)):
         text = f'Process "{name}" is of a page of Yao, of which there are none here: mock it with {mock}'
-        model = f"models.<id>.{name.rpartition('.')[2]}"
-        return ProcessError(f'{text}, or call the model behind it, such as Process("{model}", ...)', 404, missing=True)
+        id = args[0] if args and isinstance(args[0], str) and args[0] else "<id>"
+        such = f', such as Process("models.{id}.{_OF_MODELS[word]}", ...)' if word in _OF_MODELS else ""
+        return ProcessError(f"{text}, or call the model behind it{such}", 404, missing=True)
     if group in NODES:
         text = f'Process "{name}" needs a node of Yao, of which there are none offline: mock it with {mock}'
         other = "use ctx.computer and ctx.workspace of an agent with sandbox.yao"

@@ -85,12 +85,16 @@ def _validator(schema: Json, *, checked: bool) -> Any:
         raise ValueError("a schema is an object, true or false")
     if problem := too_large(schema):
         raise ValueError(problem)
-    return _compiled(json.dumps(schema), checked)
+    made = _compiled(json.dumps(schema), checked)
+    if isinstance(made, ValueError):
+        raise ValueError(*made.args)
+    return made
 
 
 @lru_cache(maxsize=256)
 def _compiled(schema_text: str, checked: bool) -> Any:
-    """The validator of a schema; checking the schema takes far longer than checking a value."""
+    """The validator of a schema, or the ValueError that says why there is none; checking the schema takes far longer
+    than checking a value."""
     import jsonschema
     from jsonschema.validators import validator_for
     from referencing import Registry
@@ -99,8 +103,11 @@ def _compiled(schema_text: str, checked: bool) -> Any:
 
     schema = json.loads(schema_text)
     kind: Any = validator_for(schema, default=jsonschema.Draft202012Validator)
-    if not checked:
-        _check(schema, kind)
+    try:
+        if not checked:
+            _check(schema, kind)
+    except ValueError as error:
+        return error.with_traceback(None)
     return bounded(kind)(schema, registry=Registry())
 
 

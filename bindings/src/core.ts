@@ -50,6 +50,8 @@ export interface Plan {
   run?: number;
   /** what its random numbers are made of */
   seed?: string;
+  /** the part that runs it, if it is no plain test: "fuzz" or "benchmark" */
+  kind?: string;
 }
 
 /** What one test or subtest leaves behind. */
@@ -144,6 +146,10 @@ export interface Core extends Kernel {
   standstill?: string;
   /** Name of a call that left the realm → how often a mock has answered it. */
   mocked?: Map<string, number>;
+  /** How many processes were called, mocked ones too; there once one was. */
+  asked?: number;
+  /** What the command writes into the source: inline snapshots that are missing there, or differ. */
+  inlined?: object[];
   /** Errors of what tests need and what broke; there once one came. */
   broken?: WeakSet<object>;
   began: number;
@@ -309,7 +315,7 @@ function start(plan: Plan): string | void {
   core.ended = false;
   if (plan.seed) core.part<Random>("random").seed(plan.seed);
   core.began = clock();
-  let simple = body !== undefined;
+  let simple = body !== undefined && !plan.kind;
   if (core.boot.hooks) {
     const hooks = words("TestMain BeforeAll BeforeEach AfterEach AfterAll");
     for (let i = 0; i < hooks.length; i++) if (core.declared(hooks[i])) simple = false;
@@ -356,7 +362,7 @@ function install(pair: string): void {
 function result(): string {
   const outcome = core.outcomeOf(core.root);
   const { failures, assertions, notJudged, skipped, steps } = outcome;
-  if (failures.length || notJudged || skipped || steps.length || core.left || core.mocked) {
+  if (failures.length || notJudged || skipped || steps.length || core.left || core.mocked || core.inlined) {
     return core.part<Recorder>("record").encodeTest();
   }
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';
@@ -371,7 +377,7 @@ function dispatch(op: string, a: string, b: string): unknown {
     const names = words(core.boot.globals);
     for (let i = 0; names[i]; i++) install(names[i]);
     if (core.boot.guarded) core.part("std");
-  } else if (op === "tests") (load("listing") as (others: string[]) => void)(words(a));
+  } else if (op === "tests") (load("listing") as (kinds: string[], others: string[]) => void)(words(a), words(b));
   else if (op === "start") answer = start(parse(a) as Plan);
   else if (op === "poll") answer = core.part<(made: object) => number>("loop")(parts);
   else if (op === "result") answer = result();

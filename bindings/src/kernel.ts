@@ -87,6 +87,8 @@ export interface Mismatch {
   bare?: boolean;
   /** What the check needs broke. */
   broke?: boolean;
+  /** The votes of judges do not decide. */
+  inconclusive?: boolean;
   /** No judge could judge: the check holds unjudged, or fails for that. */
   unjudged?: "holds" | "fails";
 }

@@ -13,6 +13,7 @@
  *
  * ```json
  * {
+ *   "extends": "./types/yao-test/.tests/apart.json",
  *   "compilerOptions": {
  *     "target": "es2024",
  *     "lib": ["es2024"],
@@ -24,7 +25,8 @@
  *     "noEmit": true,
  *     "paths": { "@scripts/*": ["./scripts/*"] }
  *   },
- *   "include": ["types/yao-test", "assistants", "scripts"]
+ *   "include": ["types/yao-test", "assistants", "scripts"],
+ *   "references": [{ "path": "./types/yao-test/.tests" }]
  * }
  * ```
  *
@@ -32,9 +34,10 @@
  *   there.
  * - `"types": []` keeps `@types/node` out, whose names no script has either. Where it must be in, set
  *   `"skipLibCheck": true`.
- * - `moduleDetection: "force"` makes each file a module, so that two agents may both have a function `Create`. A test
- *   file then imports what it tests (`import { Setup } from "./setup"`, where `setup.ts` exports it). A test file that
- *   uses the functions beside it without an import runs all the same; put `// @ts-nocheck` on its first line.
+ * - `moduleDetection: "force"` makes each file a module, so that two agents may both have a function `Create`.
+ * - A test file that uses the functions beside it without an import is in a project of its own, below
+ *   `types/yao-test/.tests`. `extends` leaves it out of this one, `references` leads editors to it. `tsc --build` checks
+ *   all of them.
  */
 
 /// <reference path="./testing.d.ts" />

@@ -22,6 +22,8 @@
  * A test fails when an assertion fails, when it throws, or when a promise is rejected and nobody handles it, also after its
  * function has settled, in what it has left unfinished. It may be `async`, and may be a `const` that holds a function.
  *
+ * Functions `Fuzz...` are tests of many inputs, see `testing.F`; functions `Benchmark...` are measured, see `testing.B`.
+ *
  * A test file may also declare the following functions, which are not tests. Each may be `async`. No state is shared
  * between tests, so all of them run for every test, in the realm of that test.
  *
@@ -179,22 +181,156 @@ declare namespace testing {
      */
     cleanup(fn: () => unknown): void;
 
+    /** Compares values with what they were in an earlier run. */
+    readonly snapshot: Snapshot;
+  }
+
+  /** `t.snapshot`: values that are to be what they were in an earlier run. */
+  interface Snapshot extends StoredSnapshot {
     /**
-     * Compares a value, in its printed form, with the one stored by an earlier run in `__snapshots__` beside the test
-     * file. When there is none it is stored, but in CI that is a failure. `--update-snapshots` stores all anew, and
-     * removes those that no test asks for any more. A value of more than 1 000 000 characters fails.
+     * Compares a value with a text in the test file itself, behind the value. Where there is none, the run writes it there when the
+     * tests of the file have ended, but in CI that is a failure. `--update-snapshots` replaces texts that differ. In a loop
+     * all values have to be the same.
      *
      * @example
      * ```ts
-     * t.snapshot({ title: "Travel", amount: 500 }, "draft");
+     * t.snapshot.inline({ title: "Travel", amount: 500 }, `{amount: 500, title: "Travel"}`);
      * ```
      *
      * @param value Anything that can be printed.
-     * @param name Tells several snapshots of one test apart; without it they are numbered in the order of calls.
-     * @returns Whether the value agrees with the stored one.
+     * @param text What it is compared with, as it is printed. What all its lines are indented by does not count.
+     * @returns Whether the value agrees with the text.
      */
-    snapshot(value: unknown, name?: string): boolean;
+    inline(value: unknown, text?: string): boolean;
   }
+
+  /**
+   * Given to a fuzz test, a function `Fuzz...`: its inputs, and what has to hold for all of them. In every run it has the
+   * inputs of `add` and of the files `testdata/fuzz/<function>/*.json` beside the test file, each as a subtest;
+   * `--fuzz REGEX` searches for more that fail, and keeps what it finds in such a file.
+   *
+   * @example
+   * ```ts
+   * export function FuzzSplit(f: testing.F) {
+   *   f.add("a,b", ",");
+   *   f.fuzz((t: testing.T, text: string, by: string) => {
+   *     t.assert.Equal(text.split(by).join(by), text);
+   *   });
+   * }
+   * ```
+   */
+  interface F extends T {
+    /**
+     * Adds an input, before `fuzz`. A search makes others of its shape: numbers for a number, objects with the same keys
+     * or some of them, and so on.
+     *
+     * @example
+     * ```ts
+     * export function FuzzTotal(f: testing.F) {
+     *   f.add({ net: 100, rate: 0.2 });
+     *   f.fuzz((t: testing.T, bill: { net?: number; rate?: number }) => {
+     *     const { net = 0, rate = 0 } = bill;
+     *     t.assert.Type(net + net * rate, "number");
+     *   });
+     * }
+     * ```
+     *
+     * @param args JSON values: the arguments of the function after `t`, as many each time.
+     */
+    add(...args: any[]): void;
+
+    /**
+     * Says what inputs a search may make, in place of the shapes of `add`.
+     *
+     * @example
+     * ```ts
+     * export function FuzzPage(f: testing.F) {
+     *   f.schema({ type: "integer", minimum: 1, maximum: 500 });
+     *   f.fuzz((t: testing.T, page: number) => {
+     *     t.assert.GreaterOrEqual((page - 1) * 20, 0);
+     *   });
+     * }
+     * ```
+     *
+     * @param schemas A JSON Schema for each argument after `t`; or one of the list of them all, with `prefixItems`.
+     */
+    schema(...schemas: any[]): void;
+
+    /**
+     * Runs a function with each input. It fails as a test does: by an assertion, by throwing, or by taking too long. To be
+     * called once, after `add` and `schema`.
+     *
+     * @param fn The function; it may be `async`. `t` is that of a subtest, without snapshots.
+     * @returns Nothing; a promise where the inputs are not finished at once, which the test waits for in any case.
+     */
+    fuzz<A extends any[]>(fn: (t: T, ...args: A) => unknown): void | Promise<void>;
+  }
+
+  /**
+   * Given to a benchmark, a function `Benchmark...`, which runs with `--bench REGEX` only: the loop that is measured.
+   *
+   * @example
+   * ```ts
+   * export function BenchmarkJoin(b: testing.B) {
+   *   const words = Array.from({ length: 100 }, (_, i) => `word ${i}`);
+   *   while (b.loop()) {
+   *     words.join(" ");
+   *   }
+   * }
+   *
+   * export function TestJoin(t: testing.T) {
+   *   t.assert.Equal(["a", "b"].join(" "), "a b");
+   * }
+   * ```
+   */
+  interface B extends T {
+    /**
+     * Whether the loop goes on. Only what stands in the loop is measured: its first round warms up, and then there are as
+     * many as take `--bench-time`. The clock is the real one, also where `mock.now` has stopped that of the test.
+     *
+     * @returns false when enough was measured.
+     */
+    loop(): boolean;
+
+    /** Goes on measuring after `stopTimer`. */
+    startTimer(): void;
+
+    /** Stops measuring, for what a round needs and is not to count. */
+    stopTimer(): void;
+
+    /** Forgets what was measured so far. */
+    resetTimer(): void;
+
+    /**
+     * Adds a figure of your own to the line of the benchmark.
+     *
+     * @param value The figure.
+     * @param unit Its unit, without blanks, such as `tokens/op`.
+     */
+    reportMetric(value: number, unit: string): void;
+
+    /**
+     * Runs a benchmark of its own, reported as `BenchmarkX/name`.
+     *
+     * @param name Its name.
+     * @param fn The benchmark, with a loop of its own. If it is `async`, await the result before the next begins.
+     * @returns Whether it did not fail; a promise of it when `fn` returns a promise.
+     */
+    run<R>(name: string, fn: (b: B, ctx: agent.Context) => R): Verdict<R>;
+  }
+
+  /**
+   * Compares a value, in its printed form, with the one stored by an earlier run in `__snapshots__` beside the test file.
+   * When there is none it is stored, but in CI that is a failure. `--update-snapshots` stores all anew, and removes those
+   * that no test asks for any more. A value of more than 1 000 000 characters fails. The name tells several snapshots of
+   * one test apart; without it they are numbered in the order of calls. Returns whether the value agrees.
+   *
+   * @example
+   * ```ts
+   * t.snapshot({ title: "Travel", amount: 500 }, "draft");
+   * ```
+   */
+  type StoredSnapshot = (value: unknown, name?: string) => boolean;
 
   /** Given to `TestMain`. */
   interface M {
@@ -254,6 +390,18 @@ declare namespace testing {
     metadata?: Record<string, any>;
     /** Connector for this call instead of the validator's own. */
     connector?: string;
+    /** How many votes there are on the response, and whose; one vote of the validator without it. */
+    judge?: JudgeOptions;
+  }
+
+  /** Several votes on one response, as assertions of cases have them. */
+  interface JudgeOptions {
+    /** Votes of each judge, 1 to 9; `--judge-samples` without it. */
+    samples?: number;
+    /** Share of the votes that decide, two thirds without it, and always more than half. */
+    quorum?: number;
+    /** Those who judge, `agents:<id>`; else the validator. */
+    judges?: string[];
   }
 
   /**
@@ -576,7 +724,8 @@ declare namespace testing {
     /**
      * A validator agent finds that the response meets the criteria. The agent is really run, unless it is mocked; its
      * reason is the text of a failure. Blocks until the agent has answered. One that answers `judged: false` could not
-     * judge: the check holds and is counted as not judged, or fails with `--require-judge`.
+     * judge: the check holds and is counted as not judged, or fails with `--require-judge`. With `judge` it is asked
+     * several times, or several judges are; votes that do not decide are no failure: the test is inconclusive.
      *
      * @example
      * ```ts

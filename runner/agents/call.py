@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner.agents import sandbox
 from runner.agents.answer import AgentError, Answer, UsedTool, completion_record, tool_call_records
-from runner.agents.chat import Messages, ToolStep, read_messages
+from runner.agents.chat import Messages, Span, ToolStep, read_messages
 from runner.agents.prompts import fill
 from runner.connectors.base import Completion, ModelRequest
 from runner.connectors.load import RUNNER
@@ -154,7 +155,7 @@ class Call:
                 messages,
                 options,
                 self._scope.chat,
-                self._scope.depth + 1,
+                self._scope,
                 self._on_chunk,
                 "agent",
                 by=self._assistant.id,
@@ -243,7 +244,7 @@ class Call:
         used: list[UsedTool] = []
         rounds = RETRIES if hooked else assistant.turns
         for turn in range(1, rounds + 1):
-            completion = await self._runtime.ask(connector, request, self._scope.chat)
+            completion = await self._runtime.ask(connector, request, self._scope)
             if not completion.tool_calls:
                 return completion, tuple(used), connector
             runs = await self._use_tools(completion, box)
@@ -294,12 +295,14 @@ class Call:
                     error=f'unknown tool "{call.name}": the agent has none',
                 )
                 return UsedTool(call=call, use=use), False
-            started = case_now()
+            started, began = case_now(), time.time()
             outcome = await box.run(call.name, call.arguments, self._scope)
             times[index] = (case_now() - started) * 1000
+            spans[index] = self._scope.chat.span(began, self._scope.call)
             return UsedTool(call=call, use=outcome.use), outcome.retryable
 
         times: dict[int, float] = {}
+        spans: dict[int, Span] = {}
         runs = list(await asyncio.gather(*[run(index) for index in range(len(completion.tool_calls))]))
         chat = self._scope.chat
         chat.uses += [run.use for run, _ in runs]
@@ -310,6 +313,7 @@ class Call:
                 agent=self._assistant.id,
                 use=run.use,
                 milliseconds=times.get(index, 0),
+                span=spans.get(index) or chat.span(time.time(), self._scope.call),
             )
             for index, (run, _) in enumerate(runs)
         ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import Origin
@@ -50,6 +52,30 @@ class ModelCall(Value):
     """Whether it cost nothing, since no model was asked: it was scripted, or replayed."""
 
 
+class Span(Value):
+    """When something happened, for traces."""
+
+    began: float
+    """Seconds since 1970, as all clocks outside tell them, whatever the clock of the case says."""
+    ended: float
+    within: int | None
+    """Place in `Chat.calls` of the call of an agent that it belongs to; None: to none."""
+
+
+class AgentCall:
+    """A call of an agent as the trace of a case shows it. It ends after it was noted, hence it changes."""
+
+    def __init__(self, role: str, turn: int, agent: str, within: int | None) -> None:
+        self.role = role
+        self.turn = turn
+        self.agent = agent
+        self.within = within
+        self.began = time.time()
+        self.ended: float | None = None
+        """None: it is under way."""
+        self.failed = False
+
+
 class ModelStep(Value):
     """A call of a model as the trace of a case shows it, also one that failed."""
 
@@ -59,9 +85,15 @@ class ModelStep(Value):
     """0 outside of turns."""
     agent: str
     connector: str
+    vendor: str
+    """Who has the model, in the words of OpenTelemetry: `openai`, `anthropic`."""
+    asked: str
+    """The model that the connector names; empty when it names none."""
     messages: Sequence[Mapping[str, Any]]
     """As they were sent, in OpenAI's form."""
     milliseconds: float
+    """Of the clock of the case, which stands still while a call waits in a queue of this tool."""
+    span: Span
     completion: Completion | None
     """None: it failed."""
     error: str = ""
@@ -75,6 +107,7 @@ class ToolStep(Value):
     agent: str
     use: ToolUse
     milliseconds: float
+    span: Span
 
 
 class Taken(Value):
@@ -115,6 +148,8 @@ class Chat:
         self.model_calls: list[ModelCall] = []
         self.steps: list[ModelStep | ToolStep] = []
         """All calls of models and tools, those of helpers too, in the order in which they ended."""
+        self.calls: list[AgentCall] = []
+        """All calls of agents, those of helpers too, in the order in which they began."""
         self.role = AGENT
         self.turn = 0
         """The turn that is under way, in a case of several turns."""
@@ -133,6 +168,23 @@ class Chat:
 
     def close(self) -> None:
         """Ends it with its world: nothing is held open."""
+
+    @contextmanager
+    def calling(self, agent: str, within: int | None) -> Iterator[int]:
+        """Notes that an agent is called; the place of the call in `calls`, which ends when the block does."""
+        call = AgentCall(self.role, self.turn, agent, within)
+        self.calls.append(call)
+        call.failed = True
+        try:
+            yield len(self.calls) - 1
+            call.failed = False
+        finally:
+            call.ended = time.time()
+
+    @staticmethod
+    def span(began: float, within: int | None) -> Span:
+        """The time since `began`, within a call of `calls`."""
+        return Span(began=began, ended=time.time(), within=within)
 
     def variables(self) -> dict[str, Any]:
         """What hooks and tools keep in `ctx.memory.chat`, by key, without what has expired."""

@@ -48,7 +48,7 @@ class Helpers:
         if connector:
             call["connector"] = connector
         own = Chat({**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}, chat.world)
-        own.parts, own.steps, own.turn, own.role = chat.parts, chat.steps, chat.turn, role
+        own.parts, own.steps, own.calls, own.turn, own.role = chat.parts, chat.steps, chat.calls, chat.turn, role
         messages = [{"role": "user", "content": json.dumps(payload, ensure_ascii=False)}]
         answer = await self._runtime.call_other(agent, messages, call, own)
         chat.model_calls += own.model_calls

@@ -56,7 +56,7 @@ class CaseJudges:
             answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
             if not self._runtime.connectors_of(self._chat).is_scripted(answer.connector):
                 self._chat.judged_by.append((agent, answer.connector))
-            return verdict_of(agent, answer.output)
+            return {**verdict_of(agent, answer.output), "connector": answer.connector}
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message
             hint = f". {error.hint}" if error.hint else ""
@@ -92,3 +92,45 @@ class CaseJudges:
             return None
         reason, expected = found.get("reason"), found.get("expected")
         return reason if expected is None else f"{reason or 'Not as stored'}:\n{difference(expected, text)}"
+
+
+def count_votes(samples: int, connector: str, agent: str, judge: Any, votes: list[dict[str, Any]]) -> dict[str, Any]:
+    """Who votes next in `t.assert.Agent`, `{ask, connector}`, or what the `votes`, each `{judge, passed?, reason?,
+    failed?, broke?}`, come to: `{passed, judged, inconclusive, reason}`, or `{failed, broke, reason}` where nobody
+    could be asked. Raises ProcessError for a `judge` that cannot be.
+
+    Args:
+        samples: votes of each judge where `judge` does not say how many.
+        connector: what judges use in the place of their own; empty: nothing.
+    """
+    from runner.assertions.base import Verdict
+    from runner.assertions.model import JudgeOptions
+    from runner.assertions.votes import counted, next_judge
+
+    try:
+        panel = None if judge is None else JudgeOptions.model_validate(judge)
+    except ValueError as error:
+        first = error.errors()[0]  # type: ignore[attr-defined]
+        place = ".".join(map(str, ("judge", *first["loc"])))
+        raise ProcessError(f"{place}: {first['msg']}. It takes samples, quorum and judges, as in cases") from error
+    following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
+    if following is not None:
+        return {"ask": following, "connector": connector}
+
+    def cast(vote: dict[str, Any]) -> Verdict | NotEvaluated:
+        said = vote.get("reason") or ""
+        if vote.get("failed"):
+            return NotEvaluated(said, infrastructure=bool(vote.get("broke")))
+        passed = vote.get("passed")
+        return Verdict(passed=passed is not False, judged=passed is not None, message=said)
+
+    try:
+        found = counted(agent, panel, samples, [(vote["judge"], cast(vote)) for vote in votes])
+    except NotEvaluated as error:
+        return {"failed": True, "broke": error.infrastructure, "reason": str(error)}
+    return {
+        "passed": found.passed,
+        "judged": found.judged,
+        "inconclusive": found.inconclusive,
+        "reason": found.message,
+    }

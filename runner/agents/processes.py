@@ -224,7 +224,7 @@ class AgentProcesses:
             messages_from(messages),
             own,
             chat,
-            scope.depth + 1,
+            scope,
             chunks.append,
             "agent" if scope.assistant else None,
             by=str(scope.context.get("assistant_id") or "") if scope.assistant else "",
@@ -277,7 +277,7 @@ class AgentProcesses:
             metadata=scope.context.get("metadata") or {},
             folder=scope.assistant.folder if scope.assistant else None,
         )
-        return connector, await self._agents.runtime.ask(connector, request, scope.chat)
+        return connector, await self._agents.runtime.ask(connector, request, scope)
 
 
 def messages_from(value: Any) -> Messages:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
@@ -49,6 +50,9 @@ class Scope(Value):
     assistant: Assistant | None
     context: dict[str, Any]
     depth: int
+    """How many agents are waiting for this one."""
+    call: int | None = None
+    """Place in `Chat.calls` of the call of the agent; None outside of one."""
 
 
 class Parts(Protocol):
@@ -108,7 +112,7 @@ class Runtime:
         messages: Messages,
         options: Options,
         chat: Chat,
-        depth: int = 0,
+        caller: Scope | None = None,
         on_chunk: Callable[[str], None] | None = None,
         referer: str | None = None,
     ) -> Answer:
@@ -117,7 +121,7 @@ class Runtime:
         Args:
             messages: what is said to it, in OpenAI's form.
             options: `context.Options`.
-            depth: how many agents are waiting for this one.
+            caller: the agent that waits for this one.
             on_chunk: hears pieces of the model's text.
             referer: `ctx.referer` of the call, when it differs from the chat's.
 
@@ -125,6 +129,7 @@ class Runtime:
             AgentError: a hook, the model or the tool loop failed.
             ConfigurationError: the agent, its prompts or its connector cannot be used.
         """
+        depth = 0 if caller is None else caller.depth + 1
         if depth > DEPTH_LIMIT:
             raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {id} would be one more")
         assistant = self.assistants.get(id)
@@ -137,9 +142,10 @@ class Runtime:
         context.pop("sandbox", None)
         if assistant.sandbox is not None:
             context = assistant.sandbox.context(context)
-        scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth)
         self.note(chat, f"agent {assistant.id}", f"prompts {assistant.id}")
-        answer = await Call(self, scope, messages, options, on_chunk).run()
+        with chat.calling(assistant.id, caller.call if caller else None) as number:
+            scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
+            answer = await Call(self, scope, messages, options, on_chunk).run()
         return answer.replace(chat_id=chat.id)
 
     def connectors_of(self, chat: Chat) -> Connectors:
@@ -182,7 +188,7 @@ class Runtime:
         messages: Messages,
         options: Options,
         chat: Chat,
-        depth: int = 0,
+        caller: Scope | None = None,
         on_chunk: Callable[[str], None] | None = None,
         referer: str | None = None,
         by: str = "",
@@ -202,13 +208,15 @@ class Runtime:
         mock = await mocked_agent(chat.world, id, messages, options)
         if mock is not None:
             chat.uses += [tool.use for tool in mock.tools]
+            span = chat.span(time.time(), caller.call if caller else None)
             chat.steps += [
-                ToolStep(role=chat.role, turn=chat.turn, agent=id, use=tool.use, milliseconds=0) for tool in mock.tools
+                ToolStep(role=chat.role, turn=chat.turn, agent=id, use=tool.use, milliseconds=0, span=span)
+                for tool in mock.tools
             ]
             return mock
         name, ledger = f"agents.{id.removeprefix('agents:')}", chat.world.ledger
         try:
-            answer = await self.call(id, messages, options, chat, depth, on_chunk, referer)
+            answer = await self.call(id, messages, options, chat, caller, on_chunk, referer)
         except (AgentError, RunnerError) as error:
             ledger.note_failure(name, error)
             raise
@@ -284,9 +292,10 @@ class Runtime:
                 raise AgentError(error.message, hint=error.hint, infrastructure=True) from error
         return self._boxes[key]
 
-    async def ask(self, connector: str, request: ModelRequest, chat: Chat) -> Completion:
-        """Asks a model. Raises AgentError and ConfigurationError."""
-        started = case_now()
+    async def ask(self, connector: str, request: ModelRequest, scope: Scope) -> Completion:
+        """Asks a model on behalf of a scope. Raises AgentError and ConfigurationError."""
+        chat = scope.chat
+        started, began = case_now(), time.time()
         scripted = []
         connectors = self.connectors_of(chat)
         if connectors.is_scripted(connector):
@@ -294,15 +303,31 @@ class Runtime:
         self.note(chat, f"model {connector}", f"connector {connector}", *scripted)
         if self._recording is not None and self._recording.mode == "replay":
             self.note(chat, f"recording {self._recording.file(chat.origin)}")
+
+        def step(completion: Completion | None, error: str = "") -> ModelStep:
+            return ModelStep(
+                role=chat.role,
+                turn=chat.turn,
+                agent=request.agent,
+                connector=connector,
+                vendor=connectors.vendor(connector),
+                asked=connectors.model(connector),
+                messages=request.messages,
+                milliseconds=(case_now() - started) * 1000,
+                span=chat.span(began, scope.call),
+                completion=completion,
+                error=error,
+            )
+
         try:
             answer = await self._complete(connector, request, chat)
         except ConnectorError as error:
-            chat.steps.append(_step(chat, connector, request, started, None, error.message))
+            chat.steps.append(step(None, error.message))
             infrastructure = error.status not in REFUSALS
             raise AgentError(error.message, hint=error.hint, infrastructure=infrastructure) from error
         milliseconds = (case_now() - started) * 1000
         completion = answer.completion
-        chat.steps.append(_step(chat, connector, request, started, completion))
+        chat.steps.append(step(completion))
         usage = completion.usage
         replays = self._recording is not None and self._recording.mode == "replay"
         free = replays or connectors.is_scripted(connector)
@@ -356,21 +381,6 @@ class Runtime:
         await self.servers.close()
         for connectors in (self.connectors, *self._varied.values()):
             await connectors.close()
-
-
-def _step(
-    chat: Chat, connector: str, request: ModelRequest, started: float, completion: Completion | None, error: str = ""
-) -> ModelStep:
-    return ModelStep(
-        role=chat.role,
-        turn=chat.turn,
-        agent=request.agent,
-        connector=connector,
-        messages=request.messages,
-        milliseconds=(case_now() - started) * 1000,
-        completion=completion,
-        error=error,
-    )
 
 
 def _script_error(what: str, error: FunctionError | MissingFunctionError) -> AgentError:

@@ -109,7 +109,7 @@ async def _reply(scope: Scope, mock: Mock, command: str) -> dict[str, object]:
 
 async def run(runtime: Runtime, request: ModelRequest, scope: Scope) -> Completion:
     """What the runner of an agent answers; its files are written. Raises AgentError."""
-    completion = await runtime.ask(RUNNER, request, scope.chat)
+    completion = await runtime.ask(RUNNER, request, scope)
     product = product_of(json.loads(completion.content))
     if product.delay:
         await asyncio.sleep(product.delay)

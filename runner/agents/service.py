@@ -72,6 +72,8 @@ class AgentService:
         self._timeout = timeout
         self._asked: set[tuple[str, str, int]] = set()
         """Module, test and run of the script tests that have asked for something."""
+        self._agents: dict[str, str] = {}
+        """Test module → the agent to which it belongs."""
         self._used: dict[tuple[str, str], Mapping[str, str]] = {}
         """Module and test, with `#2` behind it in its second run → what it has used."""
         self._running: set[asyncio.Task[Any]] = set()
@@ -165,10 +167,15 @@ class AgentService:
         self._asked.add((world.suite, world.test, world.run))
         context = {**self._context}
         context["chat_id"] = context.get("chat_id") or f"script-test-{world.test}"
-        context["assistant_id"] = context["assistant_id"] or self._application.agent_of_script(world.suite)
+        context["assistant_id"] = context["assistant_id"] or self._agent_of(world.suite)
         chat = Chat(context, world)
         self._used[world.suite, world.key] = chat.parts
         return chat
+
+    def _agent_of(self, suite: str) -> str:
+        if suite not in self._agents:
+            self._agents[suite] = self._application.agent_of_script(suite)
+        return self._agents[suite]
 
     def close(self) -> None:
         """Ends processes, connections and the thread; blocks for a short time at the most."""

@@ -18,12 +18,12 @@ What is said of a flag by the command line counts before its profile, that befor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from runner.application.application import Application
-from runner.cli.options import FLAGS, RunOptions, with_rounds
+from runner.cli.options import FLAGS, RunOptions, lacking, with_rounds
 from runner.cli.settings import Settings
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
@@ -35,11 +35,25 @@ PRICES = ("input", "output", "cached")
 DOOR = "it opens a door, which only the command line may do"
 ONE_RUN = "it belongs to one run, so it stands on the command line"
 REFUSED = {
-    **dict.fromkeys(("allow-net", "allow-exec"), DOOR),
+    **dict.fromkeys(("allow-net", "allow-exec", "otlp", "cluster"), DOOR),
     **dict.fromkeys(("require-trust", "trust-from"), "the file comes with what it would guard"),
     "app": "the file belongs to the application in which it is",
     **dict.fromkeys(
-        ("input", "name", "resume", "shard", "last-failed", "watch", "update-snapshots", "dry-run", "json", "profile"),
+        (
+            "input",
+            "name",
+            "resume",
+            "shard",
+            "last-failed",
+            "watch",
+            "update-snapshots",
+            "dry-run",
+            "json",
+            "profile",
+            "fuzz",
+            "bench",
+            "baseline",
+        ),
         ONE_RUN,
     ),
 }
@@ -82,7 +96,7 @@ class Configuration(Value):
         is not there."""
         found = []
         if profile is not None:
-            if f"profile.{profile}" not in self.tables:
+            if not self.has_profile(profile):
                 known = [name.removeprefix("profile.") for name in self.tables if name.startswith("profile.")]
                 hint = did_you_mean(profile, known) or (f"There are {', '.join(known)}" if known else None)
                 raise ConfigurationError(f"Cannot use --profile {profile}: {self.path} has no such profile", hint)
@@ -101,27 +115,47 @@ class Configuration(Value):
             known |= new.keys()
         return found
 
+    def has_profile(self, name: str) -> bool:
+        """Whether there is a profile of a name."""
+        return f"profile.{name}" in self.tables
+
     @property
     def agents(self) -> list[str]:
         """The agents that it says something of."""
         return [name.removeprefix("agent.") for name in self.tables if name.startswith("agent.")]
 
 
-def configured(options: RunOptions, given: frozenset[str], application: Application) -> tuple[RunOptions, Settings]:
+def configured(
+    options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(_BY_NAME)
+) -> tuple[RunOptions, Settings]:
     """Options with what the file adds to them. Raises ConfigurationError with all that is wrong with it.
 
     Args:
         options: of the command line.
         given: the names of the flags that it has.
+        wanted: the flags that the command takes from the file.
     """
     file = read_configuration(application)
     if file is None:
         if options.profile is not None:
             raise ConfigurationError(f"Cannot use --profile {options.profile}: there is no {application.root / FILE}")
         return options, Settings()
-    merged = with_rounds(_with(options, file.settings(given, options.profile)))
-    agents = {agent: _with(options, file.settings(given, options.profile, agent)) for agent in file.agents}
-    return merged, Settings(typed=options, agents=agents, prices=file.prices)
+
+    def settings(agent: str | None = None) -> dict[str, Setting]:
+        found = file.settings(given, options.profile, agent)
+        return {name: one for name, one in found.items() if name in wanted}
+
+    of_run = settings()
+    merged = _with(options, of_run)
+    idle = [(one, needed) for one in of_run.values() if one.value and (needed := lacking(one.flag, merged))]
+    merged = _with(merged, {one.flag: one.replace(value=_BY_NAME[one.flag].default) for one, _ in idle})
+    agents = {agent: _with(options, settings(agent)) for agent in file.agents}
+    warnings = tuple(
+        f"{file.path}:{one.line}: {one.flag} does nothing without {needed.name}"
+        for one, needed in idle
+        if needed.name not in REFUSED  # the file cannot give it
+    )
+    return with_rounds(merged), Settings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
 
 
 def read_configuration(application: Application) -> Configuration | None:
@@ -226,10 +260,6 @@ class _Reader:
                 if setting.value and found[other].value:
                     self._wrong((*place, key), f"{setting.flag} and {other} exclude each other")
             found[setting.flag] = setting
-        for setting in found.values():
-            needs = _BY_NAME[setting.flag].needs
-            if needs is not None and not any(needs in one for one in (found, self._content)):
-                self._wrong((*place, setting.flag), f"{setting.flag} needs {needs}")
         return found
 
     def _setting(self, place: tuple[str, ...], key: str, value: Any) -> Setting | None:

@@ -111,6 +111,8 @@ class Vote(Value):
     reason: str
     judge: str
     """Id of the agent."""
+    connector: str | None = None
+    """What it used."""
 
 
 class Verdict(Value):
@@ -136,6 +138,14 @@ class Verdict(Value):
     """The votes do not decide."""
     judge: str | None = None
     """Id of the agent that judged."""
+    judge_connector: str | None = None
+    """What it used; of several judges all of theirs."""
+    options: Mapping[str, Any] | None = None
+    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
+
+
+OF_JUDGES = ("votes", "agreement", "inconclusive", "judge", "judge_connector", "options")
+"""Fields of a verdict that say how it was judged; the results that are made of it have them too."""
 
 
 class AssertionResult(Value):
@@ -166,6 +176,10 @@ class AssertionResult(Value):
     """It was judged, and the votes do not decide."""
     judge: str | None = None
     """Id of the agent that judged."""
+    judge_connector: str | None = None
+    """What it used; of several judges all of theirs."""
+    options: Mapping[str, Any] | None = None
+    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
 
     @property
     def not_judged(self) -> int:
@@ -197,8 +211,8 @@ class Judges(Protocol):
 
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator agent and returns its answer, an object with at least a boolean `passed`, and
-        `judged: false` when it could not judge; raises NotEvaluated when it fails or answers anything else. `options`
-        is the assertion's `options`."""
+        `judged: false` when it could not judge, and the `connector` that it used; raises NotEvaluated when it fails or
+        answers anything else. `options` is the assertion's `options`."""
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function by its reference (`scripts:tests.validate-expense`, `scripts.test.Assert`,

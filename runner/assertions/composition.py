@@ -59,40 +59,22 @@ def inner_assertions(assertion: Assertion) -> list[Assertion]:
 async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *, decides: bool) -> Verdict:
     """`decides`: the outcome of a part which is that of the whole."""
     details = await check_all(inner_assertions(assertion), evidence, judges)
-    held = not decides
     judged = [part for part in details if part.judged]
-    if any(part.passed is decides and not part.error and not part.inconclusive for part in judged):
-        held = decides
-    elif any(part.inconclusive for part in judged) and not any(part.error for part in details):
-        return Verdict(
-            passed=False,
-            expected=assertion.value,
-            actual=evidence.output,
-            message=_said(details),
-            details=details,
-            inconclusive=True,
-        )
-    elif any(part.error for part in details):
+    decided = any(part.passed is decides and not part.error and not part.inconclusive for part in judged)
+    held = decides if decided else not decides
+    whole = Verdict(passed=held, expected=assertion.value, actual=evidence.output, details=details)
+    if not decided and any(part.error for part in details):
         infrastructure = all(part.infrastructure for part in details if part.error)
         raise NotEvaluated(_said(details, errors=True), details, infrastructure)
-    elif not judged or (judges.required and len(judged) < len(details)):
-        return Verdict(
-            passed=True,
-            expected=assertion.value,
-            actual=evidence.output,
-            message=_unjudged(details),
-            score=None,
-            details=details,
-            judged=False,
-        )
-    message = ""
-    if held is assertion.negate:
-        count, rule = len(details), "any" if decides else "all"
-        verb = "not to hold" if assertion.negate else "to hold"
-        message = f"Expected {rule} of {count} assertions {verb}, found {_said(details)}"
-    return Verdict(
-        passed=held, expected=assertion.value, actual=evidence.output, message=message, score=None, details=details
-    )
+    if not decided and any(part.inconclusive for part in judged):
+        return whole.replace(passed=False, message=_said(details), inconclusive=True)
+    if not decided and (not judged or (judges.required and len(judged) < len(details))):
+        return whole.replace(passed=True, message=_unjudged(details), judged=False)
+    if held is not assertion.negate:
+        return whole
+    count, rule = len(details), "any" if decides else "all"
+    verb = "not to hold" if assertion.negate else "to hold"
+    return whole.replace(message=f"Expected {rule} of {count} assertions {verb}, found {_said(details)}")
 
 
 def _said(details: tuple[AssertionResult, ...], errors: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.assertions.base import AssertionResult, NotEvaluated, Verdict
+from runner.assertions.base import OF_JUDGES, AssertionResult, NotEvaluated, Verdict
 from runner.assertions.verdicts import score_of
 
 
@@ -55,11 +55,13 @@ def result_of(
         path=path,
         name=name,
         judged=verdict.judged,
-        votes=verdict.votes,
-        agreement=verdict.agreement,
-        inconclusive=verdict.inconclusive,
-        judge=verdict.judge,
+        **how_judged(verdict),
     )
+
+
+def how_judged(result: Verdict | AssertionResult) -> dict[str, Any]:
+    """What a verdict, or the result that it makes, says of its judges, as fields."""
+    return {name: getattr(result, name) for name in OF_JUDGES}
 
 
 def not_evaluated(

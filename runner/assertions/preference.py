@@ -36,8 +36,8 @@ async def preference(assertion: Assertion, evidence: Evidence, judges: Judges) -
         return await judged_by(judges, name, assertion.judge, payload, options, assertion.value, evidence.output)
 
     ahead, behind = await asyncio.gather(*(ask(*order) for order in orders))
-    votes, judge = ahead.votes + behind.votes, ahead.judge
-    both = Verdict(passed=True, expected=assertion.value, actual=evidence.output, votes=votes, judge=judge)
+    votes = ahead.votes + behind.votes
+    both = ahead.replace(passed=True, inconclusive=False, message="", score=None, votes=votes, agreement=None)
     if not ahead.judged or not behind.judged:
         return both.replace(judged=False, message=ahead.message or behind.message)
     if ahead.inconclusive or behind.inconclusive:

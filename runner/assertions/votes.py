@@ -41,9 +41,8 @@ async def judged_by(
         expected: what is judged, for the result.
         actual: the output, for the result.
     """
-    names = [name.removeprefix(PREFIX) for name in (panel.judges if panel and panel.judges else [agent])]
-    samples = (panel.samples if panel else None) or judges.samples
-    quorum = (panel.quorum if panel else None) or QUORUM
+    names, samples, quorum = _ballot(agent, panel, judges.samples)
+    asked_with = {key: value for key, value in options.items() if value} or None
     if judges.connector:
         options = {**options, "connector": judges.connector}
 
@@ -55,19 +54,52 @@ async def judged_by(
                 raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
         except NotEvaluated as error:
             return error
-        return verdict
+        return verdict.replace(judge=name, judge_connector=answer.get("connector") or None)
 
-    waiting = [name for _ in range(samples) for name in names]
+    waiting = names * samples
     if len(waiting) == 1:
         only = await ask(waiting[0])
         if isinstance(only, NotEvaluated):
             raise only
-        return only.replace(judge=names[0])
+        return only.replace(options=asked_with)
     asked: list[tuple[str, Verdict | NotEvaluated]] = []
     while waiting and (wave := _wave([_cast(one) for _, one in asked], len(waiting), quorum)):
         now, waiting = waiting[:wave], waiting[wave:]
         asked += zip(now, await asyncio.gather(*map(ask, now)), strict=True)
-    return _together(asked, quorum, expected, actual)
+    return _together(asked, quorum, expected, actual).replace(options=asked_with)
+
+
+def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequence[bool | None]) -> str | None:
+    """Who votes next, where judges are asked one after another; None: the votes decide, or there are no more.
+
+    Args:
+        agent: as for `judged_by`, as is `panel`.
+        samples: votes of each judge where the panel does not say how many.
+        votes: those so far; None: it broke, or the judge could not judge.
+    """
+    names, each, quorum = _ballot(agent, panel, samples)
+    waiting = (names * each)[len(votes) :]
+    is_open = bool(waiting) and (not votes or _wave(votes, len(waiting), quorum) > 0)
+    return waiting[0] if is_open else None
+
+
+def counted(
+    agent: str, panel: JudgeOptions | None, samples: int, asked: Sequence[tuple[str, Verdict | NotEvaluated]]
+) -> Verdict:
+    """What votes that were cast one after another come to. Raises NotEvaluated when none could be."""
+    names, each, quorum = _ballot(agent, panel, samples)
+    if len(names) * each > 1:
+        return _together(asked, quorum, None, None)
+    only = asked[0][1]
+    if isinstance(only, NotEvaluated):
+        raise only
+    return only
+
+
+def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> tuple[list[str], int, float]:
+    """Who votes, how often each, and the share that decides."""
+    names = [name.removeprefix(PREFIX) for name in (panel.judges if panel and panel.judges else [agent])]
+    return names, (panel.samples if panel else None) or samples, (panel.quorum if panel else None) or QUORUM
 
 
 def _cast(one: Verdict | NotEvaluated) -> bool | None:
@@ -96,6 +128,7 @@ def _together(
             score=one.score if isinstance(one, Verdict) and one.judged else None,
             reason=one.message if isinstance(one, Verdict) else str(one),
             judge=name,
+            connector=one.judge_connector if isinstance(one, Verdict) else None,
         )
         for name, one in asked
     )
@@ -120,6 +153,7 @@ def _together(
         votes=votes,
         agreement=agreement,
         judge=", ".join(dict.fromkeys(name for name, _ in asked)),
+        judge_connector=", ".join(dict.fromkeys(vote.connector for vote in votes if vote.connector)) or None,
     )
     if max(passed, len(cast) - passed) < needed:
         said = "; ".join(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
@@ -21,6 +22,14 @@ class CoverageThreshold(Value):
 
     def __str__(self) -> str:
         return f"{self.folder + ':' if self.folder else ''}{self.metric}={self.percent:g}"
+
+
+def misses_in(
+    miss: Callable[[str, float, str], str | None], thresholds: Iterable[CoverageThreshold]
+) -> tuple[str, ...]:
+    """What is below thresholds, a sentence each; `miss` says it of a metric, a percentage and a folder."""
+    said = ((miss(one.metric, one.percent, one.folder), one) for one in thresholds)
+    return tuple(f"{what}; --coverage-threshold {one}" for what, one in said if what is not None)
 
 
 def read_coverage_threshold(text: str) -> tuple[CoverageThreshold, ...]:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.cli.allowance import Allowance
+    from runner.cli.cluster_address import ClusterAddress
     from runner.cli.coverage_threshold import CoverageThreshold
     from runner.cli.shard import Shard
+    from runner.cli.store_keep import StoreKeep
     from runner.cli.variants import Variant
 
 _NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
@@ -131,6 +133,29 @@ def shuffle_seed(text: str, where: str) -> int:
     return int.from_bytes(urandom(3), "big") + 1
 
 
+def collector(text: str, where: str) -> str:
+    """The address of a collector; empty for `*`: the environment says it."""
+    if text == "*":
+        return ""
+    from urllib.parse import urlsplit
+
+    try:
+        address = urlsplit(text)
+        known = address.scheme in ("http", "https") and bool(address.hostname) and (address.port or 1) > 0
+    except ValueError:
+        known = False
+    if not known:
+        raise ConfigurationError(
+            f'Cannot use {where} "{text}": it must be the address of a collector', "Such as http://localhost:4318"
+        )
+    if address.username is not None or address.password is not None:
+        raise ConfigurationError(
+            f"Cannot use {where}: an address stands in logs, so it must hold no key",
+            "Put it into OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20...",
+        )
+    return text
+
+
 def samples(text: str, where: str) -> int:
     """A whole number from 1 to 9."""
     if not text.isdecimal() or not 1 <= int(text) <= 9:
@@ -160,6 +185,17 @@ def share(text: str, where: str) -> float:
     return float(text)
 
 
+def growth(text: str, where: str) -> float:
+    """A percentage from 0 up, with or without its sign."""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ConfigurationError(f'Cannot use {where} "{text}": it must be a percentage from 0 up', "Write it as 10%")
+    return value
+
+
 def duration(text: str, where: str) -> float:
     """Seconds of `30s`, `1m30s`, `500ms`, `2h`."""
     return seconds_of(text, where)
@@ -169,6 +205,27 @@ def folder(text: str, where: str) -> str:
     """A path that is not empty."""
     if not text:
         raise ConfigurationError(f"Cannot use {where}: it is empty", "Name the folder of the recordings")
+    return text
+
+
+def store_keep(text: str, where: str) -> tuple[StoreKeep, ...]:
+    """For how long runs are kept, such as `90d`, or up to which size, such as `500MB`."""
+    from runner.cli.store_keep import read_store_keep
+
+    return (read_store_keep(text, where),)
+
+
+def store_folder(text: str, where: str) -> str:
+    """A path that is not empty."""
+    if not text:
+        raise ConfigurationError(f"Cannot use {where}: it is empty", "Name the folder of the store")
+    return text
+
+
+def names(text: str, where: str) -> str:
+    """A pattern of names that is not empty."""
+    if not text:
+        raise ConfigurationError(f"Cannot use {where}: it is empty", f"{where} . names all")
     return text
 
 
@@ -184,6 +241,13 @@ def shard(text: str, where: str) -> Shard:
     from runner.cli.shard import read_shard
 
     return read_shard(text)
+
+
+def cluster(text: str, where: str) -> ClusterAddress:
+    """The address of a scheduler, such as `tls://10.0.0.1:8786`, or `local`."""
+    from runner.cli.cluster_address import read_cluster_address
+
+    return read_cluster_address(text, where)
 
 
 def allowance(text: str, where: str) -> Allowance:

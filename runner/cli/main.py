@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner import exit_codes
-from runner.cli.options import FLAGS, options_from
+from runner.cli.options import FLAGS, check_needs, options_from
 from runner.cli.quick import read
 from runner.environment import SCRIPT_PARTS, Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
@@ -35,6 +35,7 @@ COMMANDS = {
     "diff": "runner.cli.commands.diff:diff",
     "doctor": "runner.cli.commands.doctor:doctor",
     "extract": "runner.cli.commands.extract:extract",
+    "history": "runner.cli.commands.history:history",
     "init": "runner.cli.commands.init:init",
     "label": "runner.cli.commands.label:label",
     "merge": "runner.cli.commands.merge:merge",
@@ -42,8 +43,10 @@ COMMANDS = {
     "schema": "runner.cli.commands.schema:schema",
     "show": "runner.cli.commands.show:show",
     "status": "runner.cli.commands.status:status",
+    "store": "runner.cli.commands.store:store",
     "trust": "runner.cli.commands.trust:trust",
     "types": "runner.cli.commands.types:types",
+    "view": "runner.cli.commands.view:view",
 }
 """First argument → module and function of another command."""
 COMPLETING = "_YAO_TEST_COMPLETE"
@@ -108,10 +111,16 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
             look_at_walls(options, environment)
         if options.watch and environment.terminal and sys.stdin is not None and sys.stdin.isatty():
             return _watch(typed, values, environment, application)
+        if options.cluster is not None:
+            from runner.cluster.cluster import Cluster
+            from runner.execution.run import run
+
+            with Cluster(options.cluster, environment, application) as there:
+                return run(options, environment, application, SCRIPT_PARTS, None, settings=settings, elsewhere=there)
         coverage = None
         if typed.coverage_thresholds and not options.coverage:
             raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
-        if options.coverage:
+        if options.coverage and not options.dry_run:
             from scripttest import Coverage
 
             coverage = Coverage(application.root)
@@ -121,7 +130,7 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
                 if _only_cases(options.inputs, environment.directory)
                 else start_processes(SCRIPT_PARTS, application.root, coverage.folder if coverage else None)
             )
-            from runner.execution.session import run
+            from runner.execution.run import run
 
             return run(options, environment, application, SCRIPT_PARTS, processes, settings=settings, coverage=coverage)
         finally:
@@ -130,7 +139,9 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
     except RunnerError as error:
         return say(error.message, error.hint, exit_codes.CONFIGURATION)
     except KeyboardInterrupt as error:
-        return getattr(error, "code", exit_codes.INTERRUPTED)
+        from runner.execution.stopping import Interrupted
+
+        return error.code if isinstance(error, Interrupted) else exit_codes.INTERRUPTED
     except BrokenPipeError:
         return exit_codes.RUNTIME
     except Exception as error:
@@ -143,11 +154,13 @@ def _configured(
     options: RunOptions, values: dict[str, Any], application: Application
 ) -> tuple[RunOptions, Settings | None]:
     """The options with what the configuration file adds to them, if there is one."""
-    if options.profile is None and not os.path.lexists(application.root / "yao-test.toml"):
-        return options, None
-    from runner.planning.configured import with_configuration
+    settings = None
+    if options.profile is not None or os.path.lexists(application.root / "yao-test.toml"):
+        from runner.planning.configured import with_configuration
 
-    return with_configuration(options, values, application)
+        options, settings = with_configuration(options, values, application)
+    check_needs(options, values)
+    return options, settings
 
 
 def _watch(options: RunOptions, values: dict[str, Any], environment: Environment, application: Application) -> int:

@@ -6,15 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.cli.flags import (
+    Flag,
     FlagTable,
     allowance,
     amount,
+    cluster,
+    collector,
     count,
     coverage_threshold,
     duration,
     flag,
     folder,
+    growth,
     hosts,
+    names,
     one_of,
     percent,
     policy,
@@ -24,14 +29,19 @@ from runner.cli.flags import (
     shard,
     share,
     shuffle_seed,
+    store_folder,
+    store_keep,
     variant,
 )
 from runner.errors import ConfigurationError
+from scripttest import BENCHMARK, EVERY_RUN, FUZZ
 
 if TYPE_CHECKING:
     from runner.cli.allowance import Allowance
+    from runner.cli.cluster_address import ClusterAddress
     from runner.cli.coverage_threshold import CoverageThreshold
     from runner.cli.shard import Shard
+    from runner.cli.store_keep import StoreKeep
     from runner.cli.variants import Variant
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
@@ -90,8 +100,13 @@ class RunOptions(FlagTable):
     record: str | None = flag("Keep what models answer, in a file for each case below this folder.", metavar="DIR", read=folder, excludes=("replay", "record-missing"))
     replay: str | None = flag("Answer out of what was recorded; no model is asked.", metavar="DIR", read=folder, excludes=("record-missing", "retry-errors"))
     record_missing: str | None = flag("Answer out of what was recorded; ask models for the rest and add it.", metavar="DIR", read=folder)
+    store: str | None = flag("Keep the run in this folder, for history, --last-failed and baselines. Default: .yao-test, where that exists.", metavar="DIR", read=store_folder, excludes=("dry-run",))
+    store_keep: tuple[StoreKeep, ...] = flag("Age or size beyond which the oldest runs leave the store, such as 90d or 500MB. Repeatable. Default: 1GB.", kind="repeated", metavar="LIMIT", read=store_keep)
+    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", metavar="NAME", read=revision, excludes=("dry-run", "json", "watch"))
     resume: str | None = flag("Go on with this .jsonl report: only what it has no result of runs.", metavar="FILE", excludes=("dry-run",))
     shard: Shard | None = flag("Run one of N parts of the tests, such as 2/4.", metavar="I/N", read=shard)
+    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: tls://HOST:PORT of its scheduler, or local, local:N.", metavar="ADDRESS", read=cluster, excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "until-decided", "variant", "fuzz", "bench"))
+    """Where the scheduler is."""
     max_cost: float | None = flag("Begin no test once model calls have cost so many US dollars.", metavar="USD", read=amount)
     """US dollars."""
     max_tokens: int | None = flag("Begin no test once model calls have taken so many tokens.", metavar="N", read=count)
@@ -102,6 +117,8 @@ class RunOptions(FlagTable):
     max_errors: Allowance | None = flag("How many tests may break, such as 3 or 2%, before the run fails. Default: 0.", metavar="N", read=allowance)
     """How many tests may break."""
     trace: str | None = flag("What results keep of the calls of models and tools: off, summary or full. Default: summary.", metavar="HOW", read=one_of("off", "summary", "full"))
+    otlp: str | None = flag("Send spans of the run to a collector of OpenTelemetry, such as http://localhost:4318.", kind="maybe", metavar="ENDPOINT", read=collector, excludes=("dry-run",))
+    """An address; empty: what `OTEL_*` variables say."""
     strict: bool = flag("What is a warning on a result, such as unfinished work, fails it.", kind="switch")
     """Whether the warnings of a result fail it."""
     seed: int | None = flag("Random numbers of a test come from this and its name, and are the same in every run.", metavar="N", read=count)
@@ -120,8 +137,18 @@ class RunOptions(FlagTable):
     fail_fast: bool = flag("Stop at the first failure.", kind="switch", excludes=("max-failures",))
     max_failures: int | None = flag("Stop when so many tests have failed or broken.", metavar="N", read=count)
     """Tests."""
-    coverage: bool = flag("Count what of handlers runs: statements, branches, functions and lines.", kind="switch", excludes=("dry-run", "watch"))
+    coverage: bool = flag("Count what of handlers runs: statements, branches, functions and lines.", kind="switch", excludes=("watch",))
     coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Fail when less is covered: lines=90, or FOLDER:lines=90. Repeatable.", name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=coverage_threshold)
+    fuzz: str | None = flag("Search for inputs that fail the Fuzz functions whose name matches; no other test runs.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "bench"))
+    fuzz_time: float = flag("How long to search for each of them. Default: 30s.", default=30, metavar="DURATION", read=duration, needs="fuzz")
+    """Seconds."""
+    bench: str | None = flag("Measure the Benchmark functions whose name matches; no other test runs. Results are all of standard output.", metavar="REGEX", read=names, excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter"))
+    bench_time: float = flag("How long to measure each of them at the least. Default: 1s.", default=1, metavar="DURATION", read=duration, needs="bench")
+    """Seconds."""
+    repetitions: int = flag("How often to measure each of them. Default: 1.", name="count", default=1, metavar="N", read=count, needs="bench")
+    """How often each benchmark runs."""
+    bench_threshold: float = flag("How much worse, beyond noise, fails the run. Default: 10%.", default=10, metavar="PERCENT", read=growth, needs="baseline")
+    """Percent."""
     durations: int | None = flag("Show so many of the slowest tests at the end.", metavar="N", read=count)
     watch: bool = flag("Stay, and run again what depends on a file that is saved.", kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
     verbose: int = flag("Show the output of passing tests too; twice: tracebacks of this tool.", short="v", kind="count")
@@ -151,9 +178,30 @@ class RunOptions(FlagTable):
         return "--fail-fast" if self.fail_fast else f"--max-failures {self.max_failures}"
 
     @property
+    def pattern(self) -> str:
+        """What the names of tests are to match; empty: all run."""
+        return self.run or self.fuzz or self.bench or ""
+
+    @property
+    def kept_baseline(self) -> str | None:
+        """What in the store the run is compared with."""
+        return None if self.bench else self.baseline
+
+    @property
+    def measured_baseline(self) -> str | None:
+        """The file of results that benchmarks are compared with."""
+        return self.baseline if self.bench else None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of functions that are tests of the run."""
+        return (FUZZ,) if self.fuzz else (BENCHMARK,) if self.bench else EVERY_RUN
+
+    @property
     def selecting(self) -> str:
         """The flags that leave tests out by what is known of them, as they are written."""
-        flags = [f"--run {self.run}"] if self.run else []
+        named = ((name, getattr(self, name)) for name in ("run", "fuzz", "bench"))
+        flags = [f"--{name} {pattern}" for name, pattern in named if pattern]
         flags += [f"--tag {tag}" for tag in self.tags]
         return " ".join([*flags, "--last-failed"] if self.last_failed else flags)
 
@@ -170,6 +218,7 @@ class RunOptions(FlagTable):
 
 FLAGS = RunOptions.__declared__
 """All flags of a run, in the order of the help."""
+_BY_NAME = {flag.name: flag for flag in FLAGS}
 
 
 def options_from(values: dict[str, Any]) -> RunOptions:
@@ -179,10 +228,23 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         for other in one.excludes:
             if other in given:
                 raise ConfigurationError(f"--{one.name} and --{other} exclude each other")
-        if one.needs is not None and one.needs not in given:
-            needed = next(other for other in FLAGS if other.name == one.needs)
-            raise ConfigurationError(f"--{one.name} needs --{needed.name}", f"--{needed.name}: {needed.help}")
     return with_rounds(RunOptions(**{one.field: one.value(values) for one in given.values()}))
+
+
+def lacking(name: str, options: RunOptions) -> Flag | None:
+    """The flag that the one of a name needs, where nothing says it; `options` are all there are."""
+    needs = _BY_NAME[name].needs
+    needed = _BY_NAME[needs] if needs is not None else None
+    return needed if needed is not None and getattr(options, needed.field) == needed.default else None
+
+
+def check_needs(options: RunOptions, values: dict[str, Any]) -> None:
+    """Raises ConfigurationError when a flag of the command line needs another one, which neither the command line nor
+    anything else says. `options` are all there are, `values` as for `options_from`."""
+    for one in FLAGS:
+        needed = lacking(one.name, options) if one.is_given(values) else None
+        if needed is not None and not needed.is_given(values):
+            raise ConfigurationError(f"--{one.name} needs --{needed.name}", f"--{needed.name}: {needed.help}")
 
 
 def with_rounds(options: RunOptions) -> RunOptions:

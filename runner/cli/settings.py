@@ -17,6 +17,8 @@ class Settings(Value):
     """Agent → the options of its tests, where they are others than those of the run."""
     prices: Mapping[str, Mapping[str, float]] = {}
     """Connector → its prices, US dollars for a million tokens: `input`, `output`, `cached`."""
+    warnings: tuple[str, ...] = ()
+    """What the file says without effect."""
 
     def of(self, agent: str, options: RunOptions) -> RunOptions:
         """The options of the tests of an agent; `options` are those of the run."""

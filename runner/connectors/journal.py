@@ -177,6 +177,28 @@ class Journal:
         if of_case.calls:
             self._write({"ended": list(key)})
 
+    def add(self, line: str) -> None:
+        """Takes an answer that another machine has got, as a line of its journal."""
+        record = json.loads(line)
+        if "exact" in record:
+            with self._lock:
+                self._take(record)
+            self._write(record)
+
+    def lines(self, suites: Iterable[str], cases: Iterable[tuple[str, str]]) -> list[str]:
+        """The answers of tests that are under way, as a journal for another machine: of all in some suites, and of
+        single cases, each with its suite."""
+        wanted = {(self._label(suite), self._clean(case)) for suite, case in cases}
+        whole = set(map(self._label, suites))
+        with self._lock:
+            found = [
+                json.dumps(_record_of(key, one.time, call))
+                for key, one in self._cases.items()
+                if key[0] in whole or key[:2] in wanted
+                for call in one.calls
+            ]
+        return [json.dumps(_HEAD), *found] if found else []
+
     def close(self, complete: bool) -> None:
         """Closes the file, and removes it when nobody has a use for what is in it: with `complete`, all has ended."""
         with self._lock:
@@ -253,11 +275,14 @@ class Journal:
                 suite, case, run = record["ended"]
                 self._cases.pop((suite, case, run), None)
                 continue
-            of_case = self._case((record["suite"], record["case"], record["run"]))
-            of_case.time = of_case.time or (time_from(record) if "time" in record else None)
-            of_case.calls.append(_call_from(record))
+            self._take(record)
         for of_case in self._cases.values():
             of_case.rewind()
+
+    def _take(self, record: dict[str, Any]) -> None:
+        of_case = self._case((record["suite"], record["case"], record["run"]))
+        of_case.time = of_case.time or (time_from(record) if "time" in record else None)
+        of_case.calls.append(_call_from(record))
 
     def _write(self, record: dict[str, Any]) -> None:
         """Writes a line. What keeps it from that is said, and nothing is written any more."""

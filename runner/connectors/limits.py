@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 from runner.connectors.timing import Timing, uncounted
 
@@ -31,6 +32,15 @@ class Places:
     def bound(self, number: int) -> None:
         """Lets so many through at a time from here on."""
         self._limits = Limits(number, None, Timing())
+
+    def limits(self, connector: str, options: Mapping[str, Any], timing: Timing) -> Limits:
+        """The bounds of a connector, by its id and its options."""
+        return Limits(
+            options.get("max_concurrency", MAX_CONCURRENCY),
+            options.get("requests_per_minute"),
+            timing,
+            options.get("tokens_per_minute"),
+        )
 
     @asynccontextmanager
     async def one(self) -> AsyncIterator[None]:
@@ -72,13 +82,13 @@ class Limits:
             self._under_way += 1
 
     async def __aexit__(self, *_: object) -> None:
-        self._leave()
+        self.leave()
 
     async def again(self) -> None:
         """Before a call is made again: if more are under way than may be, waits, ahead of those that have not begun."""
         if self._under_way <= self.allowed:
             return
-        self._leave()
+        self.leave()
         try:
             await self._line_up(self._waiting.appendleft)
         except asyncio.CancelledError:
@@ -126,10 +136,11 @@ class Limits:
                 self._waiting.remove(place)
                 self._admit()
             else:
-                self._leave()  # it was let through at the same moment
+                self.leave()  # it was let through at the same moment
             raise
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
+        """Notes the end of a call."""
         self._under_way -= 1
         self._admit()
 

@@ -12,6 +12,7 @@ from runner.connectors.definition import Definition, read_definition, read_type
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
 
 if TYPE_CHECKING:
+    from runner.connectors.limits import Places
     from runner.connectors.timing import Timing
 
 TYPES = {
@@ -144,6 +145,13 @@ class Connectors:
             self._models[id] = str(definition.options.get("model", "")) if definition else ""
         return self._models[id]
 
+    def vendor(self, id: str) -> str:
+        """Who has the model of a connector: `openai`, `scripted`. Raises ConfigurationError."""
+        from runner.connectors.vendors import vendor_of
+
+        path = self.find(id)
+        return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))
+
     def settings(self, id: str) -> Mapping[str, Any]:
         """What the file of a connector says of how the model is asked, without its key and its bounds. Raises
         ConfigurationError."""
@@ -167,6 +175,10 @@ class Connectors:
     def bound(self, number: int) -> None:
         """Has so many requests under way at a time, over all connectors."""
         self._shared_places().bound(number)
+
+    def share(self, places: Places) -> None:
+        """Has bounds that are shared with others. To be called before a connector is made."""
+        self._places = places
 
     def forget_outages(self) -> None:
         """Has hosts that were down asked again at once."""

@@ -23,7 +23,7 @@ from runner.connectors.http import (
     HttpTimeout,
     Response,
 )
-from runner.connectors.limits import MAX_CONCURRENCY, Limits, Places
+from runner.connectors.limits import Places
 from runner.connectors.retry import LONGEST_WAIT, RETRIES, RetryLater, has_time, retry_after, with_retries
 from runner.connectors.sse import EventReader
 from runner.connectors.timing import Timing, answering
@@ -88,12 +88,7 @@ class HttpConnector:
         self._credential = Credential(url=self._url, headers=self._auth())
         client.check(self._url)
         self._host = urlsplit(self._url).netloc.rpartition("@")[2]
-        self._limits = Limits(
-            options.get("max_concurrency", MAX_CONCURRENCY),
-            options.get("requests_per_minute"),
-            timing,
-            options.get("tokens_per_minute"),
-        )
+        self._limits = places.limits(definition.id, options, timing)
         self._circuit = Circuit(definition.id, timing)
         self._shortest: float | None = None
         """Seconds of the quickest answer so far."""

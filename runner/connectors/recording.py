@@ -113,6 +113,9 @@ class Recording:
         self._unused: list[str] = []
         self._unused_count = 0
         self._searches = 0
+        self.held_back: Callable[[str], str | None] | None = None
+        """Says of a suite why its models are not asked what is not recorded, for people; None: they are asked all, and
+        that is recorded. For the mode `missing`."""
 
     def set_messages(self, suites: Iterable[str]) -> None:
         """Says which suites, by their ids, are messages of the command line, whose texts are no paths. To be called
@@ -132,7 +135,7 @@ class Recording:
         tape = self._tape(origin)
         tape.asked += 1
         model = connectors.model(connector)
-        if self.mode != "record":
+        if self._mode(origin.suite) != "record":
             call = self._find(tape, origin, connector, request, model)
             if call is not None:
                 say(call.chunks, request)
@@ -184,7 +187,7 @@ class Recording:
             tapes = self._tapes.pop((suite, case))
             if case.startswith("@") or self.mode == "missing":
                 self._end(suite, case, tapes)
-        if self.mode == "record":
+        if self.mode == "record" or self.held_back is not None:
             return None
         if whole:
             for text in self._forgotten():
@@ -232,6 +235,9 @@ class Recording:
         older = f"{folder_of(self._redact(suite.replace('/', ' ')), True)}/{file_of(self._redact(case), run)}"
         return older if (self._place.folder / older).exists() else name
 
+    def _mode(self, suite: str) -> Mode:
+        return "record" if self.held_back is not None and self.held_back(suite) is None else self.mode
+
     def _tape(self, origin: Origin) -> _Tape:
         of_case = self._tapes.get((origin.suite, origin.case))
         if of_case is None:
@@ -243,7 +249,7 @@ class Recording:
 
     def _open(self, origin: Origin) -> _Tape:
         self._note(origin.suite, file_of(self._redact(origin.case), origin.run))
-        if self.mode == "record":
+        if self._mode(origin.suite) == "record":
             return _Tape(None, bool(origin.suite))
         try:
             path = self._place.folder / self._file(origin.suite, origin.case, origin.run)
@@ -312,6 +318,8 @@ class Recording:
         if tape.problem is not None:
             raise self._missed(tape, f"{tape.problem.message}. {tape.problem.hint}")
         call = tape.take(describe(request, connector, model), lambda: describe(request, connector, model, self._clean))
+        if call is None and self.held_back is not None and (reason := self.held_back(origin.suite)):
+            raise self._missed(tape, reason)
         if call is None and self.mode == "replay":
             raise self._missed(tape, self._miss(tape, origin, describe(request, connector, model, self._clean)))
         return call

@@ -16,7 +16,10 @@ from scripttest import system_walls
 PARTS = (
     ("crypto", "crypto processes and hashes of passwords", ("bcrypt", "cryptography")),
     ("formats", "HTML to Markdown, and XML", ("markdownify", "xmltodict")),
+    ("otlp", "spans for OpenTelemetry", ("opentelemetry", "requests")),
+    ("fuzz", "searches with --fuzz", ("hypothesis",)),
     ("mcp", "MCP servers over stdio and HTTP", ("mcp",)),
+    ("view", "the page of yao-test view", ("starlette", "uvicorn")),
 )
 
 

@@ -145,5 +145,6 @@ def ended(attempt: CaseAttempt, status: Status, milliseconds: float) -> TestResu
         logs=logs,
         case=attempt.result(),
         fingerprint=fingerprint,
+        regradable=attempt.regradable,
     )
     return with_outside(result, attempt.world)

@@ -37,6 +37,8 @@ class RunDatabases:
             self._kept = KeptDatabases(report_path(options.db, directory))
         self._databases: Databases | None = None
         self._warnings: dict[str, str] = {}
+        self._folders: dict[str, Path] = {}
+        """Test module → its folder."""
         self._lock = _thread.allocate_lock()
 
     @property
@@ -80,6 +82,11 @@ class RunDatabases:
 
     def _folder(self, suite: str) -> Path:
         """The folder of a test module; of anything else the application."""
+        if suite not in self._folders:
+            self._folders[suite] = self._found(suite)
+        return self._folders[suite]
+
+    def _found(self, suite: str) -> Path:
         if not suite.startswith("scripts."):
             return self._application.root
         try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bindings import Answered, OutsideCall, World
+from bindings import CLOCK_STANDS, Answered, OutsideCall, World
 from runner.results.model import TestResult
-from scripttest import ResultWarning
+from scripttest import Cause, ResultWarning
 
 
 def with_outside(result: TestResult, world: World | None) -> TestResult:
@@ -12,7 +12,8 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
     not said again as a warning."""
     own = [OutsideCall(name=name, answered=Answered.MOCKED, count=count) for name, count in result.outcome.mocked]
     calls = (*own, *(world.ledger.calls if world is not None else ()))
-    if not calls:
+    of_clock = _of_clock(result, world)
+    if not calls and not of_clock:
         return result
     said = [failure.message for failure in result.outcome.failures]
     warnings = tuple(
@@ -20,8 +21,18 @@ def with_outside(result: TestResult, world: World | None) -> TestResult:
         for call in calls
         if call.answered is Answered.MISSING and not any(call.message in message for message in said)
     )
-    outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *warnings))
+    outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *of_clock, *warnings))
     return result.replace(outcome=outcome, outside=calls)
+
+
+def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, ...]:
+    """What to know of a test whose time was up while its clock stood."""
+    stood = world is not None and world.clock.stopped_at is not None
+    if not stood or all(failure.cause is not Cause.TIMEOUT for failure in result.outcome.failures):
+        return ()
+    return (
+        ResultWarning(kind="clock", message=f"The clock of the test stood still when its time was up: {CLOCK_STANDS}"),
+    )
 
 
 def _text(call: OutsideCall) -> str:

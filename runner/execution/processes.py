@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import HostProcesses, ProcessRouter, RunSnapshots
 
 if TYPE_CHECKING:
-    from bindings import Provider, World, Worlds
+    from bindings import Provider, TestKind, World, Worlds
     from runner.planning.selection import Selection
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
@@ -23,9 +23,12 @@ def open_router(
     context: Mapping[str, Any],
     done: Callable[[str, str], bool],
     require_judge: bool,
+    judge_samples: int,
+    judge_connector: str,
     worlds: Worlds,
     picked: Mapping[str, Collection[str] | None],
     arrange: Callable[[str, Sequence[str]], Sequence[int]] | None,
+    kinds: Mapping[str, Callable[[], TestKind]],
 ) -> ProcessRouter:
     """The router of a run, complete.
 
@@ -36,14 +39,19 @@ def open_router(
         context: the fields of the run's context.
         done: whether a test, by its module and name, has a result of the run that is resumed.
         require_judge: `--require-judge`.
+        judge_samples: `--judge-samples`.
+        judge_connector: `--judge-connector`; empty when it is not given.
         worlds: of the tests.
         picked: module → the tests that flags pick; None, and modules that are not among them: all of them.
         arrange: the places of the tests of a module in the order in which they run; None: as they stand.
+        kinds: of tests that are no plain ones → gives what leads them.
     """
     providers: dict[str, Provider] = {
         **dict.fromkeys(AGENT_GROUPS, agents),
         "agent.JudgeRequired": lambda world, name, args: require_judge,
         "agent.Verdict": _read_verdict,
+        "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
+        "agent.Vote": lambda world, name, args: _count(judge_samples, judge_connector, args),
         "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key, args),
     }
     if selection is not None:
@@ -55,7 +63,13 @@ def open_router(
             return False
         return (selection is None or selection.test(test)) and not done(module, test)
 
-    return ProcessRouter(host, providers, context, selects, worlds, arrange)
+    return ProcessRouter(host, providers, context, selects, worlds, arrange, kinds)
+
+
+def _count(samples: int, connector: str, args: list[Any]) -> dict[str, Any]:
+    from runner.agents.judges import count_votes
+
+    return count_votes(samples, connector, *args)
 
 
 def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:

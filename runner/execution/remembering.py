@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.results.events import Event, RunEnd, TestEnd
-from scripttest import Status
+from scripttest import Status, kind_of
 
 if TYPE_CHECKING:
     from runner.results.fold import Execution
@@ -48,7 +48,7 @@ class FailureMemory:
             if suite in run.ended and listed.selected == listed.total:
                 names = set()  # all that there is has run
             elif not run.suites[suite].has_cases:
-                names = {name for name in names if name.startswith("Test")}  # the module could be loaded
+                names = {name for name in names if kind_of(name)}  # the module could be loaded
             failed[key] = sorted(names | self._failed.get(suite, set()))
         failed = {key: names for key, names in failed.items() if names}
         if failed == known:

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
 from runner.results.change_verdict import Verdict
-from runner.results.model import Suite, TestResult
+from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_json import result_line
 from runner.results.suite_json import suite_record
 from runner.results.variants import verdicts_on
 
+if TYPE_CHECKING:
+    from runner.planning.case_source import CaseSource
+    from scripttest import Status
+
 
 class Rounds:
     """Of one run."""
 
-    def __init__(self, planned: int, suites: Iterable[Suite], results: Callable[[], Iterable[TestResult]]) -> None:
+    def __init__(
+        self, planned: int, sources: Sequence[CaseSource], results: Callable[[], Iterable[TestResult]]
+    ) -> None:
         """`results` gives those of all runs that have ended."""
         self.planned = planned
-        self.made = 1
-        self._suites = {suite.id: suite for suite in suites}
+        self.made = 0
+        """Rounds that have begun."""
+        self._sources = sources
+        self._suites = {source.suite.id: source.suite for source in sources}
         self._results = results
+
+    def begin(self) -> None:
+        """Counts the first round, or, where an earlier run has made some, the one that it was in; none, where the
+        variants are told apart already."""
+        ended = [_ended(source.done.get(case.id, {})) for source in self._sources for _, case in source.cases()]
+        known = [rounds for rounds in ended if rounds is not None]
+        self.made = min([self.planned, *known])
+        if not self.made or max(known) > self.made:  # there was a look after these rounds, which did not decide
+            self.made = min(self.made + 1, self.planned)
+        else:
+            self.goes_on()
 
     def goes_on(self) -> bool:
         """Whether another round is needed; counts it."""
@@ -44,3 +65,8 @@ class Rounds:
         except ConfigurationError:  # nothing has a verdict yet
             return False
         return all(found.verdict is not Verdict.CANNOT_TELL for found in verdicts)
+
+
+def _ended(done: Mapping[int, Status]) -> int | None:
+    """In how many rounds a case has its run, by the runs that have ended; None: it makes none, since it is skipped."""
+    return None if 0 in done else next(number for number in count() if number + 1 not in done)

@@ -81,16 +81,13 @@ async def run_cases(
     stop = schedule.stop
     workers: list[asyncio.Task[None]] = []
     try:
-        await _work(run, schedule.parallel, workers)
-        while run.passes.goes_on():
-            for pause in run.passes.pauses():
-                await asyncio.sleep(pause)
-            if run.passes.goes_on():
-                run.begin_pass()
-                await _work(run, at_a_time(schedule.parallel, run.passes.number), workers)
-        while schedule.rounds is not None and not (stop and stop.reason) and schedule.rounds.goes_on():
+        rounds = schedule.rounds
+        if rounds is not None:
+            rounds.begin()
+        await _round(run, schedule.parallel, workers)
+        while rounds is not None and not (stop and stop.reason) and rounds.goes_on():
             run.begin_round()
-            await _work(run, schedule.parallel, workers)
+            await _round(run, schedule.parallel, workers)
     except _EnoughFailedError:
         run.stopped = f"given up by {schedule.failure_flag}"
     except asyncio.CancelledError:
@@ -104,6 +101,17 @@ async def run_cases(
         for source in sources:
             repetition.cut(source.suite.id)
     await run.finish()
+
+
+async def _round(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> None:
+    """Runs what there is, and again what broke."""
+    await _work(run, parallel, workers)
+    while run.passes.goes_on():
+        for pause in run.passes.pauses():
+            await asyncio.sleep(pause)
+        if run.passes.goes_on():
+            run.begin_pass()
+            await _work(run, at_a_time(parallel, run.passes.number), workers)
 
 
 async def _work(run: _Run, parallel: int, workers: list[asyncio.Task[None]]) -> None:
@@ -260,12 +268,14 @@ class _Run:
             if self._schedule.stop is not None and self._schedule.stop.reason:
                 return None
             if self._ready:
-                return self._begin([self._ready.popleft()])
+                if (item := self._begin([self._ready.popleft()])) is not None:
+                    return item
+                continue
             for items in self._queue:
                 free = [item for item in items if not item.suite.dependencies.waits(item.case.depends_on)]
                 self._aside += [item for item in items if item not in free]
-                if free:
-                    return self._begin(free)
+                if free and (item := self._begin(free)) is not None:
+                    return item
             if not self._aside and not (self._running and self._in_waves):
                 return None
             if not self._running and self.passes.is_waiting:
@@ -277,13 +287,13 @@ class _Run:
             self._changed.clear()
             await self._changed.wait()
 
-    def _begin(self, items: list[_Item]) -> _Item:
+    def _begin(self, items: list[_Item]) -> _Item | None:
         """The first run of a case that may begin, when there are several; the others are ready. Those of its variants
-        take turns."""
+        take turns. None where a round of an earlier run has made all of them."""
         seed = f"{self._schedule.environment.seed} {items[0].suite.source.input} {items[0].case.id}"
-        first, *others = in_turns([self._runs_of(item) for item in items], seed)
-        self._make_ready(others)
-        return first
+        due = in_turns([self._runs_of(item) for item in items], seed)
+        self._make_ready(due[1:])
+        return due[0] if due else None
 
     def _runs_of(self, item: _Item) -> list[_Item]:
         """The runs of a case that may begin."""
@@ -296,7 +306,8 @@ class _Run:
         tally = self._repetition.tally(source.suite.id, item.position, policy, numbers)
         self._in_waves += policy is not None
         known = source.done.get(case.id, {})
-        due = tally.due(known) if self._schedule.rounds is None else tally.next_round(known)
+        rounds = self._schedule.rounds
+        due = tally.due(known) if rounds is None else tally.of_round(rounds.made, known)
         return [item.replace(run=run) for run in due]
 
     def _make_ready(self, items: list[_Item]) -> None:

@@ -31,7 +31,7 @@ from scripttest import (
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from bindings import Worlds
+    from bindings import RunSnapshots, Worlds
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
 
@@ -83,6 +83,7 @@ def run_scripts(
     passes: Passes[_Test],
     again: Callable[[Mapping[str, Collection[str] | None]], Iterator[HostRecord]],
     worlds: Worlds,
+    snapshots: RunSnapshots,
 ) -> int:
     """Sends what the host reports of modules as events; blocks. When the run is to stop, and when
     `max_failures` tests have failed, what was running then has no result. Raises HostError.
@@ -95,6 +96,7 @@ def run_scripts(
         passes: over what broke.
         again: runs tests of modules again, None standing for all tests of one.
         worlds: of the tests, each of which ends with its test.
+        snapshots: take what tests want written into their sources.
 
     Returns:
         After `max_failures`, how many tests the modules have of which nothing was sent.
@@ -107,6 +109,7 @@ def run_scripts(
         fingerprint=fingerprint,
         passes=passes,
         worlds=worlds,
+        snapshots=snapshots,
     )
     try:
         while True:
@@ -165,7 +168,9 @@ class _ScriptEvents:
         fingerprint: Callable[[str, str], Mapping[str, Any]] | None,
         passes: Passes[_Test],
         worlds: Worlds,
+        snapshots: RunSnapshots,
     ) -> None:
+        self._snapshots = snapshots
         self._passes = passes
         self._again: dict[str, set[tuple[int, int]]] = {}
         """Module → position and run of its tests that run again in this pass."""
@@ -191,6 +196,9 @@ class _ScriptEvents:
         send = self._send
         if isinstance(record, Started):
             place, run = self._places[module][record.position], self._run(record)
+            if record.again:
+                self._logs.pop((module, record.position, record.run), None)
+                return
             if not self._passes.is_again(module, place, run) and not self._is_over(module, place, run):
                 send(TestStart(suite=module, name=self._names[module][record.position], position=place, run=run))
         elif isinstance(record, Line):
@@ -200,6 +208,10 @@ class _ScriptEvents:
         elif isinstance(record, Ended):
             captured = tuple(self._logs.pop((module, record.position, record.run), ()))
             outcome, run = record.outcome, self._run(record)
+            if outcome.inlined:
+                from runner.execution.snapshots import with_inlined
+
+                outcome = with_inlined(module, outcome, self._snapshots.inline())
             if self._selection is not None:
                 outcome = self._selection.checked(module, outcome)
             place = self._places[module][record.position]

@@ -3,6 +3,7 @@ once the plan is there. Each is made when it is first needed, since a script tes
 
 from __future__ import annotations
 
+import _thread
 from typing import TYPE_CHECKING, Any
 
 from bindings import HostProcesses, RunSnapshots, Worlds
@@ -12,7 +13,7 @@ from runner.reporters import BUILT_IN, maker_by_id
 from scripttest import worker_command
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
     from typing import TextIO
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.budgets import Budgets
     from runner.execution.databases import RunDatabases
+    from runner.execution.other_kinds import OtherKinds
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.base import CaseEnvironment
     from runner.modes.interactive import Person
@@ -50,6 +52,7 @@ class RunServices:
         parts: Path,
         settings: Settings,
         coverage: Coverage | None = None,
+        key: str | None = None,
     ) -> None:
         """Raises ConfigurationError when what `--record`, `--replay` or `--db` names cannot be used.
 
@@ -58,8 +61,12 @@ class RunServices:
             parts: the folder of the script half of the bindings.
             settings: of the configuration file.
             coverage: counts what hooks and tools run, if anything is counted.
+            key: what values of variables are hashed with; None: that of the report.
         """
         self._coverage = coverage
+        self._key = key
+        self.on_agents: Callable[[AgentService], None] | None = None
+        """Hears of the agents when they are made."""
         self._settings = settings
         self.budgets: Budgets | None = None
         self._options = options
@@ -105,6 +112,11 @@ class RunServices:
             for module, names in tests.items():
                 self._service.forget(module, names)
 
+    def forget(self, module: str, test: str) -> None:
+        """Has agents forget what a test has said."""
+        if self._service is not None:
+            self._service.forget(module, [test])
+
     def count_usage(self, budgets: Budgets) -> None:
         """Tells budgets of every model call from here on."""
         self.budgets = budgets
@@ -126,7 +138,7 @@ class RunServices:
     def _open_journal(self, runtime: Runtime) -> None:
         assert self._report is not None
         from runner.connectors.journal import Journal, journal_beside
-        from runner.reporters.files.line_file import LineFile
+        from runner.results.line_file import LineFile
 
         report, goes_on, at_once = self._report
         runtime.connectors.bound(at_once)
@@ -166,6 +178,8 @@ class RunServices:
                 self._service.runtime.on_usage = self.budgets.spend
             if self._report is not None:
                 self._open_journal(self._service.runtime)
+            if self.on_agents is not None:
+                self.on_agents(self._service)
         return self._service
 
     def fingerprints(self) -> Fingerprints:
@@ -181,7 +195,9 @@ class RunServices:
             variables = {**named_variables(root, environment.variables), **environment.variables}
             replays = self.recording is not None and self.recording.mode == "replay"
             folder = self.recording.folder if self.recording is not None and replays else None
-            parts = PartDigests(self._application, variables, key_of(options, environment.directory), folder)
+            parts = PartDigests(
+                self._application, variables, self._key or key_of(options, environment.directory), folder
+            )
             agents = {
                 agent: (own, build_context(own, environment.directory)) for agent, own in self._settings.agents.items()
             }
@@ -205,7 +221,7 @@ class RunServices:
         is_agent = any(known == id for known, _ in self._application.agents())
         if id in BUILT_IN or (id.startswith("report.") and not is_agent):
             return maker_by_id(id, target)
-        from runner.reporters.files.agent import agent_maker
+        from runner.execution.agent_reporter import agent_maker
 
         options = self._options
         return agent_maker(id, target, self.agents(), dict(context), options.case_timeout, bool(options.verbose))
@@ -244,9 +260,21 @@ class TestServices:
     """What the tests and cases of a plan are answered, and what cases run in."""
 
     def __init__(
-        self, services: RunServices, plan: RunPlan, selection: Selection | None, environment: Environment
+        self,
+        services: RunServices,
+        plan: RunPlan,
+        selection: Selection | None,
+        environment: Environment,
+        results: TextIO | None = None,
+        stopped: Callable[[], bool] = bool,
     ) -> None:
-        """`selection` is what `--run` names."""
+        """`selection` is what `--run` names; `results` takes the lines of benchmarks, and `stopped` says whether the
+        run is to end."""
+        self.kinds: OtherKinds | None = None
+        """What leads tests that are no plain ones; None while there was none."""
+        self._lock = _thread.allocate_lock()
+        self._results = results or environment.stdout
+        self._stopped = stopped
         self.progress: Progress | None = None
         """The live line, which makes room when a person is asked."""
         self._services = services
@@ -265,9 +293,12 @@ class TestServices:
             plan.context,
             done=self._is_done,
             require_judge=options.require_judge,
+            judge_samples=options.judge_samples,
+            judge_connector=options.judge_connector or "",
             worlds=services.worlds,
             picked=plan.picked,
             arrange=plan.order.tests if plan.order is not None else None,
+            kinds={"fuzz": lambda: self.other_kinds().fuzz(), "benchmark": lambda: self.other_kinds().benchmarks()},
         )
         """Answers what scripts ask."""
 
@@ -277,6 +308,28 @@ class TestServices:
         for module, names in tests.items():
             self.router.forget(module, names)
         self._services.begin_again(tests)
+
+    def __enter__(self) -> TestServices:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.kinds is not None:
+            self.kinds.close()
+
+    def other_kinds(self) -> OtherKinds:
+        """What leads tests that are no plain ones, made when it is first needed. From any thread. Raises
+        ConfigurationError when a flag that concerns them cannot be used."""
+        with self._lock:
+            if self.kinds is None:
+                from runner.execution.other_kinds import OtherKinds
+
+                self.kinds = OtherKinds(self._plan, self._environment, self._results, self._forget, self._stopped)
+        return self.kinds
+
+    def _forget(self, module: str, test: str) -> None:
+        """Ends the world of a test that goes on in another realm."""
+        self.router.forget(module, [test])
+        self._services.forget(module, test)
 
     def _is_done(self, module: str, test: str) -> bool:
         again = self._again.get(module)
@@ -316,11 +369,15 @@ class TestServices:
             judge_samples=options.judge_samples,
             judge_connector=options.judge_connector or "",
             seed=options.seed,
-            trace=options.trace or "summary",
+            spans=options.otlp is not None,
+            trace=options.trace or ("full" if self._spans_hold_content(options) else "summary"),
             clean=self._environment.secrets.text,
             transcripts=plan.transcripts,
             database=self._services.open_databases().of_case,
         )
+
+    def _spans_hold_content(self, options: RunOptions) -> bool:
+        return options.otlp is not None and self._environment.content_in_spans
 
     def _person(self) -> Person | None:
         """Who is asked at the terminal; nobody with `--skip-interactive`."""

@@ -1,4 +1,4 @@
-"""One run, from options to exit code: what is planned, its beginning, the tests, and its end, which always comes."""
+"""The session of a run: its beginning, the tests, and its end, which always comes."""
 
 from __future__ import annotations
 
@@ -6,33 +6,31 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bindings import DATABASE, SCRIPT_GLOBALS
-from runner import exit_codes
-from runner.application.context import build_context
+from bindings import DATABASE
 from runner.cli.options import report_path
-from runner.cli.settings import Settings
+from runner.errors import RunnerError
 from runner.execution.closing import Guarded
 from runner.execution.ending import exit_code_of, status_of
 from runner.execution.passes import Passes
 from runner.execution.repetition import Repetition
 from runner.execution.scripts import host_module, run_scripts
 from runner.execution.services import RunServices, TestServices
-from runner.execution.stopping import Signals, Stop, Woken
-from runner.planning.plan import RunPlan, make_plan
+from runner.execution.stopping import Stop
+from runner.planning.plan import RunPlan
 from runner.reporters.multiplexer import Multiplexer
 from runner.reporters.opening import Console, open_reporters
 from runner.reporters.rerun_command import flags_of
 from runner.results.events import RunEnd, RunStart, RunStatus, Warned
 from runner.version import VERSION
-from scripttest import ScriptHost, sandbox_of, system_walls
+from scripttest import FUZZ, ScriptHost, kind_of, sandbox_of, system_walls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
-    from runner.application.application import Application
     from runner.cli.options import RunOptions
     from runner.environment import Environment
+    from runner.execution.elsewhere import Elsewhere
     from runner.execution.observing import Observer
     from runner.execution.outcome import Outcome
     from runner.execution.rounds import Rounds
@@ -41,137 +39,10 @@ if TYPE_CHECKING:
     from runner.reporters.base import Reporter
     from runner.results.coverage import CoverageReport
     from runner.results.events import SnapshotCounts
-    from scripttest import Coverage, HostRecord, Processes, Source
+    from scripttest import Compiled, Coverage, HostRecord, Source
 
 
-def run(
-    options: RunOptions,
-    environment: Environment,
-    application: Application,
-    parts: Path,
-    processes: Processes | None,
-    regraded_from: str | None = None,
-    settings: Settings | None = None,
-    observer: Observer | None = None,
-    coverage: Coverage | None = None,
-) -> int:
-    """Runs what the options name and reports it; the exit code. A signal before anything runs raises KeyboardInterrupt
-    with its `code`. Raises ConfigurationError before anything is reported.
-
-    Args:
-        parts: the folder of the script half of the bindings.
-        processes: what runs scripts; None for a run of nothing but case files.
-        regraded_from: the report whose transcripts are graded; no agent is asked then.
-        settings: of the configuration file, if there is one.
-        observer: who watches the run; it gets the processes back.
-        coverage: counts what the scripts run that `processes` runs, if anything is counted.
-    """
-    stop = observer.stop if observer is not None else Stop()
-    settings = settings or Settings()
-    try:
-        with Signals(stop):
-            started = environment.monotonic()
-            if options.require_trust or options.trust_from:
-                from runner.application.trust import require
-
-                require(application.root, options.trust_from, environment.variables)
-            context = build_context(options, environment.directory)
-            selection = _selection(options)
-            with RunServices(
-                options=options,
-                environment=environment,
-                application=application,
-                context=context,
-                parts=parts,
-                settings=settings,
-                coverage=coverage,
-            ) as services:
-                try:
-                    plan = make_plan(
-                        options,
-                        environment,
-                        application,
-                        context,
-                        selection,
-                        services.agents,
-                        services.fingerprints,
-                        regraded_from,
-                        settings,
-                    )
-                except BaseException:
-                    if processes is not None:
-                        processes.close()
-                    raise
-                tests = TestServices(services, plan, selection, environment)
-
-                def carry_out(host: ScriptHost | None) -> int:
-                    if options.dry_run:
-                        return _list(plan, host, selection, stop, environment)
-                    return _Session(
-                        plan=plan,
-                        environment=environment,
-                        services=services,
-                        tests=tests,
-                        selection=selection,
-                        stop=stop,
-                        host=host,
-                        started=started,
-                        observer=observer,
-                        coverage=coverage,
-                    ).run()
-
-                if processes is None:
-                    return carry_out(None)
-                host = ScriptHost(
-                    application.root,
-                    processes,
-                    tests.router,
-                    SCRIPT_GLOBALS,
-                    workers=options.parallel or environment.cpus,
-                    timeout=options.script_timeout,
-                    filter=bool(options.run),
-                    list_only=options.dry_run,
-                    runs=options.runs,
-                    seed=options.seed,
-                    instrument=coverage.instrument if coverage is not None else None,
-                )
-                with host:
-                    with Woken(host.wake_descriptor):
-                        code = carry_out(host)
-                    if observer is not None:
-                        observer.processes = host.release()
-                    return code
-    except KeyboardInterrupt as error:
-        error.code = stop.code or exit_codes.INTERRUPTED  # type: ignore[attr-defined]
-        raise
-
-
-def _selection(options: RunOptions) -> Selection | None:
-    if not options.run:
-        return None
-    from runner.planning.selection import Selection
-
-    return Selection(options.run, options.selecting)
-
-
-def _list(
-    plan: RunPlan, host: ScriptHost | None, selection: Selection | None, stop: Stop, environment: Environment
-) -> int:
-    """Prints the plan; the cases that generators made are written to `--output`. The exit code."""
-    from runner.execution.listing import print_plan
-
-    records = host.run([host_module(module, plan) for module in plan.modules], stop.left) if host else iter(())
-    code = print_plan(plan, records, selection, environment)
-    if plan.writes_cases:
-        from runner.planning.generators import write_cases
-
-        written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)
-        if not plan.options.json:
-            name_written(written, plan.options, environment, environment.stdout.write)
-    return code
-
-
-class _Session:
+class Session:
     """A plan, carried out."""
 
     def __init__(
@@ -186,11 +57,13 @@ class _Session:
         host: ScriptHost | None,
         started: float,
         observer: Observer | None,
-        coverage: Coverage | None,
+        coverage: Coverage | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._observer = observer
         self._coverage = coverage
-        self._traces = plan.resumable or observer is not None
+        self._elsewhere = elsewhere
+        self._traces = plan.resumable or (observer is not None and observer.traces)
         """Whether it is noted what results are made of."""
         self._plan = plan
         self._options = plan.options
@@ -226,8 +99,11 @@ class _Session:
             _collect_garbage()
             self._send_retained(repetition)
             self._open_budgets()
-            unlisted = self._run_scripts(records, stream, repetition)
-            self._run_cases(stream, repetition)
+            if self._elsewhere is not None:
+                unlisted = self._elsewhere.run(self._plan, stream.send, repetition, self._stop, services)
+            else:
+                unlisted = self._run_scripts(records, stream, repetition)
+                self._run_cases(stream, repetition)
         if services.budgets is not None:
             services.budgets.end()
         self._say_errors(stream)
@@ -253,10 +129,28 @@ class _Session:
             return self._print_outcome(stream)
         for error in stream.untold:
             environment.stderr.write(f"Error: {error.message}\n")
+        for line in self._tests.kinds.said if self._tests.kinds is not None else ():
+            console.write(f"{line}\n")
         name_written(stream.written(), options, environment, console.write)
+        if options.kept_baseline is not None:
+            self._say_baseline(console)
         if kept is not None and not options.quiet:
             console.write(f"Wrote {shown_path(kept, environment.directory)}\n")
         return exit_code_of(stream.execution, options, environment, self._stop)
+
+    def _say_baseline(self, console: Console) -> None:
+        """Prints how the run differs from its baseline. Whatever cannot be compared costs no result."""
+        from runner.execution.baseline import comparison_text
+
+        options, store = self._options, self._plan.store
+        assert options.kept_baseline is not None
+        assert store is not None
+        colors = self._environment.colors and not options.no_color
+        try:
+            console.write(comparison_text(store, options.kept_baseline, colors))
+        except RunnerError as error:
+            hint = f"Hint: {error.hint}\n" if error.hint else ""
+            self._environment.stderr.write(f"Warning: {error.message}\n{hint}")
 
     def _print_outcome(self, stream: Multiplexer) -> int:
         """Prints the document of `--json`; the exit code."""
@@ -283,8 +177,16 @@ class _Session:
             return iter(())
         stop.listen(host.wake)
         modules = [host_module(module, plan) for module in plan.modules]
+        takers = [self._services.fingerprints().parts.take] if self._traces else []
+        takers += [self._tests.other_kinds().fuzz().take] if self._options.fuzz else []
+        if takers:
+
+            def told(compiled: Compiled) -> None:
+                for take in takers:
+                    take(compiled)
+
+            host.tell_compiled(told)
         if self._traces:
-            host.tell_compiled(self._services.fingerprints().parts.take)
             self._sources = {module.source.key: module.source for module in modules}
         records = host.run(modules, stop.left)
         if self._selection is None or plan.matched:
@@ -300,36 +202,70 @@ class _Session:
         plan, services, secrets = self._plan, self._services, self._environment.secrets
         resumed = plan.resume.resumed_report if plan.resume else None
         chosen = partial(services.reporter, plan.context)
-        reporters: list[Reporter] = open_reporters(console, plan.case_folders, plan.options.outputs, resumed, chosen)
+        reporters: list[Reporter] = []
+        if not plan.is_part:
+            reporters = open_reporters(console, plan.case_folders, plan.options.outputs, resumed, chosen)
         if self._options.json:
             from runner.execution.outcome import Outcome
 
             self._outcome = Outcome(self._options, self._environment.directory)
-            reporters.append(self._outcome)
+            reporters.insert(0, self._outcome)  # it is closed last, and hears what the others say then
         if self._observer is not None:
             reporters.append(self._observer)
+            self._tests.snapshots.before_writing = self._observer.writes
+            if services.recording is not None and self._observer.held_back is not None:
+                services.recording.held_back = self._observer.held_back
         if watch is not None:
             reporters.append(watch)
         if plan.resumable:
             from runner.execution.snapshots import SnapshotWriter
 
             reporters.insert(0, SnapshotWriter(self._tests.snapshots))
+        self._keep_run(reporters)
         self._remember_failures(reporters)
         self._keep_answers(reporters)
-        if services.recording is None:
+        if services.recording is None or self._elsewhere is not None:
             return Multiplexer(reporters, secrets)
         from runner.execution.recorded import RecordedStream
 
         services.recording.set_messages(suite.id for suite in plan.suites if suite.is_message)
         return RecordedStream(reporters, secrets, services.recording, plan.is_whole)
 
+    def _keep_run(self, reporters: list[Reporter]) -> None:
+        """Has the run written into its store, if it has one."""
+        plan = self._plan
+        if plan.store is None:
+            return
+        from runner.cli.store_keep import STANDARD
+        from runner.store.keeping import RunKeeper
+        from runner.store.places import place_of
+        from runner.store.revisions import revision_of
+
+        paths = (getattr(reporter, "path", None) for reporter in reporters)
+        reports = [path for path in paths if path is not None and path.suffix.lower() == ".jsonl"]
+        reporters.append(
+            RunKeeper(
+                plan.store.folder,
+                plan.store.run,
+                revision_of(plan.application.root, self._environment.variables).replace(
+                    place=place_of(plan.application.root)
+                ),
+                profile=self._options.profile,
+                reports=tuple(str(shown_path(path, self._environment.directory)) for path in reports),
+                keep=self._options.store_keep or (STANDARD,),
+                now=self._environment.now,
+            )
+        )
+
     def _remember_failures(self, reporters: list[Reporter]) -> None:
-        """Has what fails remembered for later runs, unless a saved run is graded again."""
+        """Has what fails remembered for later runs, unless a store does that, or a saved run is graded again."""
+        if self._plan.store is not None or self._plan.transcripts is not None:
+            return
         from runner.planning.last_failed import memory_of
 
         root = self._plan.application.root
         memory = memory_of(root, self._environment)
-        if memory is not None and self._plan.transcripts is None:
+        if memory is not None:
             from runner.execution.remembering import FailureMemory
 
             reporters.append(FailureMemory(memory, root))
@@ -380,6 +316,7 @@ class _Session:
                 flags=flags_of(plan.settings.typed or options),
                 shard=str(options.shard) if options.shard is not None else None,
                 regraded_from=plan.transcripts.report if plan.transcripts else None,
+                run_id=plan.store.run if plan.store is not None else None,
             )
         )
         for warning in plan.warnings:
@@ -420,6 +357,7 @@ class _Session:
             passes=Passes(self._options.retry_errors, stream.send, self._stop),
             again=self._scripts_again,
             worlds=self._services.worlds,
+            snapshots=self._tests.snapshots,
         )
 
     def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:
@@ -433,6 +371,8 @@ class _Session:
         parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
         world = self._services.worlds.known(module, test)
         parts += parts_of_database(world.held(DATABASE) if world is not None else None)
+        if kind_of(test) == FUZZ:
+            parts.append(f"corpus {shown_path(self._tests.other_kinds().fuzz().corpus_of(module, test), root)}")
         digests = {part: fingerprints.parts.of(part) for part in parts}
         return fingerprints.of_test(agent, {**digests, **self._services.parts_of(module, test)})
 
@@ -474,9 +414,15 @@ class _Session:
             return None
         from runner.execution.rounds import Rounds
 
-        suites = [source.suite for source in self._plan.sources]
-        self._rounds = Rounds(self._options.runs, suites, repetition.open_results)
+        self._rounds = Rounds(self._options.runs, self._plan.sources, repetition.open_results)
         return self._rounds
+
+    @property
+    def _looks(self) -> tuple[int, int]:
+        """Rounds that were made and planned."""
+        if self._plan.transcripts is not None:
+            return self._plan.transcripts.looks
+        return (self._rounds.made, self._rounds.planned) if self._rounds is not None else (1, 1)
 
     def _say_errors(self, stream: Multiplexer) -> None:
         """Says how many tests broke, and how many may."""
@@ -494,6 +440,8 @@ class _Session:
 
     def _watch(self) -> SnapshotWatch | None:
         """What finds obsolete snapshots, where there are any."""
+        if self._elsewhere is not None or self._plan.is_part:
+            return None
         if not any((path.parent / "__snapshots__").is_dir() for path in set(self._plan.test_files.values())):
             return None
         from runner.execution.snapshots import SnapshotWatch
@@ -502,7 +450,7 @@ class _Session:
 
     def _finish_snapshots(self, watch: SnapshotWatch | None, stream: Multiplexer) -> SnapshotCounts | None:
         snapshots = self._tests.snapshots
-        if watch is None and snapshots.used is None:
+        if watch is None and snapshots.used is None and snapshots.used_inline is None:
             return None
         from runner.execution.snapshots import finish
 
@@ -516,7 +464,7 @@ class _Session:
         from runner.execution.covering import coverage_of
 
         assert self._coverage is not None
-        found = coverage_of(self._coverage, self._options.coverage_thresholds)
+        found = coverage_of(self._coverage, self._options.coverage_thresholds, self._plan.application.root)
         for miss in found.misses:
             stream.send(Warned(message=miss))
         for path in self._coverage.unread:
@@ -534,7 +482,9 @@ class _Session:
         listed = stream.execution.listed
         unlisted += sum(source.selected for source in self._plan.sources if source.suite.id not in listed)
         status, reason, left = status_of(stream.execution, self._stop, unlisted, self._options, broke)
-        if coverage is not None and coverage.misses and status == RunStatus.PASSED:
+        kinds = self._tests.kinds
+        misses = (kinds is not None and kinds.is_worse) or (coverage is not None and coverage.misses)
+        if misses and status == RunStatus.PASSED:
             status = RunStatus.FAILED
         stream.send(
             RunEnd(
@@ -544,7 +494,7 @@ class _Session:
                 stopped=reason,
                 not_run=left,
                 snapshots=snapshots,
-                looks=(self._rounds.made, self._rounds.planned) if self._rounds is not None else (1, 1),
+                looks=self._looks,
                 coverage=coverage,
             )
         )

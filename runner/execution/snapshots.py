@@ -13,12 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bindings import RunSnapshots, SnapshotFileError
-from runner.results.events import AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
+from bindings import InlineError, RunSnapshots, SnapshotFileError
+from runner.results.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
 from runner.results.fold import Execution
-from scripttest import Status
+from scripttest import Cause, Failure, StackFrame, Status, kind_of
 
 if TYPE_CHECKING:
+    from bindings import InlineSnapshots
     from runner.cli.options import RunOptions
     from runner.execution.stopping import Stop
     from scripttest import Outcome
@@ -34,16 +35,40 @@ class SnapshotWriter:
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Stores what is new. What cannot be stored is tried again at the end of the run, which says why."""
-        used = self._snapshots.used
-        if used is None or not self._works or not isinstance(event, (TestEnd, AttemptEnd)):
-            return
+        used, inline = self._snapshots.used, self._snapshots.used_inline
         try:
-            used.save()
-        except (OSError, SnapshotFileError):
+            if used is not None and self._works and isinstance(event, (TestEnd, AttemptEnd)):
+                used.save()
+            if inline is not None and self._works and isinstance(event, SuiteEnd):
+                inline.save(event.suite)
+        except (OSError, SnapshotFileError, InlineError):
             self._works = False
 
     def close(self) -> None:
         """Nothing is left to do."""
+
+
+def with_inlined(module: str, outcome: Outcome, inline: InlineSnapshots) -> Outcome:
+    """An outcome whose inline snapshots are taken; those that cannot be are failures of it."""
+    failures = []
+    for inlined in outcome.inlined:
+        try:
+            inline.take(module, outcome.name, inlined)
+        except InlineError as error:
+            frames = (StackFrame(function="", location=inlined.location),) if inlined.location else ()
+            failures.append(
+                Failure(
+                    cause=Cause.ASSERTION,
+                    message=f"Cannot store the inline snapshot: {error}",
+                    type="Snapshot",
+                    actual=inlined.text,
+                    actual_text=inlined.text,
+                    frames=frames,
+                )
+            )
+    if not failures:
+        return outcome
+    return outcome.replace(status=Status.FAILED, failures=(*outcome.failures, *failures), skip_reason=None)
 
 
 class SnapshotWatch:
@@ -74,7 +99,7 @@ class SnapshotWatch:
         for suite in run.suites.values():
             if suite.id in self._ended and suite.file and shared[Path(suite.file)] == 1:
                 is_script = not suite.has_cases
-                if is_script and not all(name.startswith("Test") for name in self._listed[suite.id]):
+                if is_script and not all(map(kind_of, self._listed[suite.id])):
                     continue  # the module could not be loaded, and its tests are not known
                 try:
                     snapshots.find_obsolete(suite.id, partial(self._is_obsolete, suite.id, is_script))
@@ -112,19 +137,24 @@ def finish(
     problem = None
     try:
         used = snapshots.used
+        inline = snapshots.used_inline
         if used is not None:
             used.save()
+        if inline is not None and stop.reason != STALE:
+            inline.save()
         part = options.selecting or options.shard or options.resume or stop.reason
         left = sum(listed.selected for listed in run.listed.values()) - run.counts.total
         if watch is not None and not part and not left and not run.cut:
             watch.look(snapshots, run)
-    except SnapshotFileError as error:
+    except (SnapshotFileError, InlineError) as error:
         problem = RunError(message=str(error))
     except OSError as error:
         problem = RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}")
-    used = snapshots.used
-    if used is None or not (used.written or used.updated or used.removed or used.obsolete):
-        return None, problem
-    return SnapshotCounts(
-        written=used.written, updated=used.updated, removed=used.removed, obsolete=tuple(used.obsolete)
-    ), problem
+    used, inline = snapshots.used, snapshots.used_inline
+    counts = SnapshotCounts(
+        written=(used.written if used else 0) + (inline.written if inline else 0),
+        updated=(used.updated if used else 0) + (inline.updated if inline else 0),
+        removed=used.removed if used else 0,
+        obsolete=tuple(used.obsolete) if used else (),
+    )
+    return (counts if counts != SnapshotCounts() else None), problem

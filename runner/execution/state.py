@@ -68,10 +68,10 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
     )
     context = build_context(options, directory)
     selection = None
-    if options.run:
+    if options.pattern:
         from runner.planning.selection import Selection
 
-        selection = Selection(options.run, options.selecting)
+        selection = Selection(options.pattern, options.selecting)
     with RunServices(
         options=options,
         environment=environment,
@@ -107,7 +107,7 @@ def _listed(
         SCRIPT_GLOBALS,
         workers=environment.cpus,
         timeout=options.script_timeout,
-        filter=bool(options.run),
+        filter=bool(options.pattern),
         list_only=True,
     ) as host:
         for record in host.run([host_module(module, plan) for module in plan.modules]):

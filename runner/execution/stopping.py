@@ -26,6 +26,15 @@ _UNDONE_AT_ONCE: list[Callable[[], None]] = []
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
 
 
+class Interrupted(KeyboardInterrupt):
+    """A signal has ended a run."""
+
+    def __init__(self, code: int) -> None:
+        """`code` is the exit code."""
+        super().__init__()
+        self.code = code
+
+
 class Stop:
     """Whether a run is to end, and how soon. May be asked and told from any thread, and from a signal handler."""
 

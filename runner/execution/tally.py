@@ -38,11 +38,11 @@ class Tally:
         self._begun.update(numbers)
         return numbers
 
-    def next_round(self, known: Collection[int] = ()) -> list[int]:
-        """Takes the number of the next run, where one is made of all cases before the next; those that are `known` have
-        their results already."""
-        made = self._begun | {result.run for result in self.results}
-        numbers = [number for number in self._numbers if number not in made and number not in known][:1]
+    def of_round(self, round: int, known: Collection[int] = ()) -> list[int]:
+        """Takes the number of the next run, where one is made of all cases before the next, up to that of a round;
+        those that are `known` have their results already."""
+        made = self._begun | {result.run for result in self.results} | set(known)
+        numbers = [number for number in self._numbers if number <= round and number not in made][:1]
         self._begun.update(numbers)
         return numbers
 

@@ -14,6 +14,7 @@
 | `module PATH` | a test file together with the script that it tests, and everything that they import, compiled |
 | `models all` | all models of the application and its agents |
 | `fixture PATH` | a file of rows that a test began with |
+| `corpus PATH` | the files of the corpus of a fuzz test |
 | `recording PATH` | the recorded answers of a case |
 | `env NAME` | the value of an environment variable, with a key that only the report has |
 
@@ -81,6 +82,7 @@ class PartDigests:
         """What values of variables are hashed with; reports keep it."""
         self._recordings = recordings
         self._known: dict[str, str] = {}
+        self._along: dict[str, tuple[str, ...]] = {}
         self.files: dict[str, frozenset[str]] = {}
         """Script that was compiled, as a part, or `attachments DIGEST` → the absolute paths of all files that it was
         made of."""
@@ -98,9 +100,14 @@ class PartDigests:
                 self._known[part] = ""
         return self._known[part]
 
-    def along_with(self, part: str) -> Iterable[str]:
+    def along_with(self, part: str) -> tuple[str, ...]:
         """The parts that are used where a part is: the environment variables that it names as `$ENV.NAME`, but for
         those of keys, and the program of an MCP server."""
+        if part not in self._along:
+            self._along[part] = tuple(self._used_with(part))
+        return self._along[part]
+
+    def _used_with(self, part: str) -> Iterable[str]:
         kind, _, name = part.partition(" ")
         try:
             if kind == "connector":
@@ -215,6 +222,9 @@ class PartDigests:
 
     def _fixture(self, path: str) -> str:
         return digest_of_bytes(read_bytes(self._application.root / path))
+
+    def _corpus(self, path: str) -> str:
+        return digest_of_bytes(*_content(self._application.root / path))
 
     def _recording(self, name: str) -> str:
         return "" if self._recordings is None else digest_of_bytes(read_bytes(self._recordings / name, None))

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.chat import Chat, taken
 from runner.agents.judges import CaseJudges, MatchSnapshot
-from runner.assertions.base import AssertionResult, Evidence, Said
+from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said
 from runner.assertions.differences import COMPARED, comparable, difference
 from runner.cases.attachments import described, parts_of_case
 from runner.cases.messages import input_of
 from runner.cli.options import DEFAULT_THRESHOLD
 from runner.connectors.base import Usage
+from runner.modes.answered import answered, regradable
 from runner.results.model import CaseResult, CheckpointResult, ScoreResult, TurnResult
 from scripttest import Cause, Failure, ResultWarning
 from scripttest.values import Value
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from runner.modes.interactive import Person
     from runner.modes.transcripts import SavedTalk, Transcripts
     from runner.modes.turns import Exchange
+    from runner.results.regradable import Answered, Regradable
 
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
@@ -89,6 +91,8 @@ class CaseEnvironment(Value):
     """Of `--seed`."""
     trace: str = "summary"
     """What results keep of the calls of models and tools: `off`, `summary` or `full`."""
+    spans: bool = False
+    """Whether they say when each call began and ended, and in which call of an agent."""
     clean: Callable[[str], str] = str
     """Takes secrets out of texts."""
 
@@ -137,6 +141,8 @@ class CaseAttempt:
         """The turns of it that the agent has answered."""
         self.exchanges: list[Exchange] = []
         """The same with their evidence."""
+        self.answers: list[Answered] = []
+        """What is known of each answer, for grading it again."""
         self.turns: list[TurnResult] = []
         self.checkpoints: list[CheckpointResult] = []
         self.final_assertions: tuple[AssertionResult, ...] | None = None
@@ -208,6 +214,22 @@ class CaseAttempt:
             return self.saved.answer(self, said)
         return await self.environment.runtime.call(self.assistant.id, messages, dict(options), self.chat)
 
+    def known(self, model_calls: int, agents: Sequence[AgentUse]) -> dict[str, Any]:
+        """How often models, and which agents, were asked for an answer, as fields of its evidence; None where a saved
+        talk does not say it."""
+        saved = self.saved
+        return {
+            "model_calls": model_calls if saved is None or saved.knows_calls else None,
+            "agents": tuple(agents) if saved is None or saved.knows_agents else None,
+        }
+
+    @property
+    def regradable(self) -> Regradable | None:
+        """What grading the case again takes, for a report that is kept."""
+        if self.environment.fingerprints is None and self.saved is None:
+            return None
+        return regradable(self.case, self.answers)
+
     def begin_turn(self) -> None:
         """Counts a turn, and tells of it."""
         self.turn += 1
@@ -267,7 +289,7 @@ class CaseAttempt:
         start = users[-1] if users else len(messages)
         said = messages[start].get("content") if users else None
         uses = tuple(self.chat.uses)
-        return Evidence(
+        evidence = Evidence(
             output=answer.output,
             content=answer.content,
             input=input_of(case),
@@ -276,14 +298,15 @@ class CaseAttempt:
             milliseconds=milliseconds,
             tokens=took.tokens,
             cost=took.cost,
-            model_calls=None if self.saved is not None else len(self.chat.model_calls),
-            agents=None if self.saved is not None else tuple(self.chat.agents),
+            **self.known(len(self.chat.model_calls), self.chat.agents),
             messages=(*messages, {"role": "assistant", "content": answer.text}),
             metadata=case.metadata,
             files=self.files if self.saved is None else None,
             case=case.id,
             turns=(Said(turn=1, start=start, input=said, output=answer.output, tools=uses),),
         )
+        self.answers.append(answered(evidence, self.chat.model_calls))
+        return evidence
 
     @property
     def usage(self) -> Usage:
@@ -366,11 +389,12 @@ class CaseAttempt:
 
     def _trace(self) -> dict[str, Any] | None:
         environment = self.environment
-        if environment.trace == "off" or not self.chat.steps:
+        if environment.trace == "off" or not (self.chat.steps or (environment.spans and self.chat.calls)):
             return None
         from runner.modes.tracing import trace_of
 
-        return trace_of(self.chat.steps, environment.clean, whole=environment.trace == "full")
+        whole = environment.trace == "full"
+        return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=environment.spans)
 
 
 def _cause_of(result: AssertionResult) -> Cause:

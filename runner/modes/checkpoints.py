@@ -38,6 +38,8 @@ class Checkpoints:
         """Id → how many judges could not judge when it was last tried; of those that are not reached."""
         self._undecided: dict[str, str] = {}
         """Id → what votes said of it that did not decide; of those that nothing else kept from being reached then."""
+        self._said: dict[str, tuple[AssertionResult, ...]] = {}
+        """Id → what judges said of it; see `CheckpointResult.assertions`."""
         self.broken: list[tuple[Cause, str]] = []
         """What is wrong with required ones that no judge could try on the last answer, by cause."""
 
@@ -86,11 +88,15 @@ class Checkpoints:
             found = await asyncio.gather(*[check_all(one.assertions, evidence, judges) for one in ready])
             for checkpoint, results in zip(ready, found, strict=True):
                 failed = [result for result in results if not result.passed]
+                if any(map(_has_judge, results)) and checkpoint.id not in self._undecided:
+                    self._said[checkpoint.id] = results
                 self._messages[checkpoint.id] = "; ".join(result.message for result in failed)
                 self._judged[checkpoint.id] = any(result.judged for result in results)
                 self._not_judged[checkpoint.id] = sum(result.not_judged for result in results) if failed else 0
                 if not failed:
                     self._reached[checkpoint.id] = turn
+                    if checkpoint.id in self._said:
+                        self._said[checkpoint.id] = results
                     held += results
                 elif all(result.inconclusive for result in failed):
                     self._undecided.setdefault(checkpoint.id, self._messages[checkpoint.id])
@@ -114,6 +120,7 @@ class Checkpoints:
                 judged=self._judged.get(checkpoint.id, True),
                 not_judged=self._not_judged.get(checkpoint.id, 0),
                 inconclusive=self._may_be(checkpoint.id),
+                assertions=self._said.get(checkpoint.id, ()),
             )
             for checkpoint in self._checkpoints
         ]
@@ -136,6 +143,10 @@ class Checkpoints:
             return f"not tried: it comes after {', '.join(waits)}"
         undecided = None if checkpoint.id in self._reached else self._undecided.get(checkpoint.id)
         return undecided or self._messages.get(checkpoint.id, "")
+
+
+def _has_judge(result: AssertionResult) -> bool:
+    return result.judge is not None or any(map(_has_judge, result.details))
 
 
 def _is_unjudged(result: AssertionResult) -> bool:

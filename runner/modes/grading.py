@@ -10,7 +10,7 @@ from runner.agents.chat import Chat
 from runner.agents.judges import CaseJudges
 from runner.assertions import check
 from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, Said
-from runner.assertions.judged import not_evaluated, result_of
+from runner.assertions.judged import how_judged, not_evaluated, result_of
 from runner.assertions.transcript import seen_of
 from runner.assertions.votes import judged_by
 from runner.modes.base import CaseAttempt
@@ -65,7 +65,8 @@ class Grading:
         alone."""
         own = self._attempt.chat
         chat = Chat(own.context, own.world)
-        chat.logs, chat.parts, chat.steps, chat.turn = own.logs, own.parts, own.steps, turn
+        chat.logs, chat.parts, chat.turn = own.logs, own.parts, turn
+        chat.steps, chat.calls = own.steps, own.calls
         chat.judged_by = own.judged_by
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
@@ -162,8 +163,5 @@ def _graded(criterion: Criterion, result: AssertionResult) -> CriterionResult:
         infrastructure=result.infrastructure,
         judged=result.judged,
         not_judged=result.not_judged,
-        votes=result.votes,
-        agreement=result.agreement,
-        inconclusive=result.inconclusive,
-        judge=result.judge,
+        **how_judged(result),
     )

@@ -2,23 +2,27 @@
 `--trace full` what was sent and what came back. The agent that is tested, judges and simulators are told apart.
 
     {"totals": {role: {model_calls, tool_calls, duration_ms, input_tokens, output_tokens, cost?}},
-     "steps": [{kind: "model", role, agent, turn?, connector, model?, duration_ms, input_tokens?, output_tokens?,
-                cached_tokens?, cost?, error?, before?, messages?, answer?},
-               {kind: "tool", role, agent, turn?, name, server, duration_ms, error?, arguments?, result?}],
+     "steps": [{kind: "model", role, agent, turn?, connector, vendor, asked?, model?, duration_ms, input_tokens?,
+                output_tokens?, cached_tokens?, cost?, finish_reason?, error?, before?, messages?, answer?, span?},
+               {kind: "tool", role, agent, turn?, name, server, duration_ms, error?, arguments?, result?, span?}],
+     "calls"?: [{role, agent, turn?, failed?, span}],
      "cut"?: true}
 
 `role` is `agent`, `judge` or `simulator`. `messages` are those that an earlier call of the same agent has not sent yet,
-of which there were `before`. Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says
-so, and its last steps say no more than a summary does.
+of which there were `before`. `calls` are those of agents, in the order in which they began. `span` is `[began, ended,
+within?]`: seconds since 1970, and the place in `calls` of the call that it belongs to. Both are there with `--otlp`.
+Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says so, and its last steps say no
+more than a summary does.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from runner.agents.chat import AGENT, ModelStep, ToolStep
+from runner.agents.chat import AGENT, AgentCall, ModelStep, ToolStep
 from runner.results.attachments import without_content
 
 Record = dict[str, Any]
@@ -30,18 +34,29 @@ LIMIT = 200_000
 STEPS = 2000
 """Steps that are kept."""
 ROLES = {AGENT: "agent", "validator": "judge", "simulator": "simulator"}
+MICROSECONDS = 6
+"""Digits of a second that are kept."""
 DIGITS = 12
 """Digits of a sum of costs."""
 
 
-def trace_of(steps: Sequence[ModelStep | ToolStep], clean: Callable[[str], str], *, whole: bool) -> Record:
-    """The trace as JSON; `whole`: with what was sent and what came back."""
+def trace_of(
+    steps: Sequence[ModelStep | ToolStep],
+    calls: Sequence[AgentCall],
+    clean: Callable[[str], str],
+    *,
+    whole: bool,
+    spans: bool,
+) -> Record:
+    """The trace as JSON; `whole`: with what was sent and what came back; `spans`: with `calls`, and `span` in all."""
     maker = _Steps(clean)
     totals: dict[str, Record] = {}
     made: list[Record] = []
     is_cut = False
     for step in steps:
         summary = _summary(step)
+        if spans:
+            summary["span"] = _span(step.span.began, step.span.ended, step.span.within)
         _count(totals.setdefault(summary["role"], {"model_calls": 0, "tool_calls": 0, "duration_ms": 0}), step)
         if len(made) == STEPS:
             is_cut = True
@@ -51,7 +66,8 @@ def trace_of(steps: Sequence[ModelStep | ToolStep], clean: Callable[[str], str],
             is_cut = maker.size > LIMIT
             summary |= {} if is_cut else content
         made.append(summary)
-    return {"totals": totals, "steps": made, **({"cut": True} if is_cut else {})}
+    called = {"calls": [_call(call) for call in calls[:STEPS]]} if spans else {}
+    return {"totals": totals, "steps": made, **called, **({"cut": True} if is_cut else {})}
 
 
 class _Steps:
@@ -123,16 +139,29 @@ def _summary(step: ModelStep | ToolStep) -> Record:
             "duration_ms": round(step.milliseconds),
             **failed,
         }
-    record |= {"connector": step.connector}
+    record |= {"connector": step.connector, "vendor": step.vendor}
+    record |= {"asked": step.asked} if step.asked else {}
     if step.completion is None:
         return {**record, "duration_ms": round(step.milliseconds), "error": step.error}
     usage = step.completion.usage
     record |= {"model": step.completion.model} if step.completion.model else {}
-    record |= {"duration_ms": round(step.milliseconds)}
+    record |= {"duration_ms": round(step.milliseconds), "finish_reason": step.completion.finish_reason}
     if not usage.unknown:
         record |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
         record |= {"cached_tokens": usage.cached_tokens} if usage.cached_tokens else {}
     return record | ({} if usage.cost is None else {"cost": usage.cost})
+
+
+def _call(call: AgentCall) -> Record:
+    record: Record = {"role": ROLES.get(call.role, call.role), "agent": call.agent}
+    record |= {"turn": call.turn} if call.turn else {}
+    record |= {"failed": True} if call.failed else {}
+    return {**record, "span": _span(call.began, call.ended or time.time(), call.within)}
+
+
+def _span(began: float, ended: float, within: int | None) -> list[float]:
+    times = [round(began, MICROSECONDS), round(ended, MICROSECONDS)]
+    return times if within is None else [*times, within]
 
 
 def _count(total: Record, step: ModelStep | ToolStep) -> None:

@@ -15,11 +15,12 @@ from runner.connectors.base import Completion, Usage
 from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import Simulation
-from runner.results.model import CaseResult, TestResult, TurnResult
+from runner.results.model import CaseResult, Suite, TestResult, TurnResult, TurnUsage
 from scripttest import Cause, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.assertions.base import ToolUse
     from runner.modes.base import CaseAttempt
 
 STANDARD, DYNAMIC = "standard", "dynamic"
@@ -33,15 +34,14 @@ class Transcripts(Value):
 
     report: str
     """As the user named it."""
+    suites: Sequence[Suite]
+    """Of the report, with the names that they have there."""
     results: Mapping[tuple[str, str, int], TestResult]
     """Suite, case and run (from 1) → a result with a transcript."""
-    refused: Sequence[str]
-    """The ids of results without one."""
-
-    def of_suites(self, ids: Mapping[str, str]) -> Transcripts:
-        """Those of some suites. `ids`: name of a suite in the report → its id in this run."""
-        kept = {(ids[key[0]], *key[1:]): result for key, result in self.results.items() if key[0] in ids}
-        return self.replace(results=kept)
+    refused: Mapping[str, str]
+    """Ids of results without one → why."""
+    looks: tuple[int, int] = (1, 1)
+    """How many rounds of runs were made until variants were told apart, and how many were planned."""
 
     def find(self, suite: str, case: str, run: int) -> TestResult | None:
         """The result of a run of a case, which has a transcript; None when there is none."""
@@ -82,6 +82,11 @@ class SavedTalk:
     def __init__(self, result: TestResult) -> None:
         assert result.case is not None
         self._milliseconds = result.outcome.milliseconds
+        self._answers = result.regradable.answers if result.regradable is not None else ()
+        self.knows_calls = bool(self._answers) and all(one.model_calls is not None for one in self._answers)
+        """Whether it is known how often models were asked."""
+        self.knows_agents = bool(self._answers) and all(one.agents is not None for one in self._answers)
+        """Whether it is known which other agents were asked."""
         self._case = result.case
         self._turns = _spoken(self._case)
         self._next = 0
@@ -106,8 +111,7 @@ class SavedTalk:
         self._next += 1
         if turn.input != said:
             raise _missing(f"the case says something else in turn {number} than was said in the saved conversation")
-        trial.chat.uses += turn.tools
-        trial.chat.model_calls.append(_call(self._case, _usage_of(turn)))
+        self._take_up(trial, number, turn.tools, _usage_of(turn.usage))
         count_in(turn.milliseconds / 1000)
         is_declared = turn.awaiting_reason == DECLARED
         completion = Completion(
@@ -136,15 +140,30 @@ class SavedTalk:
         case = self._case
         if case.input != said:
             raise _missing("the case says something else than was said in the saved run")
-        trial.chat.uses += case.tools
         usage = Usage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
-        if case.model_calls:
-            trial.chat.model_calls.append(_call(case, usage))
+        if self._answers:
+            usage = _usage_of(self._answers[0].usage)
+        self._take_up(trial, 1, case.tools, usage)
         count_in(self._latency() / 1000)
         return _answer(trial, case, Completion(content=case.response), case.output)
 
+    def _take_up(self, trial: CaseAttempt, number: int, tools: Sequence[ToolUse], usage: Usage) -> None:
+        """Adds what was asked for an answer to the chat; `number` counts the answers from 1."""
+        said = self._answers[number - 1] if number <= len(self._answers) else None
+        before = len(trial.chat.uses)
+        trial.chat.uses += tools
+        trial.chat.agents += [use.replace(after=use.after + before) for use in (said and said.agents) or ()]
+        known = said.model_calls if said is not None else None
+        calls = int(self._case.mode != STANDARD or bool(self._case.model_calls)) if known is None else known
+        of_one = ModelCall(agent="", connector=self._case.connector, model="", usage=usage, milliseconds=0)
+        free = of_one.replace(usage=Usage(), free=True)
+        trial.chat.model_calls += [of_one, *[free] * (calls - 1)] if calls else []
+
     def _latency(self) -> float:
-        """Milliseconds of the answer: what an assertion has measured, else what the whole case took."""
+        """Milliseconds of the answer: as the report has it, else what an assertion has measured, else what the whole
+        case took."""
+        if self._answers:
+            return self._answers[0].milliseconds
         measured = [check.actual for check in self._case.assertions if check.type == "latency_ms"]
         return next((float(value) for value in measured if isinstance(value, int | float)), self._milliseconds)
 
@@ -162,16 +181,11 @@ def _answered(turn: TurnResult) -> bool:
     return bool(turn.output is not None or turn.response or turn.tools) or turn.error is None
 
 
-def _usage_of(turn: TurnResult) -> Usage:
-    """What the answer of a turn took; earlier versions do not say it."""
-    took = turn.usage
+def _usage_of(took: TurnUsage | None) -> Usage:
+    """What an answer took; earlier versions do not say it."""
     if took is None:
         return Usage(unknown=True)
     return Usage(input_tokens=took.input_tokens, output_tokens=took.output_tokens, cost=took.cost)
-
-
-def _call(case: CaseResult, usage: Usage) -> ModelCall:
-    return ModelCall(agent="", connector=case.connector, model="", usage=usage, milliseconds=0)
 
 
 def _answer(trial: CaseAttempt, case: CaseResult, completion: Completion, output: Any) -> Answer:

@@ -10,6 +10,7 @@ from runner.agents.chat import ModelCall, taken
 from runner.assertions import check_all
 from runner.assertions.base import AgentUse, AssertionResult, Evidence, Said, ToolUse
 from runner.errors import RunnerError
+from runner.modes.answered import answered, usage_of
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
 from runner.modes.simulators import tool_results
@@ -39,14 +40,7 @@ class Exchange(Value):
     @property
     def usage(self) -> TurnUsage | None:
         """What the calls took together; None when one does not say it."""
-        took, usages = taken(self.calls), [call.usage for call in self.calls]
-        if took.tokens is None:
-            return None
-        return TurnUsage(
-            input_tokens=sum(usage.input_tokens for usage in usages),
-            output_tokens=sum(usage.output_tokens for usage in usages),
-            cost=took.cost,
-        )
+        return usage_of(self.calls)
 
 
 async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Mapping[str, Any], said: Any) -> Exchange:
@@ -86,8 +80,7 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
         milliseconds=milliseconds,
         tokens=took.tokens,
         cost=took.cost,
-        model_calls=None if attempt.saved is not None else len(made),
-        agents=None if attempt.saved is not None else _since(attempt.chat.agents[asked:], before),
+        **attempt.known(len(made), _since(attempt.chat.agents[asked:], before)),
         messages=tuple(attempt.transcript),
         metadata=attempt.case.metadata,
         case=attempt.case.id,
@@ -95,6 +88,7 @@ async def exchange(attempt: CaseAttempt, message: Mapping[str, Any], options: Ma
     )
     done = Exchange(answer=answer, tools=tools, milliseconds=milliseconds, evidence=evidence, calls=made)
     attempt.exchanges.append(done)
+    attempt.answers.append(answered(evidence, made))
     return done
 
 
@@ -132,7 +126,6 @@ def evidence_of_all(attempt: CaseAttempt) -> Evidence:
     done = attempt.exchanges
     took = taken([call for one in done for call in one.calls])
     turns = [turn.input for turn in attempt.turns]
-    is_saved = attempt.saved is not None
     return done[-1].evidence.replace(
         input=turns,
         expected=attempt.case.expected,
@@ -140,8 +133,7 @@ def evidence_of_all(attempt: CaseAttempt) -> Evidence:
         milliseconds=sum(one.milliseconds for one in done),
         tokens=took.tokens,
         cost=took.cost,
-        model_calls=None if is_saved else sum(len(one.calls) for one in done),
-        agents=None if is_saved else tuple(attempt.chat.agents),
+        **attempt.known(sum(len(one.calls) for one in done), attempt.chat.agents),
         messages=tuple(attempt.transcript),
         turns=tuple(attempt.said),
         state={

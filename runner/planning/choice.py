@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.planning.picks import Picks
 
 _NOTHING = "Nothing is known to have failed: all tests run"
-_NOT_IN_CI = "In CI nothing is known of earlier runs without a folder .yao-test: all tests run"
+_NOT_IN_CI = "In CI nothing is known of earlier runs without a store: all tests run"
 
 
 class Choice(Value):
@@ -51,19 +51,17 @@ class Choice(Value):
 def choice_of(options: RunOptions, environment: Environment, application: Application) -> Choice:
     """What the flags say of it."""
     root = application.root
-    failed: dict[str, list[str]] = {}
+    failed: Mapping[str, list[str]] = {}
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     if options.last_failed or options.failed_first:
-        from runner.planning.last_failed import memory_of, memory_problem, read_failed
+        from runner.planning.last_failed import known_failures
 
-        memory = memory_of(root, environment)
-        if memory is not None:
-            failed = read_failed(memory)
-            problem = memory_problem(memory)
-            warnings = (problem,) if problem is not None else ()
+        known = known_failures(options, environment, application)
+        failed = known.tests
+        warnings = (known.problem,) if known.problem is not None else ()
         if not failed and not (options.watch and options.failed_first):
-            notes = (_NOTHING if memory is not None else _NOT_IN_CI,)
+            notes = (_NOTHING if known.is_known else _NOT_IN_CI,)
     order = None
     if options.shuffle is not None:
         order = Order(root=root, seed=options.shuffle, failed={})

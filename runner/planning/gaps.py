@@ -22,7 +22,7 @@ from runner.errors import ConfigurationError
 from runner.results.case_json import is_cut_short
 from runner.results.made_of import described
 from runner.results.verdict import Verdict, verdict_in
-from scripttest import Status
+from scripttest import Status, kind_of
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, 
         if len(of_test) != runs and id not in found.why:
             found.why[id] = _without_runs(of_test, runs)
     for record in records:  # what stands for a module that did not load is no test
-        if record["id"] not in found.why and record["id"].startswith("Test"):
+        if record["id"] not in found.why and kind_of(record["id"]):
             found.kept.append(record)
     return found
 

@@ -1,5 +1,5 @@
-"""Which tests failed when they last ran, in a small file: in the folder `.yao-test` of the application where there is
-one, else in the user's cache. In CI there is no memory without that folder."""
+"""Which tests failed when they last ran: as the store of the run has it, else in a small file in the user's cache. In
+CI there is no memory without a store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.application.application import repository_of
+from runner.cli.options import absolute
+from scripttest.values import Value
+
 if TYPE_CHECKING:
+    from runner.application.application import Application
+    from runner.cli.options import RunOptions
     from runner.environment import Environment
 
 STORE = ".yao-test"
@@ -18,10 +24,47 @@ _FORMAT = 1
 _NAME = "last-failed.json"
 
 
+class Failures(Value):
+    """What is known of earlier runs."""
+
+    tests: Mapping[str, list[str]] = {}
+    """Key of a suite → the names of its tests that failed."""
+    problem: str | None = None
+    """Why nothing can be remembered of this run."""
+    is_known: bool = True
+    """False: there is nothing that could remember."""
+
+
+def store_of(options: RunOptions, environment: Environment, application: Application) -> Path | None:
+    """The folder of the store: `--store`, else `.yao-test` in the application where that exists; None when there is
+    neither. Raises ConfigurationError for one that cannot be used."""
+    if options.store is None and not (application.root / STORE).is_dir():
+        return None
+    from runner.store.places import check_store
+
+    folder = application.root / STORE if options.store is None else absolute(options.store, environment.directory)
+    check_store(folder)
+    return folder
+
+
+def known_failures(options: RunOptions, environment: Environment, application: Application) -> Failures:
+    """What is known to have failed. Raises ConfigurationError, and StoreError for a store that cannot be read."""
+    root = application.root
+    store = store_of(options, environment, application)
+    if store is not None:
+        from runner.planning.order import suite_key
+        from runner.store.failures import failed_in
+
+        found = failed_in(store, repository_of(root))
+        return Failures(tests={suite_key(suite, root): names for suite, names in found.items()})
+    memory = memory_of(root, environment)
+    if memory is None:
+        return Failures(is_known=False)
+    return Failures(tests=read_failed(memory), problem=memory_problem(memory))
+
+
 def memory_of(root: Path, environment: Environment) -> Path | None:
-    """The file of an application; None when nothing is to be remembered."""
-    if (root / STORE).is_dir():
-        return root / STORE / _NAME
+    """The file of an application that has no store; None when nothing is to be remembered."""
     variables = environment.variables
     home = variables.get("HOME")
     caches = variables.get("XDG_CACHE_HOME") or (

@@ -12,6 +12,7 @@ from runner.planning.order import suite_key
 from runner.planning.selection import hint_of
 from runner.planning.tags import tags_in
 from runner.security.files import read_text
+from scripttest import kind_of
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
@@ -76,7 +77,7 @@ class Picks:
         except OSError:  # said when the module is compiled
             return None
         names = None
-        if failed is not None and all(name.startswith("Test") for name in failed):
+        if failed is not None and all(map(kind_of, failed)):
             names = frozenset(name for name in failed if re.search(rf"\b{re.escape(name)}\b", source))
         if not self._tags:
             return names

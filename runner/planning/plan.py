@@ -15,8 +15,11 @@ from runner.application.application import Application, TestModule, repository_o
 from runner.application.context import build_context
 from runner.cli.options import RunOptions, absolute
 from runner.cli.settings import Settings
+from runner.errors import ConfigurationError
 from runner.planning.inputs import CaseInput, GeneratorInput, everything, not_collected, resolve_inputs
+from runner.planning.last_failed import store_of
 from runner.results.model import Suite, SuiteKind
+from scripttest import kind_of
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from runner.planning.picks import Picks
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection
+    from runner.store.places import StorePlace
 
 
 class LeftOut(Value):
@@ -87,8 +91,12 @@ class RunPlan(Value):
     """Whether a report is written that a later run can resume."""
     resume: ResumeState | None
     """What is taken from an earlier run, and what a later one needs to know; None when no report can be resumed."""
+    store: StorePlace | None
+    """Where the run is kept; None: nowhere."""
     transcripts: Transcripts | None
     """What agents said in the saved run that is graded again; None when they are asked."""
+    is_part: bool = False
+    """Whether other machines run other tests of the same suites."""
     writes_cases: bool
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
 
@@ -105,7 +113,7 @@ class RunPlan(Value):
     def is_whole(self) -> bool:
         """Whether all tests of the suites run."""
         options = self.options
-        return not (options.selecting or options.failure_limit or options.shard)
+        return not (options.selecting or options.failure_limit or options.shard or self.is_part)
 
     @property
     def test_files(self) -> dict[str, Path]:
@@ -160,12 +168,22 @@ def make_plan(
     planning = _Planning(options, environment, application, context, agents, settings)
     choice = _choice(options, environment, application)
     named = options
-    if not options.inputs:
+    regrading = None
+    if regraded_from is not None:
+        from runner.planning.regraded_cases import Regrading
+        from runner.planning.regrading import transcripts_in
+
+        saved = transcripts_in(regraded_from, absolute(regraded_from, environment.directory))
+        regrading = Regrading(saved, options, application, environment.directory)
+        named = options.replace(inputs=regrading.inputs())
+    elif not options.inputs:
         named = options.replace(inputs=(everything(options, application, environment.directory),))
     inputs = resolve_inputs(named, application, environment.directory)
     if choice is not None and choice.order is not None:
         inputs = choice.order.suites(inputs, lambda item: item.id)
         inputs.sort(key=lambda item: not isinstance(item, TestModule))  # as they run
+    if options.fuzz or options.bench:  # no case does that
+        inputs = [item for item in inputs if isinstance(item, TestModule)]
     modules = [item for item in inputs if isinstance(item, TestModule)]
     of_cases = [item for item in inputs if not isinstance(item, TestModule)]
     writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in of_cases)
@@ -191,6 +209,11 @@ def make_plan(
         warnings = [*warnings, *picks.warnings]
     left_out = [LeftOut(flag=options.selecting, modules=found - len(modules), tests=unpicked)]
     found = len(modules)
+    transcripts = None
+    if regrading is not None:
+        regraded = regrading.cases(sources)
+        sources, transcripts = regraded.sources, regraded.transcripts
+        warnings = [*warnings, *regraded.warnings]
     matched = selection is None or any(source.selected for source in sources)
     if selection is not None and not matched and not modules:
         raise selection.nothing(id for source in sources for id in source.ids())
@@ -208,14 +231,7 @@ def make_plan(
     warnings = [*warnings, *not_collected(options, application, environment.directory)]
     if choice is not None:
         warnings = [*warnings, *choice.warnings]
-    transcripts = None
-    if regraded_from is not None:
-        from runner.planning.regrading import sources_of, transcripts_in
-
-        saved = transcripts_in(regraded_from, absolute(regraded_from, environment.directory))
-        sources, said = sources_of(sources, saved)
-        transcripts = saved.of_suites({source.suite.name: source.suite.id for source in sources})
-        warnings += said
+    warnings = [*settings.warnings, *warnings]
     if options.variants:
         from runner.planning.variants import varied
 
@@ -223,8 +239,15 @@ def make_plan(
             environment.secrets.add_variables(dict(variant.env))
         sources = varied(sources, options.variants, environment.directory)
     suites = _suites(inputs, modules, sources, str(repository_of(application.root)))
+    keeps = None if options.dry_run or regraded_from else store_of(options, environment, application)
+    if options.kept_baseline is not None and keeps is None:
+        raise ConfigurationError(
+            f"Cannot compare with {options.kept_baseline}: there is no store",
+            "Name one with --store, or make the folder .yao-test",
+        )
     resumable = not (options.dry_run or options.watch or regraded_from) and bool(
         options.resume
+        or keeps
         or any(output.lower().endswith(".jsonl") for output in options.outputs)
         or (options.inputs and not options.outputs and any(source.suite.file for source in sources))
     )
@@ -239,6 +262,8 @@ def make_plan(
         warnings = [*warnings, f"--dry-run writes no report to {', '.join(options.outputs)}"]
     try:
         planning.check_references(sources, [])
+        if not modules and regraded_from is None:
+            planning.check_own_connectors(sources)
     except BaseException:
         if resume is not None and resume.resumed_report is not None:
             resume.resumed_report.close()
@@ -260,9 +285,23 @@ def make_plan(
         left_out=tuple(one for one in left_out if one.modules or one.tests),
         resumable=resumable,
         resume=resume,
+        store=_place_of(keeps, resume),
         transcripts=transcripts,
         writes_cases=writes_cases,
     )
+
+
+def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | None:
+    """Where the run is kept: in the place of the one that it resumes."""
+    if folder is None:
+        return None
+    from runner.store.places import StorePlace, new_run
+
+    if resume is None or resume.retained is None or not resume.retained.saved.start:
+        return StorePlace(folder=folder, run=new_run())
+    from runner.store.rows import id_of
+
+    return StorePlace(folder=folder, run=id_of(resume.retained.saved.start))
 
 
 def _choice(options: RunOptions, environment: Environment, application: Application) -> Choice | None:
@@ -281,7 +320,7 @@ def suite_of(module: TestModule) -> Suite:
 
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:
     """Whether a test or a case bears a name, as far as the source texts of modules show."""
-    if name.startswith("Test"):
+    if kind_of(name):
         from re import escape, search
 
         from runner.security.files import read_text
@@ -304,7 +343,8 @@ def _suites(
     by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in modules}
     for source in sources:
         by_id.setdefault(source.input, []).append(source.suite)
-    return tuple(suite.replace(root=root) for item in inputs for suite in by_id.get(item.id, ()))
+    listed = [suite for item in inputs for suite in by_id.pop(item.id, ())]
+    return tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
 
 
 class _Planning:
@@ -376,12 +416,25 @@ class _Planning:
             if variant.connector:
                 self._check_connector(variant.connector, dict(variant.env))
 
+    def check_own_connectors(self, sources: list[CaseSource]) -> None:
+        """Raises ConfigurationError when no case can ask a model, as the connectors of all agents cannot be used."""
+        options = self._options
+        given = options.connector or any(self._settings.of(one.assistant.id, options).connector for one in sources)
+        if not sources or given or options.dry_run or options.replay is not None or options.variants:
+            return
+        from runner.agents.assistant import Assistants
+        from runner.planning.own_connectors import check_own_connectors
+
+        check_own_connectors(sources, Assistants(self._application), self._check_connector)
+
     def _check_connector(self, id: str, variables: Mapping[str, str] | None = None) -> None:
         """Raises ConfigurationError when a connector cannot be used, with these further variables."""
         connectors = self._agents().runtime.connectors
         if variables:
             connectors = connectors.with_variables(variables)
-        find = connectors.get if self._options.replay is None else connectors.model
+        options = self._options
+        has_keys = options.replay is None and options.cluster is None  # workers have their own
+        find = connectors.get if has_keys else connectors.model
         find(connectors.resolve(id))
 
     def _generate(self, input: GeneratorInput) -> tuple[list[Case], list[str]]:

@@ -1,52 +1,52 @@
-"""`yao-test regrade REPORT`: which saved results have a transcript, and which cases that leaves to grade."""
+"""`yao-test regrade REPORT`: the flags and the transcripts that a saved report holds. Which cases are held against them
+is decided in `regraded_cases` beside this."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.modes.transcripts import Transcripts, problem_of
-from runner.results.model import TestResult
+from runner.results.model import Suite, TestResult
+from runner.results.regradable import regradable_in
 from runner.results.result_json import result_of
-from runner.results.saved import result_problem
-from runner.results.suite_json import suite_of
+from runner.results.saved import result_problem, rounds_in
+from runner.results.suite_json import has_cases, suite_of
 from runner.security.files import read_bytes
 
-if TYPE_CHECKING:
-    from runner.cases.model import Case
-    from runner.planning.case_source import CaseSource
-
 Record = dict[str, Any]
-NAMED = 10
-"""Results that are named when they are refused."""
 TAKEN = (
-    "name app ctx user team timeout repeat threshold require_judge judge_samples judge_connector on_inconclusive "
-    "simulator on_missing_input strict lenient allow_net allow_exec require_trust trust_from "
-    "sandbox"
+    "name app profile ctx user team timeout repeat threshold require_judge judge_samples judge_connector "
+    "on_inconclusive simulator on_missing_input strict lenient allow_net allow_exec require_trust trust_from sandbox"
 ).split()
 """Options of the saved run that hold where the command says nothing else."""
 
 
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
-    """The case files of a report, and the options of its run that count for grading. Raises ConfigurationError."""
-    start, _ = _read(shown, path)
-    suites = start.get("suites")
-    of_cases = [suite for suite in suites or () if isinstance(suite, dict) and suite.get("kind") == "agent_test"]
-    files = tuple(str(suite["label"]) for suite in of_cases if suite.get("file"))
-    if not files:
+    """The inputs of a report that have cases, and the flags of its run that count for grading: those that its command
+    line had. Raises ConfigurationError."""
+    start, _, _ = _read(shown, path)
+    labels = dict.fromkeys(suite.label for suite in _suites_of(start) if not suite.is_message)
+    if not labels:
         raise ConfigurationError(
             f"Cannot regrade {shown}: it has no results of case files",
-            "Script tests, messages and generated cases have no assertions that could be held against a transcript",
+            "Script tests and messages have no assertions that could be held against a transcript",
         )
     said = start.get("resume")
     options = said.get("options") if isinstance(said, dict) else None
     told = options if isinstance(options, dict) else {}
-    taken = {key: tuple(told[key]) if isinstance(told[key], list) else told[key] for key in TAKEN if key in told}
-    return files, {**taken, "runs": _runs(start), "min_pass_rate": start.get("min_pass_rate", 100)}
+    of_file = said.get("from_file") or () if isinstance(said, dict) else ()
+    names = [key for key in TAKEN if key in told and key not in of_file]
+    taken = {key: tuple(told[key]) if isinstance(told[key], list) else told[key] for key in names}
+    return tuple(labels), {**taken, "runs": _runs(start), "min_pass_rate": start.get("min_pass_rate", 100)}
+
+
+def _suites_of(start: Record) -> list[Suite]:
+    """The suites of a report that have cases."""
+    return [suite_of(suite) for suite in start.get("suites") or () if has_cases(suite)]
 
 
 def _runs(start: Record) -> int:
@@ -56,8 +56,8 @@ def _runs(start: Record) -> int:
 
 def transcripts_in(shown: str, path: Path) -> Transcripts:
     """The transcripts of a report. Raises ConfigurationError when it has none."""
-    start, records = _read(shown, path)
-    suites = {suite["id"]: suite_of(suite) for suite in start.get("suites") or ()}
+    start, records, end = _read(shown, path)
+    suites = {suite.id: suite for suite in _suites_of(start)}
     found: dict[tuple[str, str, int], TestResult] = {}
     refused: dict[str, str] = {}
     for record in records:
@@ -65,7 +65,8 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         if suite is None:
             continue
         try:
-            result = result_of(suite, 0, record)
+            regradable = regradable_in(record.get("regrade"))
+            result = result_of(suite, 0, record).replace(regradable=regradable)
             problem = problem_of(result)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             problem = "it is not as this version writes it"
@@ -74,55 +75,22 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         else:
             refused.setdefault(record["id"], problem)
     counts = Counter((suite, case) for suite, case, _ in found)
+    rounds = rounds_in(end.get("rounds"))
+    runs = rounds["made"] if rounds is not None else _runs(start)
     repeated = {(record["suite"], record["id"]) for record in records if record.get("repeat") is not None}
-    for key in [key for key in found if counts[key[:2]] != _runs(start) and key[:2] not in repeated]:
+    for key in [key for key in found if counts[key[:2]] < runs and key[:2] not in repeated]:
         del found[key]
         refused.setdefault(key[1], "not all of its runs have a transcript")
     if not found:
         why = f", such as {next(iter(refused))}: {next(iter(refused.values()))}" if refused else ""
         raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it anew")
-    return Transcripts(report=shown, results=found, refused=[f"{id} ({why})" for id, why in refused.items()])
+    looks = (rounds["made"], rounds["planned"]) if rounds is not None else (1, 1)
+    return Transcripts(report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks)
 
 
-def sources_of(sources: Iterable[CaseSource], transcripts: Transcripts) -> tuple[list[CaseSource], list[str]]:
-    """The cases that have a transcript, and what is to be said of the others. Reads the cases. Raises
-    ConfigurationError when there are none."""
-    parts = [_part(source, transcripts) for source in sources]
-    kept = [part for part in parts if part is not None]
-    if not kept:
-        raise ConfigurationError(f"Cannot regrade {transcripts.report}: it has no transcript of these cases")
-    count = sum(part.selected for part in kept)
-    cases = "1 case" if count == 1 else f"{count} cases"
-    warnings = [f"Regraded from {transcripts.report}: {cases}; no agent was asked"]
-    if transcripts.refused:
-        named = ", ".join(transcripts.refused[:NAMED])
-        more = f" and {len(transcripts.refused) - NAMED} more" if len(transcripts.refused) > NAMED else ""
-        warnings.append(f"{len(transcripts.refused)} results have no transcript and are left out: {named}{more}")
-    return kept, warnings
-
-
-def _part(source: CaseSource, transcripts: Transcripts) -> CaseSource | None:
-    name = source.suite.name
-    runs: dict[str, set[int]] = {}
-    for suite, case, run in transcripts.results:
-        if suite == name:
-            runs.setdefault(case, set()).add(run)
-
-    def cases() -> Iterator[tuple[int, Case]]:
-        return ((line, _alone(case)) for line, case in source.cases() if case.id in runs)
-
-    selected = sum(1 for _ in cases())
-    numbers = {case: tuple(sorted(made)) for case, made in runs.items()}
-    return source.replace(selected=selected, cases=cases, waited=frozenset(), runs=numbers) if selected else None
-
-
-def _alone(case: Case) -> Case:
-    """A case that needs nothing but its transcript."""
-    return case.model_copy(update={"before": None, "after": None, "depends_on": [], "skip": False})
-
-
-def _read(shown: str, path: Path) -> tuple[Record, list[Record]]:
-    """The start and the results of a `.jsonl` report. Raises ConfigurationError."""
+def _read(shown: str, path: Path) -> tuple[Record, list[Record], Record]:
+    """The start, the results and the summary of a `.jsonl` report, which is empty where there is none. Raises
+    ConfigurationError."""
     try:
         if path.exists() and not path.is_file():
             raise ConfigurationError(f"Cannot regrade {shown}: it is no file")
@@ -134,7 +102,7 @@ def _read(shown: str, path: Path) -> tuple[Record, list[Record]]:
         hint = "Only .jsonl reports have what it takes; -o FILE.jsonl writes one"
         raise ConfigurationError(f"Cannot regrade {shown}: it is no .jsonl report of yao-test", hint)
     results = [record for record in records if record.get("type") == "result" and not result_problem(record)]
-    return records[0], results
+    return records[0], results, next((record for record in reversed(records) if record.get("type") == "summary"), {})
 
 
 def _record(line: bytes) -> Record | None:

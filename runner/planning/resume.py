@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.cli.variants import Variant
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
-    from runner.reporters.files.line_file import LineFile
+    from runner.results.line_file import LineFile
     from runner.results.model import Suite, TestResult
     from scripttest import Status
 
@@ -256,7 +256,7 @@ def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResu
 
 
 def _open(path: Path) -> LineFile:
-    from runner.reporters.files.line_file import LineFile
+    from runner.results.line_file import LineFile
 
     try:
         return LineFile(path, keep=True)

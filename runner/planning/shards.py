@@ -28,7 +28,7 @@ def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource:
     files are named."""
     file = Path(source.suite.file) if source.suite.file else None
     name = str(file.relative_to(root)) if file and file.is_relative_to(root) else source.suite.label
-    groups = _groups(source) if source.waited else {}
+    groups = groups_of(source) if source.waited else {}
 
     def belongs(case: Case) -> bool:
         return shard.has(f"{name}\0{groups.get(case.id, case.id)}")
@@ -40,7 +40,7 @@ def part_of(source: CaseSource, shard: Shard, root: Path) -> CaseSource:
     return source.replace(selected=selected, cases=cases)
 
 
-def _groups(source: CaseSource) -> dict[str, str]:
+def groups_of(source: CaseSource) -> dict[str, str]:
     """Case → the one that stands for all which depend on each other, for those that do."""
     leaders: dict[str, str] = {}
 

@@ -20,7 +20,9 @@ from runner.planning.tags import tags_in
 from runner.pytest_plugin.running import TestFailedError, runs_of
 from runner.security.files import read_text
 
-_TEST = re.compile(r"^(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\b\s*\*?\s*|(?:const|let|var)\s+)(Test\w*)")
+_TEST = re.compile(
+    r"^(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\b\s*\*?\s*|(?:const|let|var)\s+)((?:Test|Fuzz(?![a-z]))\w*)"
+)
 
 
 def collected(path: Path, parent: pytest.Collector) -> pytest.Collector | None:

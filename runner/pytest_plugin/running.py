@@ -14,7 +14,7 @@ from runner.application.application import Application, find_root
 from runner.application.configuration import configured
 from runner.cli.options import RunOptions
 from runner.environment import SCRIPT_PARTS, Environment
-from runner.execution.session import run
+from runner.execution.run import run
 from runner.execution.stopping import Stop
 from runner.reporters.console.console import failure_text
 from runner.results.events import Event, RunStart, TestEnd
@@ -24,6 +24,8 @@ from runner.security.secrets import Secrets
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.fingerprints.parts import PartDigests
     from runner.results.fold import Execution
     from runner.results.model import Suite, TestResult
@@ -42,6 +44,9 @@ class TestFailedError(Exception):
 class _Collected:
     """One run; implements `runner.execution.observing.Observer`."""
 
+    traces = False
+    held_back: Callable[[str], str | None] | None = None
+
     def __init__(self, processes: Processes | None) -> None:
         self.stop = Stop()
         self.processes = processes
@@ -50,6 +55,9 @@ class _Collected:
         self.flags: tuple[str, ...] = ()
 
     def begin(self, parts: PartDigests) -> None:
+        """See `Observer`."""
+
+    def writes(self, path: Path, content: bytes) -> None:
         """See `Observer`."""
 
     def on_event(self, event: Event, so_far: Execution) -> None:

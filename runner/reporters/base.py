@@ -19,7 +19,11 @@ class Reporter(Protocol):
         """Takes one event; `so_far` has it folded in already."""
 
     def close(self) -> None:
-        """Called once after the last event, whatever happened."""
+        """Called once after the last event, whatever happened. May raise IncompleteError."""
+
+
+class IncompleteError(Exception):
+    """A reporter could not do all that it should, which fails nothing: the message is a warning of the run."""
 
 
 class FileReporter(Reporter, Protocol):

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
-from runner.results.events import Event, RunError
+from runner.reporters.base import IncompleteError
+from runner.results.events import Event, RunError, Warned
 from runner.results.fold import Execution
 from runner.results.model import TestResult
 from runner.security.secrets import Secrets
@@ -52,6 +53,8 @@ class Multiplexer:
             try:
                 reporter.close()
                 written.append(reporter)
+            except IncompleteError as warning:
+                self.send(Warned(message=str(warning)))
             except Exception as error:
                 self.say(_problem(reporter, error))
         self._reporters = written

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.reporters import Maker
     from runner.reporters.base import FileReporter, Reporter
     from runner.reporters.console.progress import Progress
-    from runner.reporters.files.line_file import LineFile
+    from runner.results.line_file import LineFile
 
 
 class Console:
@@ -93,6 +93,8 @@ def open_reporters(
         makers.append(chosen(options.reporter, paths[0] if paths else environment.stdout))
     try:
         reporters += [make() for make in makers]
+        if options.otlp is not None:
+            reporters.append(_sender_of_spans(options.otlp, environment))
     except BaseException:
         for reporter in reporters:
             reporter.close()
@@ -102,6 +104,17 @@ def open_reporters(
 
         reporters.append(GithubReporter(console.write, environment.variables))
     return reporters
+
+
+def _sender_of_spans(endpoint: str, environment: Environment) -> Reporter:
+    """What sends spans to a collector; `endpoint` is the value of `--otlp`. Raises ConfigurationError."""
+    try:
+        from runner.reporters.traces.otlp import OtlpReporter
+    except ModuleNotFoundError as error:
+        raise ConfigurationError(
+            f"Cannot use --otlp: it needs the package {error.name}", "Install it with: pip install 'yao-test[otlp]'"
+        ) from error
+    return OtlpReporter(endpoint, environment)
 
 
 def _default_report(folder: Path, stem: str) -> FileReporter:

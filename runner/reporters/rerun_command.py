@@ -3,11 +3,12 @@ run was started, it gives the result of that run once more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from runner.cli.options import RunOptions
 from runner.durations import in_words
 from runner.results.model import Suite
+from scripttest import kind_of
 
 TEXTS = (
     "judge_samples judge_connector "
@@ -47,12 +48,17 @@ def command_of(suite: Suite, flags: Sequence[str]) -> Callable[[str], str]:
     rest = "".join(f" {_quoted(word)}" for word in more)
 
     def of(test: str) -> str:
-        if suite.is_message or (not suite.has_cases and not test.startswith("Test")):  # a broken module has no tests
+        if suite.is_message or (not suite.has_cases and not kind_of(test)):  # a broken module has no tests
             return command + rest
-        pattern = f"'^{test}$'" if _is_plain(test) else _quoted(f"^{_escaped(test)}$")
+        pattern = f"'^{test}$'" if _is_plain(test) else _quoted(pattern_of([test]))
         return f"{command} --run {pattern}{rest}"
 
     return of
+
+
+def pattern_of(tests: Iterable[str]) -> str:
+    """What stands behind `--run` to run these tests of a suite, by their names."""
+    return "|".join(f"^{_escaped(test)}$" for test in tests)
 
 
 def _is_plain(name: str) -> bool:

@@ -24,7 +24,8 @@ def without_content(value: Any) -> Any:
         audio = value.get("input_audio")
         if isinstance(audio, dict) and _is_long(audio.get("data")):
             cleaned["input_audio"] = {**audio, "data": _size(audio["data"])}
-        if value.get("type") in BINARY and _is_long(value.get("data")):
+        kind = value.get("type")
+        if isinstance(kind, str) and kind in BINARY and _is_long(value.get("data")):
             cleaned["data"] = _size(value["data"])
         return cleaned
     return list(map(without_content, value)) if isinstance(value, list | tuple) else value

@@ -6,7 +6,7 @@ from typing import Any
 
 from runner.results.failure_json import Named, failure_record, failures_of, warnings_of
 from runner.results.failure_texts import error_text, place, stack_trace
-from runner.results.model import CaseResult, TestResult
+from runner.results.model import CaseResult, TestResult, TrialsNoise
 from runner.results.script_json import logs_record, passes_record, warning_records
 from runner.results.turn_json import (
     assertion_records,
@@ -146,6 +146,8 @@ def _in_turns(case: CaseResult, outcome: Outcome) -> Record:
             record["threshold"] = case.threshold
         if case.trials:
             record["trials"] = [trial_record(trial) for trial in case.trials]
+        if case.trials_noise:
+            record["trials_noise"] = {key: round(value, 6) for key, value in fields_of(case.trials_noise).items()}
     return record
 
 
@@ -181,6 +183,7 @@ def case_of(record: Record) -> CaseResult:
         scores=tuple(score_of(score) for score in record.get("scores") or []),
         threshold=record.get("threshold"),
         trials=tuple(trial_of(trial) for trial in record.get("trials") or []),
+        trials_noise=TrialsNoise(**noise) if (noise := record.get("trials_noise")) else None,
         checks_nothing=bool(record.get("checks_nothing")),
         transcript=tuple(record.get("output") or ()) if is_conversation else (),
         attachments=tuple(record.get("attachments") or ()),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 DIGITS = 4
-BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "parts")
+BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "judges_noise", "parts")
 """Keys of a summary that say how sure its figures are."""
 KINDS = ("suite", "tag", "criterion", "checkpoint")
 """Of parts, in the order in which they are shown."""
@@ -24,8 +24,10 @@ PARTS = 200
 
 
 def certainty_of(counts: Counts) -> dict[str, Any]:
-    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?, parts?}`, all from 0 to 1, an interval as
-    `[low, high]` at 95 %; empty where no case was judged. Each case has the same weight, however often it ran.
+    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?, judges_noise?, parts?}`, all from 0 to 1, an
+    interval as `[low, high]` at 95 %; empty where no case was judged. Each case has the same weight, however often it
+    ran. `judges_noise` is `{answers, pass_rate, mean_score?}`: half of the intervals that the votes of judges alone
+    give the figures, and the answers that had several votes.
 
     `parts` is `[{kind, name, cases, runs?, pass_rate?, pass_rate_interval?, mean_score?, mean_score_interval?}]`, of
     suites where there are several, tags, criteria and checkpoints: of each kind those of the most cases, `PARTS` at
@@ -33,7 +35,7 @@ def certainty_of(counts: Counts) -> dict[str, Any]:
     if not counts.rates:
         return {}
     parts = _parts(counts)
-    return {**_figures(counts), **({"parts": parts} if parts else {})}
+    return {**_figures(counts), **_noise(counts), **({"parts": parts} if parts else {})}
 
 
 def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[tuple[str, str, str, str, str]]:
@@ -61,6 +63,29 @@ def rate_text(summary: dict[str, Any], name: str = "pass_rate") -> str:
         return value
     low, high = map(_percent, ends)
     return f"{value} ({low.removesuffix('%')}-{high})"
+
+
+def judges_text(summary: dict[str, Any]) -> str:
+    """`±3.1 points of the pass rate, ±1.2 of the mean score (95 %, by the votes on 60 answers)`; empty where there were
+    too few votes to say."""
+    noise = summary.get("judges_noise")
+    if noise is None:
+        return ""
+    if not any(noise.get(name) for name in ("pass_rate", "mean_score")):
+        return f"none that shows: the votes on {noise['answers']} answers never differ"
+    of_score = f", ±{100 * noise['mean_score']:.1f} of the mean score" if "mean_score" in noise else ""
+    of_rate = f"±{100 * noise['pass_rate']:.1f} points of the pass rate"
+    return f"{of_rate}{of_score} (95 %, by the votes on {noise['answers']} answers)"
+
+
+def _noise(counts: Counts) -> dict[str, Any]:
+    from runner.results.judging import noise_of
+
+    noise = noise_of(counts.noise) if counts.noise is not None else None
+    if noise is None:
+        return {}
+    of_score = {"mean_score": round(noise.score, DIGITS)} if counts.scores else {}
+    return {"judges_noise": {"answers": noise.answers, "pass_rate": round(noise.passed, DIGITS), **of_score}}
 
 
 def _figures(counts: Counts | PartFigures) -> dict[str, Any]:

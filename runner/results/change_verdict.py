@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from runner.errors import ConfigurationError
 from runner.results.judged_cases import PASSED, SCORE, JudgedCase, JudgedRun, Key, judged_cases, measured, says_the_same
+from runner.results.judging import JudgesNoise, NoiseSum, noise_of
 from runner.results.report import Report
 from runner.statistics import change as statistics
 from runner.statistics.change import Change, LikeThese, Ratio, Reach
@@ -129,6 +130,8 @@ class ChangeReport(Value):
     cases_of_a: int
     """Cases of A that have the measure."""
     is_same_report: bool
+    judges_noise: JudgesNoise | None
+    """How far the difference would be off if the judges voted again; None: there are too few votes to say."""
     is_judges_noise: bool
     """Whether both are grades of the same answers, so that only the judges can differ."""
     mean_cost: float | None
@@ -260,6 +263,7 @@ def change_between(
         beside=tuple(_beside(pairs)),
         parts=tuple(_parts(pairs, measure, used)),
         cases_of_a=sum(any(measured(run, measure) is not None for run in case.runs) for case in of_a.values()),
+        judges_noise=_judges_noise(pairs, measure),
         is_judges_noise=a.start.get("regraded_from") is not None
         and a.start.get("regraded_from") == b.start.get("regraded_from"),
         is_same_report=a.start == b.start and a.results == b.results,
@@ -269,6 +273,15 @@ def change_between(
         looks=looks,
         variants=tuple(text for flag, text in pairwise(b.start.get("flags") or ()) if flag == "--variant"),
     )
+
+
+def _judges_noise(pairs: Sequence[tuple[JudgedCase, JudgedCase]], measure: str) -> JudgesNoise | None:
+    """What the votes on both sides say of the noise of their difference."""
+    sides = NoiseSum(), NoiseSum()
+    for pair in pairs:
+        for side, case in zip(sides, pair, strict=True):
+            side.add([run.judging for run in case.runs if measured(run, measure) is not None])
+    return noise_of(*sides)
 
 
 def _cases_limit(found: _Judged) -> bool:

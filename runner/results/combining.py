@@ -9,13 +9,14 @@ of reports, which `merge` puts together, what `of_runs` does for results.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from runner.results.model import Attempt, TestResult, TrialResult
+from runner.results.model import Attempt, TestResult, TrialResult, TrialsNoise
 from runner.results.stability import shown_of, stability_of
 from runner.results.stability_json import attempt_of, record_of, runs_of
-from runner.results.thresholds import below
+from runner.results.thresholds import below, error_of, undecided_by
 from scripttest import Cause, Failure, ResultWarning, Status
 
 if TYPE_CHECKING:
@@ -74,8 +75,11 @@ def of_trials(results: list[TestResult]) -> TestResult:
         for number, result in enumerate(results, 1)
         for failure in result.outcome.failures
     ]
+    noise, undecided = _noise_of(results, worst.case.threshold)
     said = below(score, worst.case.threshold, ())
-    if said is not None:
+    if undecided is not None:
+        failures.append(Failure(cause=Cause.INCONCLUSIVE, message=undecided))
+    elif said is not None:
         each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
         failures.append(Failure(cause=Cause.ASSERTION, message=f"{said} (trials: {each})"))
     return worst.replace(
@@ -92,8 +96,26 @@ def of_trials(results: list[TestResult]) -> TestResult:
             score=score,
             **_usage(results),
             trials=listed_trials(results),
+            trials_noise=noise,
         ),
     )
+
+
+def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNoise | None, str | None]:
+    """Whose noise the mean score of trials has, where two of them have a score, and what to say where their votes leave
+    open whether it reaches the threshold."""
+    cases = [result.case for result in results if result.case is not None and not _is_unjudged(result)]
+    scores = [case.score or 0.0 for case in cases]
+    errors = [error_of(score, case.scores) for score, case in zip(scores, cases, strict=True)]
+    if len(scores) < 2:
+        return None, None
+    from statistics import fmean, variance
+
+    between, judge = variance(scores), fmean(error * error for error in errors)
+    noise = TrialsNoise(
+        error=math.sqrt(max(between, judge) / len(scores)), judge=judge, agent=max(0.0, between - judge)
+    )
+    return noise, undecided_by(math.hypot(*errors) / len(errors), fmean(scores), threshold)
 
 
 def _parts_of_all(results: list[TestResult]) -> dict[str, Any] | None:

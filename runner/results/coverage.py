@@ -1,7 +1,8 @@
 """What of handlers a run has run, in Istanbul's shapes and meaning: figures, thresholds, and several runs together.
 
-A summary keeps it as `{totals, files}`: `totals` is `{statements, branches, functions, lines}`, each `{covered, total,
-percent}`, and `files` has the JSON text of the Istanbul record of each file, by its path from the application's root.
+A summary keeps it as `{totals, files, folder?}`: `totals` is `{statements, branches, functions, lines}`, each
+`{covered, total, percent}`, and `files` has the JSON text of the Istanbul record of each file, by its path from the
+application's root. `folder` is the application in the repository, where it is not the whole of it.
 """
 
 from __future__ import annotations
@@ -43,6 +44,20 @@ class CoverageReport(Value):
     """Path from the application's root → `{path, statementMap, fnMap, branchMap, s, f, b}`."""
     misses: tuple[str, ...] = ()
     """What is below a threshold, a sentence each."""
+    folder: str = ""
+    """The application's root, from the folder from which reports name files; empty: they are the same."""
+
+    def miss(self, metric: str, percent: float, folder: str = "") -> str | None:
+        """What is to be said where less is covered than so many percent, or nothing is counted below a `folder` of the
+        application; None where it is enough."""
+        inside = [file for path, file in self.files.items() if not folder or f"{path}/".startswith(f"{folder}/")]
+        of = f" below {folder}" if folder else ""
+        if not inside:
+            return f"No file{of} is counted"
+        figure = totals(inside)[metric]
+        if figure.covered * 100 >= percent * figure.total:
+            return None
+        return f"Coverage of {metric}{of} is {figure.percent:.2f} % ({figure.covered} of {figure.total})"
 
 
 def figures(file: Record) -> dict[str, Figure]:
@@ -120,7 +135,8 @@ def together(reports: Iterable[CoverageReport]) -> tuple[CoverageReport | None, 
             files[path] = record if known is None else _sum(known, record)
     if not found:
         return None, []
-    return CoverageReport(files={path: files[path] for path in sorted(files)}), list(dict.fromkeys(differ))
+    whole = CoverageReport(files={path: files[path] for path in sorted(files)}, folder=found[0].folder)
+    return whole, list(dict.fromkeys(differ))
 
 
 def _sum(one: Record, other: Record) -> Record:
@@ -145,6 +161,7 @@ def coverage_record(report: CoverageReport) -> Record:
         "files": {
             path: json.dumps(file, ensure_ascii=False, separators=(",", ":")) for path, file in report.files.items()
         },
+        **({"folder": report.folder} if report.folder else {}),
     }
 
 
@@ -154,4 +171,4 @@ def coverage_in(summary: Record) -> CoverageReport | None:
     if not isinstance(given, dict) or not isinstance(given.get("files"), dict):
         return None
     files = {str(path): json.loads(text) for path, text in given["files"].items()}
-    return CoverageReport(files=files)
+    return CoverageReport(files=files, folder=str(given.get("folder") or ""))

@@ -69,6 +69,8 @@ class RunStart(Value):
     """Which part of all tests it is, `1/3`."""
     regraded_from: str | None = None
     """The report whose transcripts were graded, where no agent was asked."""
+    run_id: str | None = None
+    """What names the run in a store; None: it is kept in none."""
 
 
 class SuiteStart(Value):

@@ -26,6 +26,7 @@ from runner.results.model import Suite, TestResult
 from runner.results.verdict import Verdict, verdict_in, verdict_on
 
 if TYPE_CHECKING:
+    from runner.results.judging import Judging, NoiseSum
     from runner.results.result_json import ResultLine
 
 NAMED = 10
@@ -62,6 +63,7 @@ class Counts:
         "input_tokens",
         "milliseconds",
         "missing_calls",
+        "noise",
         "not_judged",
         "not_needed",
         "output_tokens",
@@ -97,6 +99,8 @@ class Counts:
         """`(runs that passed, judged runs)` of a case → how many cases have them."""
         self.scores: Counter[float] = Counter()
         """The mean score of a case → how many cases have it."""
+        self.noise: NoiseSum | None = None
+        """What several votes of judges come to; None: no case was judged."""
         self.parts: dict[Part, PartFigures] = {}
         """The same for a suite, a tag, a criterion or a checkpoint."""
         self.input_tokens = self.output_tokens = 0
@@ -154,6 +158,10 @@ class Counts:
                 record = {"scores": [score_record(score) for score in case.scores], "checkpoints": checkpoints}
                 criteria = [(run.verdict, run.criteria) for run in attempts]
                 self.count_criteria(record, criteria, verdict_on(result), first)
+            from runner.results.judging import judging_of
+
+            votes = [(run.verdict, run.judging) for run in attempts] or [(verdict_on(result), judging_of(case))]
+            self.count_votes([judging for verdict, judging in votes if verdict in DECIDED][:first])
 
     def add_record(self, record: Mapping[str, Any], place: int) -> None:
         """Counts one result of a saved report, with what its models took; `place` is its place among them."""
@@ -180,6 +188,10 @@ class Counts:
             if record.get("scores") or record.get("checkpoints"):
                 runs = [(verdict_in(run), run.get("criteria")) for run in attempts if run is not record]
                 self.count_criteria(record, runs, verdict_in(record), first)
+            from runner.results.judging import judging_in
+
+            votes = [judging_in(run) for run in attempts if verdict_in(run) in DECIDED]
+            self.count_votes(votes[:first])
         if usage := record.get("usage"):
             self.take(usage.get("input_tokens") or 0, usage.get("output_tokens") or 0, usage.get("cost"))
 
@@ -236,6 +248,16 @@ class Counts:
                 self.count_part(part, (round(sum(values)), len(values)), None)
             else:
                 self.count_part(part, None, sum(values) / len(values))
+
+    def count_votes(self, runs: Sequence[Judging | None]) -> None:
+        """Counts the votes of judges on the judged runs of a case."""
+        if self.noise is None:
+            from runner.results.judging import NoiseSum
+
+            self.noise = NoiseSum()
+        self.noise.add(runs)
+        if self._whole is not None:
+            self._whole.count_votes(runs)
 
     def count_part(self, part: Part, rate: tuple[int, int] | None, score: float | None) -> None:
         """Counts a case of a part, by its runs that passed, its mean score, or both."""

@@ -50,6 +50,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> tuple[Report, li
     if any(report.start.get("flags") != newest.start.get("flags") for report in reports):
         start.pop("flags", None)
     start.pop("shard", None)
+    start.pop("run_id", None)
     summary = {
         **counts_record(counts),
         **usage_record(counts),

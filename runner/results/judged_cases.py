@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from runner.results.criteria import criteria_of, score_in
+from runner.results.judging import Judging, judging_in
 from runner.results.report import Record, Report
 from runner.results.result_texts import tokens_of
 from runner.results.suite_json import has_cases
@@ -30,6 +31,8 @@ class JudgedRun(Value):
     tokens: float | None
     cost: float | None
     """US dollars."""
+    judging: Judging | None = None
+    """What several votes of judges come to."""
 
 
 class JudgedCase(Value):
@@ -112,6 +115,7 @@ def _run(attempt: Record) -> JudgedRun:
         milliseconds=attempt.get("duration_ms") or 0,
         tokens=tokens_of(usage) if usage else attempt.get("tokens"),
         cost=usage.get("cost") if usage else attempt.get("cost"),
+        judging=judging_in(attempt),
     )
 
 

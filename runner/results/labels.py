@@ -1,5 +1,6 @@
 """Labels: what people say of answers that judges have judged. As lines of JSON or as a table for spreadsheets, with
-`suite`, `id`, `run`, `turn`, `criterion`, `input`, `output`, `passed` (true, false, or nothing) and perhaps `score`."""
+`suite`, `id`, `run`, `turn`, `criterion`, `input`, `output`, `passed` (true, false, or nothing) and perhaps `score`; a
+line may have `why`, which nothing reads but people."""
 
 from __future__ import annotations
 
@@ -32,6 +33,8 @@ class Label(Value):
     passed: bool | None
     """None: nothing yet."""
     score: float | None = None
+    why: str = ""
+    """In their own words."""
 
 
 def drawn(judgements: Sequence[Judgement], count: int) -> list[Judgement]:
@@ -80,7 +83,8 @@ def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
     where = {"suite": suite, "id": id, "run": run, "turn": turn, "criterion": criterion}
     said = {"passed": None} if label is None else {"passed": label.passed}
     score = {} if label is None or label.score is None else {"score": label.score}
-    return {**where, "input": one.input, "output": one.output, **said, **score}
+    why = {} if label is None or not label.why else {"why": label.why}
+    return {**where, "input": one.input, "output": one.output, **said, **score, **why}
 
 
 def _safe(value: Any) -> Any:
@@ -122,6 +126,7 @@ def _label(row: dict[str, Any], where: str) -> Label:
         key=(suite, id, _number(row.get("run"), 1, where), _number(row.get("turn"), 0, where), criterion),
         passed=_passed(row.get("passed"), where),
         score=_score(row.get("score"), where),
+        why=_plain(row.get("why")),
     )
 
 

@@ -25,6 +25,7 @@ _NAMED = {
     "module": "{}",
     "models": "the models of the application",
     "fixture": "the fixture {}",
+    "corpus": "the corpus {}",
     "recording": "the recording {}",
     "env": "$ENV.{}",
 }

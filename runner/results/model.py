@@ -16,6 +16,8 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from bindings import OutsideCall
     from runner.assertions.base import AssertionResult, ToolUse, Vote
+    from runner.results.judging import Judging
+    from runner.results.regradable import Regradable
     from runner.results.repeating import Repeat
     from runner.results.verdict import Verdict
 
@@ -140,6 +142,9 @@ class CheckpointResult(Value):
     """How many judges could not judge when it was last tried, while it is not reached."""
     inconclusive: bool = False
     """It is not reached, and may have been: votes on it, or on what it comes after, do not decide."""
+    assertions: tuple[AssertionResult, ...] = ()
+    """What judges said of it: when it was reached, when votes did not decide, or else when it was last tried; empty
+    where no judge was asked."""
 
 
 class CriterionResult(Value):
@@ -170,6 +175,10 @@ class CriterionResult(Value):
     """It was judged, and the votes do not decide."""
     judge: str | None = None
     """Id of the agent that judged."""
+    judge_connector: str | None = None
+    """What it used; of several judges all of theirs."""
+    options: Mapping[str, Any] | None = None
+    """What the judge was asked with beside the answer, as written: `{connector?, metadata?}`."""
 
 
 class ScoreVerdict(StrEnum):
@@ -205,6 +214,17 @@ class TrialResult(Value):
     milliseconds: float
     error: str | None = None
     """Its first failure."""
+
+
+class TrialsNoise(Value):
+    """How far the mean score of trials may be off, and whose noise that is."""
+
+    error: float
+    """Its standard error, by how the scores of the trials differ."""
+    judge: float
+    """Variance of the score of one trial that the votes of judges make; 0 where they are too few to say."""
+    agent: float
+    """The rest of it: the agent's, and that of a simulated user."""
 
 
 class CaseResult(Value):
@@ -252,6 +272,8 @@ class CaseResult(Value):
     """Of a conversation: the score from which on it passes."""
     trials: tuple[TrialResult, ...] = ()
     """Of a conversation that is held several times; all else but `score` and what it took is of the worst one."""
+    trials_noise: TrialsNoise | None = None
+    """Of several trials of which two or more have a score."""
     checks_nothing: bool = False
     """Nothing but an error could have failed it: no assertion, no checkpoint, no criterion, no simulated user. A
     message of the command line is not meant to check anything."""
@@ -284,6 +306,8 @@ class Attempt(Value):
     """False: it passed, and nothing of it was judged."""
     criteria: Mapping[str, float] | None = None
     """Id of a criterion → 1 or 0, or its score; None: it has none."""
+    judging: Judging | None = None
+    """What several votes of judges come to; None: there were none."""
 
     @property
     def status(self) -> str:
@@ -354,6 +378,8 @@ class TestResult(Value):
     """Its line in the report of an earlier run, which this one resumes; None: it is of this run."""
     fingerprint: Mapping[str, Any] | None = None
     """What it was made of, for a run that resumes this one; see `runner.fingerprints`."""
+    regradable: Regradable | None = None
+    """What grading it again takes beside the rest."""
     outside: tuple[OutsideCall, ...] = ()
     """The calls that left its scripts, in the order of their first, and who answered them."""
     cut_short: bool = False

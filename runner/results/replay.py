@@ -29,6 +29,7 @@ def events_of(report: Report) -> Iterator[Event]:
         flags=tuple(start.get("flags", ())),
         shard=start.get("shard"),
         regraded_from=start.get("regraded_from"),
+        run_id=start.get("run_id"),
     )
     yield from (Warned(message=text) for text in report.warnings if text not in report.damage)
     lists = {listed["id"]: listed for listed in summary.get("suites") or ()}

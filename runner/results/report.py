@@ -82,6 +82,8 @@ def start_record(start: RunStart) -> Record:
         record["notes"] = list(start.notes)
     if start.regraded_from is not None:
         record["regraded_from"] = start.regraded_from
+    if start.run_id is not None:
+        record["run_id"] = start.run_id
     if start.runs == 1:
         return record
     return {**record, "runs_per_case": start.runs, "min_pass_rate": start.min_pass_rate}

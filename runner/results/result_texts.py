@@ -89,9 +89,21 @@ def name_of(record: Record) -> str:
 
 
 def remarks_of(record: Record) -> list[str]:
-    """What a result has to say beside its status: that criteria were not judged, or that it checks nothing."""
+    """What a result has to say beside its status: that criteria were not judged, how sure the mean of its trials is, or
+    that it checks nothing."""
     said = [unjudged(record["not_judged"])] if record.get("not_judged") else []
+    said += [trials_text(record["trials_noise"])] if record.get("trials_noise") else []
     return [*said, "It checks nothing"] if record.get("checks_nothing") else said
+
+
+def trials_text(noise: Record) -> str:
+    """`The mean score of the trials is sure to ± 0.08; of the noise of one trial 64 % is the judge's, 36 % the
+    agent's`, two standard errors."""
+    said = f"The mean score of the trials is sure to ± {2 * noise['error']:.2f}"
+    if not noise["judge"]:
+        return said
+    share = 100 * noise["judge"] / (noise["judge"] + noise["agent"])
+    return f"{said}; of the noise of one trial {share:.0f} % is the judge's, {100 - share:.0f} % the agent's"
 
 
 def counts_text(summary: Record) -> str:

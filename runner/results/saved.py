@@ -30,6 +30,8 @@ MOST_LOOKS = 5
 """Rounds that are ever planned."""
 OF_RUNS = ("runs_per_case", "min_pass_rate")
 """What the start says when each test ran several times."""
+OF_START = ("shard", "regraded_from", "run_id")
+"""Texts of the start of some runs."""
 OF_WHOLE = ("snapshots", "coverage")
 """Objects of a summary that are not made of its results."""
 FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -74,6 +76,12 @@ def read(path: Path) -> Report:
             line = content.count(b"\n", 0, at) + 1
             raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
         text, cut = content[:at].decode("utf-8-sig"), True
+    return read_text(path, text, cut)
+
+
+def read_text(path: object, text: str, cut: bool = False) -> Report:
+    """The same of the text of a report; `path` is what messages call it, and `cut` says whether the text ends in the
+    middle of a letter."""
     report = _Reader(path).read(text, cut)
     if not _HALF.search(text):
         return report
@@ -81,7 +89,7 @@ def read(path: Path) -> Report:
 
 
 class _Reader:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: object) -> None:
         self._path = path
         self._start: Record = {}
         self._suites: dict[str, Record] = {}
@@ -227,6 +235,8 @@ class _Reader:
         label = str(part.get("script_path", id)) if is_script else id
         known = part.get("suite")
         known = known if isinstance(known, dict) and known.get("id") == id else {}
+        if isinstance(part.get("file"), str):
+            known = {"file": part["file"], **known}
         self._suites[id] = {**_suite(id, part["type"], agent), "label": label, **known, "kind": part["type"]}
         for position, record in enumerate(results):
             if not isinstance(record, dict):
@@ -254,7 +264,7 @@ class _Reader:
             **counts_record(counts),
             "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
             **{key: ended[key] for key in OF_WHOLE if isinstance(ended.get(key), dict)},
-            **_rounds(ended.get("rounds")),
+            **({"rounds": rounds} if (rounds := rounds_in(ended.get("rounds"))) else {}),
             **usage_record(counts),
             **certainty_of(counts),
             "status": status,
@@ -294,11 +304,11 @@ class _Reader:
         return _broken(f"{self._path}:{line}", "its values are nested too deeply", None)
 
 
-def _rounds(said: Any) -> Record:
-    """`rounds` of a summary, where it is one."""
+def rounds_in(said: Any) -> dict[str, int] | None:
+    """`rounds` of a summary, `{made, planned}`, where it is one."""
     if not isinstance(said, dict) or not all(isinstance(said.get(key), int) for key in ("made", "planned")):
-        return {}
-    return {"rounds": said} if 1 <= said["made"] <= said["planned"] <= MOST_LOOKS else {}
+        return None
+    return said if 1 <= said["made"] <= said["planned"] <= MOST_LOOKS else None
 
 
 def result_problem(record: Record) -> str | None:
@@ -386,10 +396,10 @@ def _lists(said: Any) -> list[Record]:
 
 
 def _flags(said: Any) -> Record:
-    """`{flags?, shard?, regraded_from?}`: what a report says of how it was made."""
+    """`{flags?, shard?, regraded_from?, run_id?}`: what a report says of how it was made."""
     flags = said.get("flags")
     found: Record = {"flags": list(map(str, flags))} if isinstance(flags, list) else {}
-    return found | {key: said[key] for key in ("shard", "regraded_from") if isinstance(said.get(key), str)}
+    return found | {key: said[key] for key in OF_START if isinstance(said.get(key), str)}
 
 
 def _is_attempt(value: Any) -> bool:

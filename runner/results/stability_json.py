@@ -4,7 +4,7 @@
 | where | shape |
 | --- | --- |
 | `runs` of a result | `{count, passed, failed, errors?, pass_rate, consistency, stable, classification, *_duration_ms, std_deviation_ms, confidence_interval, pass_at_k, pass_hat_k, avg_tokens?, avg_cost?, repeat?, attempts}` |
-| `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?, criteria?}]` |
+| `attempts` | `[{run, status, duration_ms, output?, error?, cause?, score?, tokens?, cost?, not_judged?, judged?, criteria?, judging?}]` |
 | a result of seed 004 | the keys of `runs` beside those of the result, `count` as `runs` and `attempts` as `run_details` |
 """  # noqa: E501
 
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.results.criteria import criteria_of
+from runner.results.judging import judging_in, judging_record
 from runner.results.model import Attempt, Stability, TestResult
 from runner.results.script_json import result_record
 from runner.results.stability import normalised, pass_rate, stability_of
@@ -69,6 +70,7 @@ def attempt_of(record: Record, run: int = 0) -> Attempt:
         not_judged=record.get("not_judged", 0),
         judged=_is_judged(record),
         criteria=criteria_of(record) or None,
+        judging=judging_in(record),
     )
 
 
@@ -122,6 +124,7 @@ def _attempt_record(attempt: Attempt) -> Record:
         "not_judged": attempt.not_judged or None,
         "judged": None if attempt.judged else False,
         "criteria": attempt.criteria,
+        "judging": judging_record(attempt.judging) if attempt.judging is not None else None,
     }
     return record | {key: value for key, value in more.items() if value is not None}
 
@@ -196,6 +199,7 @@ def attempts_in(record: Record) -> tuple[tuple[Attempt, ...], Stability | None]:
             not_judged=run.get("not_judged", 0),
             judged=run.get("judged", True),
             criteria=run.get("criteria"),
+            judging=judging_in(run),
         )
         for run in runs["attempts"]
     )

@@ -39,16 +39,29 @@ def shortfall(
     judges scatter so that the threshold lies within two standard errors of the score."""
     if score is None:
         return None
-    error = _error_of(score, scores, aggregation)
-    if error and abs(score - threshold) <= ERRORS * error:
-        said = f"inconclusive: the votes put the score at {score:.2f} ± {ERRORS * error:.2f}"
-        return Cause.INCONCLUSIVE, f"{said}, and the threshold {threshold:g} lies within that"
+    undecided = undecided_by(error_of(score, scores, aggregation), score, threshold)
+    if undecided is not None:
+        return Cause.INCONCLUSIVE, undecided
     lacking = below(score, threshold, scores)
     return None if lacking is None else (Cause.ASSERTION, lacking)
 
 
-def _error_of(score: float, scores: Sequence[ScoreResult], aggregation: str) -> float:
-    """The standard error that the votes give the score of a case; 0 where there are too few."""
+def undecided_by(error: float, score: float, threshold: float) -> str | None:
+    """What to say where the votes, by the standard error that they give a score, do not decide whether it reaches the
+    threshold; None where they do."""
+    if not error or abs(score - threshold) > ERRORS * error:
+        return None
+    said = f"inconclusive: the votes put the score at {score:.2f} ± {ERRORS * error:.2f}"
+    return f"{said}, and the threshold {threshold:g} lies within that"
+
+
+def error_of(score: float, scores: Sequence[ScoreResult], aggregation: str | None = None) -> float:
+    """The standard error that the votes give the score of a case; 0 where there are too few. Without an `aggregation`,
+    the one that fits the score."""
+    if aggregation is None:
+        known = [entry.score for entry in scores if entry.score is not None]
+        is_mean = bool(known) and math.isclose(math.fsum(known) / len(known), score, abs_tol=TOLERANCE)
+        aggregation = "mean" if is_mean else "one of them"
     entries = [entry for entry in scores if entry.score is not None]
     if aggregation != "mean":
         return max((_error_of_entry(entry) for entry in entries if entry.score == score), default=0.0)

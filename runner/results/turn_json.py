@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.assertions.base import AssertionResult, ToolUse, Vote
+from runner.assertions.base import OF_JUDGES, AssertionResult, ToolUse, Vote
 from runner.results.criteria import objects_in
 from runner.results.model import (
     CheckpointResult,
@@ -50,7 +50,7 @@ def turn_record(turn: TurnResult) -> Record:
         "question": turn.question,
         "no_next_turn": turn.no_next_turn,
         "note": turn.note,
-        "usage": _usage_record(turn.usage),
+        "usage": usage_record(turn.usage),
     }
     record |= {key: value for key, value in more.items() if value}
     record["duration_ms"] = round(turn.milliseconds)
@@ -80,19 +80,20 @@ def turn_of(item: Record) -> TurnResult:
         question=item.get("question"),
         no_next_turn=_has_no_next_turn(item),
         attachments=tuple(item.get("attachments") or ()),
-        usage=_usage_of(item.get("usage")),
+        usage=usage_in(item.get("usage")),
     )
 
 
-def _usage_record(usage: TurnUsage | None) -> Record | None:
-    """`{input_tokens, output_tokens, cost?}`."""
+def usage_record(usage: TurnUsage | None) -> Record | None:
+    """`{input_tokens, output_tokens, cost?}`; None where it is not known."""
     if usage is None:
         return None
     cost = {} if usage.cost is None else {"cost": usage.cost}
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, **cost}
 
 
-def _usage_of(item: Any) -> TurnUsage | None:
+def usage_in(item: Any) -> TurnUsage | None:
+    """The same, read."""
     if not isinstance(item, dict):
         return None
     return TurnUsage(
@@ -127,7 +128,8 @@ def _has_no_next_turn(item: Record) -> bool:
 
 
 def checkpoint_record(checkpoint: CheckpointResult) -> Record:
-    """`{id, reached_at_turn, passed, required, judged?, description?, message?, not_judged?, inconclusive?}`."""
+    """`{id, reached_at_turn, passed, required, judged?, description?, message?, not_judged?, inconclusive?,
+    assertions?}`."""
     record: Record = {
         "id": checkpoint.id,
         "reached_at_turn": checkpoint.reached_at_turn,
@@ -141,6 +143,7 @@ def checkpoint_record(checkpoint: CheckpointResult) -> Record:
         "message": checkpoint.message,
         "not_judged": checkpoint.not_judged,
         "inconclusive": checkpoint.inconclusive,
+        "assertions": assertion_records(checkpoint.assertions),
     }
     return record | {key: value for key, value in more.items() if value}
 
@@ -156,6 +159,7 @@ def checkpoint_of(item: Record) -> CheckpointResult:
         judged=item.get("judged", True),
         not_judged=item.get("not_judged", 0),
         inconclusive=bool(item.get("inconclusive")),
+        assertions=assertions_of(item.get("assertions")),
     )
 
 
@@ -195,7 +199,7 @@ def _criterion(criterion: CriterionResult) -> Record:
     record.pop("not_judged", None)
     if criterion.not_judged != int(not criterion.judged):
         record["not_judged"] = criterion.not_judged
-    record = {key: value for key, value in record.items() if key not in _OF_VOTES} | _votes_of(criterion)
+    record = {key: value for key, value in record.items() if key not in OF_JUDGES} | _votes_of(criterion)
     if criterion.judged:
         del record["judged"]
     else:
@@ -226,15 +230,14 @@ def trial_of(item: Record) -> TrialResult:
     )
 
 
-_OF_VOTES = ("votes", "agreement", "inconclusive", "judge")
-
-
 def _votes_of(result: AssertionResult | CriterionResult) -> Record:
-    """`{votes?: [{passed, score?, reason, judge}], agreement?, inconclusive?, judge?}`."""
-    record: Record = {"judge": result.judge} if result.judge is not None else {}
+    """`{judge?, judge_connector?, options?, votes?: [{passed, score?, reason, judge, connector?}], agreement?,
+    inconclusive?}`."""
+    said = {"judge": result.judge, "judge_connector": result.judge_connector, "options": result.options}
+    record: Record = {key: value for key, value in said.items() if value}
     if result.votes:
         record["votes"] = [
-            {key: value for key, value in fields_of(vote).items() if key != "score" or value is not None}
+            {key: value for key, value in fields_of(vote).items() if key == "passed" or value is not None}
             for vote in result.votes
         ]
     if result.agreement is not None:
@@ -250,16 +253,24 @@ def _votes_in(item: Record) -> Record:
             score=vote.get("score"),
             reason=str(vote.get("reason") or ""),
             judge=str(vote.get("judge") or ""),
+            connector=_text_in(vote, "connector"),
         )
         for vote in objects_in(item.get("votes"))
     )
-    agreement, judge = item.get("agreement"), item.get("judge")
+    agreement, options = item.get("agreement"), item.get("options")
     return {
         "votes": votes,
         "agreement": agreement if isinstance(agreement, int | float) else None,
         "inconclusive": bool(item.get("inconclusive")),
-        "judge": judge if isinstance(judge, str) else None,
+        "judge": _text_in(item, "judge"),
+        "judge_connector": _text_in(item, "judge_connector"),
+        "options": options if isinstance(options, dict) else None,
     }
+
+
+def _text_in(item: Record, key: str) -> str | None:
+    value = item.get(key)
+    return value if isinstance(value, str) else None
 
 
 def assertion_records(results: tuple[AssertionResult, ...]) -> list[Record]:

@@ -21,7 +21,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
             return None
         return [_rounded(estimate.interval.low), _rounded(estimate.interval.high)]
 
-    change, reach, left_out = found.change, found.reach, found.left_out
+    change, reach, left_out, noise = found.change, found.reach, found.left_out, found.judges_noise
     return {
         "verdict": found.verdict.replace(" ", "_"),
         "measure": found.measure,
@@ -81,6 +81,7 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
             }
             for part in found.parts
         ],
+        "judges_noise": {"answers": noise.answers, "interval": _rounded(noise.of(found.measure))} if noise else None,
         "noise": str(found.noise),
         "looks": found.looks[0],
     }

@@ -30,6 +30,8 @@ SHORTEST = 6
 LIST = "YAO_TEST_SECRETS"
 """The variable that names further secret variables, separated by commas."""
 _WORDS_OF_NAMES = "keys? tokens? secrets? passw(?:or)?ds? pwd passphrase credentials? cookies? auth authorization"
+_HEADERS = re.compile(r"OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS")
+"""Variables that hold headers: `name=value,name=value`, percent-encoded."""
 _NAMES = rf"(?i)(?:{_WORDS_OF_NAMES.replace(' ', '|')})(?=$|[_\d-])"
 _WORDS = frozenset(
     """
@@ -44,6 +46,7 @@ _IN_QUERY = r"[?&;]([\w.-]+)=([^&;#\s\"']+)"
 _FLAG = r"--?([\w-]+)"
 _STEERING = re.compile(
     r"\A(?:\r|\x1b\[K)+|(?:\x1b\[K)+\Z|\r(?=\n)|\x1b\[(?:[012]|3[1236])m"
+    r"|\u2068[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*\u2069"  # an isolate that ends
     r"|([\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069])"
 )
 _PAIR = r'"([\w.-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"'
@@ -76,8 +79,9 @@ class Secrets:
         """Takes the variables that are secret by their names or values."""
         for name, value in list(variables.items()):
             if _is_named_secret(name, variables):
-                if not _is_path(value):
-                    self.add(name, value)
+                for secret in _values_of(name, value):
+                    if not _is_path(secret):
+                        self.add(name, secret)
             elif "://" in value:
                 for part in _of_address(value):
                     self.add(name, part)
@@ -256,7 +260,19 @@ def is_secret(name: str, variables: Mapping[str, str]) -> bool:
 
 def _is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
     listed = {item.strip() for item in variables.get(LIST, "").split(",")}
-    return name in listed or (bool(re.search(_NAMES, name)) and name not in ("PWD", "OLDPWD"))
+    named = re.search(_NAMES, name) or _HEADERS.fullmatch(name)
+    return name in listed or (bool(named) and name not in ("PWD", "OLDPWD"))
+
+
+def _values_of(name: str, value: str) -> Iterator[str]:
+    """What is secret in a variable: its value, and in headers that of each."""
+    yield value
+    if _HEADERS.fullmatch(name):
+        from urllib.parse import unquote
+
+        for header in value.split(","):
+            one = header.partition("=")[2].strip()
+            yield from dict.fromkeys((one, unquote(one)))
 
 
 def _is_path(value: str) -> bool:

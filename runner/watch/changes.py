@@ -47,6 +47,10 @@ class Contents:
         """The same of all files that there were and that there are."""
         return self.changed({*self._known, *self._all()})
 
+    def expect(self, path: str, content: bytes) -> None:
+        """From here on a file holds this, which is no change."""
+        self._known[path] = _digest_of(content)
+
     def within(self, path: str) -> list[str]:
         """Files that a changed path stands for: itself, or all of a folder that came or went."""
         if any(part in IGNORED for part in path[len(self._root) :].split("/")):
@@ -72,6 +76,10 @@ class Changes:
     def start(self) -> None:
         """Begins."""
         threading.Thread(target=self._work, name="changes", daemon=True).start()
+
+    def expect(self, path: Path, content: bytes) -> None:
+        """Takes note of what the command itself is about to write."""
+        self._contents.expect(str(path), content)
 
     def stop(self) -> None:
         """Ends the thread, soon."""
@@ -127,6 +135,10 @@ def _digest(path: str) -> bytes | None:
         if about.st_size > LARGE:
             return f"{about.st_size} {about.st_mtime_ns}".encode()
         with open(path, "rb") as file:
-            return blake2b(file.read(), digest_size=16).digest()
+            return _digest_of(file.read())
     except OSError:
         return None
+
+
+def _digest_of(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()

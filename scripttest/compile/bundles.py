@@ -1,5 +1,5 @@
-"""What esbuild writes, as scripts that are evaluated in global scope: without its export clause, and with the `async`
-functions of the bindings."""
+"""What esbuild writes, as scripts that are evaluated in global scope: without its export clause, with the `async`
+functions of the bindings, and with everything at the top as globals."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ _GENERATORS = (
     ("Promise.resolve(arg.value).then((value)", "__yaoAsync.wait(arg.value).then((value)"),
 )
 """Pieces of its helpers for asynchronous generators and `for await`, and what stands for them."""
+_CLASS = r"^class (\S+)( [^\n]*\{\n(?:[^}\n][^\n]*\n)*\})$"
+_LEXICAL = r"(?m)^(const|let) (\S+)(.*)"
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
@@ -44,6 +46,26 @@ def without_exports(code: str) -> tuple[str, dict[str, str]]:
     if match := re.search(_COMMONJS, code, re.MULTILINE):
         return f"{code[: match.start()]}Object.assign(globalThis, {match[1]}());\n", {}
     return code, {}
+
+
+def with_globals(code: str, constants: set[str]) -> str:
+    """A script that is no bundle, with its top-level `const`, `let` and `class` as `var`, as in bundles: two scripts
+    of a realm may have the same names. Columns stay where they are, but for classes.
+
+    Args:
+        code: of esbuild, without template literals: whatever begins a line begins a statement.
+        constants: names that are assigned to, which is an error when it happens, and so stay constants.
+    """
+    code = re.sub(_CLASS, r"var \1 = class \1\2;", code, flags=re.MULTILINE)
+    return re.sub(
+        _LEXICAL,
+        lambda found: found[0] if constants & set(f"{found[2]}{found[3]}".split()) else _as_var(*found.groups()),
+        code,
+    )
+
+
+def _as_var(keyword: str, first: str, rest: str) -> str:
+    return f"var {first}{'  ' if keyword == 'const' else ''}{rest}"
 
 
 def _plain(identifier: str) -> str:

@@ -2,7 +2,8 @@
 
 A module becomes one or two scripts that are evaluated in global scope, so that every top-level function is a global, as
 in Yao: the bundle of the test file, and before it the bundle of the module under test when the test file does not
-import it. Bundles are flat (`format=esm`, nothing removed); `bundles` takes off their export clause.
+import it. Bundles are flat (`format=esm`, nothing removed); `bundles` takes off their export clause. A `.js` file
+without module syntax becomes no bundle: it stays a sloppy script, and the last declaration of a name wins, as in Yao.
 
 Facts about esbuild that shape this file: bundling turns top-level `const`, `let` and `class` into `var`; one bad entry
 point fails the whole build, so a batch that fails is built again one module at a time; a build costs about 1 ms of
@@ -12,13 +13,13 @@ generators, which the bindings run, so that they know unhandled rejections and w
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from scripttest.compile.boundary import Boundary
+from scripttest.compile.builds import Build, Source
 from scripttest.compile.bundles import with_own_async, without_exports
 from scripttest.compile.configuration import FOLDERS, Configuration
 from scripttest.compile.esbuild import Service, ServiceEndedError
@@ -30,9 +31,10 @@ from scripttest.files import SOURCE_LIMIT, RefusedFileError, anywhere, read_file
 from scripttest.process import Ending
 from scripttest.values import Value
 
+BUNDLE_FLAGS = ["--bundle", "--format=esm"]
+PLAIN_FLAGS = ["--supported:template-literal=false"]
+"""Of what becomes no bundle: without template literals, whatever begins a line begins a statement."""
 FLAGS = [
-    "--bundle",
-    "--format=esm",
     "--tree-shaking=false",
     "--sourcemap=external",
     "--sources-content=false",
@@ -65,18 +67,6 @@ RUNTIME_SOURCE = "module.exports = Object.create(globalThis)"
 _LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
 """Type of an import → esbuild's loader; for all others the extension says it."""
 _REPLACE = "Put a file of the application in its place"
-_MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bexports\b|\brequire\b"
-
-
-class Source(Value):
-    """What is to be compiled: a test file with the module it tests, or a plain script."""
-
-    key: str
-    """Names it among all sources of a run."""
-    test: Path
-    """Absolute path of the entry point."""
-    script: Path | None
-    """The module under test, loaded before the test file unless the test file imports it."""
 
 
 class Script(Value):
@@ -100,6 +90,8 @@ class Compiled(Value):
     """Exported name → global name."""
     inputs: tuple[str, ...] = ()
     """Paths of all files that it was made of, from the root of the application."""
+    text: bytes | None = None
+    """Of the entry point, where it may have inline snapshots."""
 
 
 Done = Callable[[Source, "Compiled | CompileError"], None]
@@ -166,10 +158,12 @@ class Compiler:
         self._ends = 0
         """How often esbuild ended since it last answered a build."""
         self._done: dict[str, Done] = {}
-        self._building: dict[int, _Build] = {}
-        self._flags = [*FLAGS, f"--outdir={root}"]
+        self._building: dict[int, Build] = {}
+        flags = [*FLAGS, f"--outdir={root}"]
+        self._plain_flags = [*PLAIN_FLAGS, *flags]
+        self._bundle_flags = [*BUNDLE_FLAGS, *flags]
         if not _maps_scripts(root):
-            self._flags.append(f"--alias:@scripts={root / 'scripts'}")
+            self._bundle_flags.append(f"--alias:@scripts={root / 'scripts'}")
         if service is not None:
             watcher.watch(service.child.stdout, self._answered)
 
@@ -285,14 +279,10 @@ class Compiler:
             if self._service is None:
                 self._service = Service(readable(self._root))
                 self._watcher.watch(self._service.child.stdout, self._answered)
-            self._build(_Build([self._alone.pop(0)] if self._alone else self._queue.pop(0), self._boundary, {}, None))
+            self._build(Build([self._alone.pop(0)] if self._alone else self._queue.pop(0), self._boundary, {}, None))
 
-    def _build(self, build: _Build) -> None:
-        entries = []
-        for number, source in enumerate(build.sources):
-            entries.append([f"{number}.test", str(source.test)])
-            if source.script is not None and build.alongside(source):
-                entries.append([f"{number}.script", str(source.script)])
+    def _build(self, build: Build) -> None:
+        entries = build.entries()
         hooks = [
             {
                 "name": "yao",
@@ -316,7 +306,7 @@ class Compiler:
                 "command": "build",
                 "key": service.next_id,
                 "entries": entries,
-                "flags": self._flags,
+                "flags": self._plain_flags if build.is_plain else self._bundle_flags,
                 "write": False,
                 "stdinContents": None,
                 "stdinResolveDir": None,
@@ -342,7 +332,7 @@ class Compiler:
             return {"id": 2, **self._loaded(request["path"], request["with"], self._building[request["key"]])}
         return {"errors": [], "warnings": []}
 
-    def _loaded(self, path: str, attributes: dict[str, str], build: _Build) -> dict[str, Any]:
+    def _loaded(self, path: str, attributes: dict[str, str], build: Build) -> dict[str, Any]:
         """The content of a file that is imported, or why it is not: esbuild opens none of them itself."""
         try:
             content = build.text(path) if not attributes else None
@@ -362,7 +352,7 @@ class Compiler:
             content += f"\nexport {{ {', '.join(sorted(build.overlay[path]))} }};".encode()
         return {"contents": content, "loader": loader}
 
-    def _finish(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
+    def _finish(self, build: Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
         errors = answer["errors"]
         if errors and len(build.sources) > 1:
             self._queue[:0] = [[source] for source in build.sources]
@@ -372,19 +362,19 @@ class Compiler:
             if missing and build.refused is None:
                 for source in build.sources:
                     refused = compile_error(source.test, said, self._boundary)
-                    self._build(_Build([source], self._boundary, missing, refused))
+                    self._build(Build([source], self._boundary, missing, refused))
                 return
             if errors:
                 source = build.sources[0]
                 yield source, build.refused or compile_error(source.test, errors, self._boundary)
                 return
-        yield from self._outputs(build, answer)
+        if build.add(answer):
+            yield from self._outputs(build)
+        else:
+            self._build(build)
 
-    def _outputs(self, build: _Build, answer: dict[str, Any]) -> Iterator[tuple[Source, Compiled | CompileError]]:
-        import json
-
-        files = {file["path"].rpartition("/")[2]: file["contents"] for file in answer["outputFiles"]}
-        outputs = json.loads(answer["metafile"])["outputs"]
+    def _outputs(self, build: Build) -> Iterator[tuple[Source, Compiled | CompileError]]:
+        files, outputs = build.files, build.outputs
         late = []
         for number, source in enumerate(build.sources):
             names = [f"{number}.test.js"]
@@ -398,9 +388,9 @@ class Compiler:
                     names.insert(0, f"{number}.script.js")
             parts = [(files[name], files[name + ".map"]) for name in names]
             inputs = dict.fromkeys(path for name in names for path in outputs[name]["inputs"])
-            yield source, self._compiled(source, parts).replace(inputs=tuple(inputs))
+            yield source, self._compiled(source, parts).replace(inputs=tuple(inputs), text=build.inline.get(source.key))
         if late:
-            self._build(_Build(late, self._boundary, build.overlay, build.refused, with_scripts=True))
+            self._build(Build(late, self._boundary, build.overlay, build.refused, with_scripts=True))
 
     def _compiled(self, source: Source, outputs: list[tuple[bytes, bytes]]) -> Compiled:
         scripts, line = [], 2
@@ -411,63 +401,6 @@ class Compiler:
             line += code.count("\n") + 1
         start = scripts[-1].code.rfind(f"\n// {_relative(source.test, self._root)}\n")
         return Compiled(source=source, scripts=tuple(scripts), entry_start=max(start, 0), exports=exports)
-
-
-class _Build:
-    """One build under way."""
-
-    def __init__(
-        self,
-        sources: list[Source],
-        boundary: Boundary,
-        missing: dict[str, set[str]],
-        refused: CompileError | None,
-        with_scripts: bool = False,
-    ) -> None:
-        self.sources = sources
-        self.deadline = 0.0
-        """Monotonic time at which its time is up."""
-        self.refused = refused
-        """What the first build of the same sources complained about."""
-        self.overlay = dict(missing)
-        """Absolute path → names to export in addition."""
-        self._alongside: set[str] = set()
-        self._texts: dict[str, bytes] = {}
-        """Absolute path → text of a file that was read to see how it is to be built."""
-        for source in sources:
-            text = self._read(source.test, boundary)
-            if _is_plain(text):
-                self.overlay.setdefault(str(source.test), set())
-            script = source.script
-            if script is not None and (with_scripts or not (b"import" in text and f"/{script.stem}".encode() in text)):
-                self._alongside.add(source.key)
-                if _is_plain(self._read(script, boundary)):
-                    self.overlay.setdefault(str(script), set())
-
-    def text(self, path: str) -> bytes | None:
-        """The text of a file that was read before, which is given up: a build asks for each file once."""
-        return self._texts.pop(path, None)
-
-    def _read(self, path: Path, boundary: Boundary) -> bytes:
-        """The text of a file; empty when it cannot be read, which the compiler then says."""
-        try:
-            text = read_source(str(path), boundary)
-        except OSError:
-            return b""
-        self._texts[str(path)] = text
-        return text
-
-    def alongside(self, source: Source) -> bool:
-        """Whether the module under test is built too: when the test file cannot be importing it."""
-        return source.key in self._alongside
-
-
-def _is_plain(text: bytes) -> bool:
-    """Whether a script has no module syntax at all; esbuild would take it for CommonJS and hide its functions. A file
-    that cannot be read is left to the compiler."""
-    if not text or b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
-        return False
-    return not re.search(_MODULE_SYNTAX, text, re.MULTILINE)
 
 
 def _relative(path: Path, root: Path) -> str:

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from array import array
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -21,7 +22,10 @@ from scripttest.compile.sources import read as read_source
 from scripttest.coverage.instrument import LOADERS, Instrumenter, Table
 from scripttest.coverage.points import UnreadableError
 from scripttest.errors import HostError
+from scripttest.held import hold, remove_left
 
+PREFIX = "yao-test-coverage-"
+"""How the names of folders of counters begin."""
 COUNTERS = 1 << 22
 """How many counters a run has at the most; each takes four bytes once it is used."""
 
@@ -37,8 +41,10 @@ class Coverage:
         """Of the application at `root`. Raises HostError when esbuild cannot be started, or counters have no place."""
         self._root = str(root)
         try:
-            self.folder = tempfile.mkdtemp(prefix="yao-test-coverage-")
-            """Where workers put their counters."""
+            remove_left(tempfile.gettempdir(), PREFIX)
+            self.folder, self._held = _own_folder()
+            """Where workers put their counters, and what holds it, so that later runs know whether this one was
+            killed."""
         except OSError as error:
             raise HostError(
                 f"Cannot make a folder for the counters of --coverage: {error.strerror}",
@@ -57,6 +63,7 @@ class Coverage:
         """Ends esbuild and forgets the counters."""
         self._instrumenter.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._held)
 
     def instrument(self, path: str, source: bytes) -> Loaded | None:
         """The text of a file with counters; None when it stays as it is. Blocks for some milliseconds."""
@@ -132,6 +139,17 @@ class Coverage:
                 if count:
                     total[number] += count
         return total
+
+
+def _own_folder() -> tuple[str, int]:
+    """A new folder, and the descriptor that holds it."""
+    while True:
+        folder = tempfile.mkdtemp(prefix=PREFIX)
+        with suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            if hold(descriptor) is not False and os.path.exists(folder):
+                return folder, descriptor
+            os.close(descriptor)  # another run took it for one that was left behind
 
 
 def _record(name: str, table: Table, counts: Mapping[int, int] | array[int]) -> Record:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from scripttest.compile.esbuild import Service, ServiceEndedError
+from scripttest.coverage.hints import FILE, hints_in
 from scripttest.coverage.places import Places
 from scripttest.coverage.points import Point, UnreadableError, counted
 from scripttest.values import Value
@@ -84,13 +85,18 @@ class Instrumenter:
         """A file with counters from number `base` on; None when nothing is to be counted. Raises UnreadableError when
         it cannot be read, of which a build has more to say."""
         loader = LOADERS[suffix]
+        text = source.decode("utf-8-sig", "replace")
+        hints = list(hints_in(text))
+        if any(hint.kind == FILE for hint in hints):
+            return None
         answers = (self._transform(source, loader, options) for options in _OPTIONS)
         answer = next((answer for answer in answers if not answer["errors"]), None)
         if answer is None:
             raise UnreadableError
         code = answer["code"].encode()
-        places = Places(code, answer["map"], source.decode("utf-8-sig", "replace"))
-        points, insertions = counted(code, base, places.original)
+        places = Places(code, answer["map"], text)
+        ignored = [(*made, hint.kind) for hint in hints if (made := places.made(hint.at)) is not None]
+        points, insertions = counted(code, base, places.original, ignored)
         if not points:
             return None
         parts, at = [], 0

@@ -12,6 +12,8 @@ from scripttest.coverage.points import Insertion, Span
 from scripttest.diagnostics.sourcemap import SourceMap
 
 _KEYWORD = re.compile(rb"(?:if|for|while|do|switch|try|return|throw|break|continue|debugger)\b")
+_WORDS = re.compile(r"[\w\s(*@]*")
+"""What may stand between a hint and the first thing that is in the map."""
 _NEAR = 200
 """Letters after a place of the map in which a keyword is looked for that is not in the map."""
 _DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -44,6 +46,28 @@ class Places:
         end = (line + rest.count("\n", 0, at), at - rest.rfind("\n", 0, at) - 1)
         last = max(end, start)
         return {"start": {"line": start[0], "column": start[1]}, "end": {"line": last[0], "column": last[1]}}
+
+    def made(self, at: int) -> tuple[int, str] | None:
+        """What was made of the original at a letter: the first byte known of it, and the words before that, such
+        as `export function`; None where nothing was made of it, such as of a type."""
+        original = "\n".join(self._lines)
+        line = original.count("\n", 0, at)
+        column = len(original[original.rfind("\n", 0, at) + 1 : at].encode("utf-16-le")) // 2
+        found = [
+            (place[1], place[2], row, generated)
+            for row, segments in enumerate(self._segments)
+            for generated, *place in segments
+            if (place[1], place[2]) >= (line, column)
+        ]
+        if not found:
+            return None
+        to_line, to_column, row, generated = min(found)
+        between = "\n".join(self._lines[line : to_line + 1])
+        last = between.rfind("\n") + 1
+        words = between[column : last + to_column]
+        byte = self._byte(row, generated)
+        byte += len(self._code[byte:]) - len(self._code[byte:].lstrip())  # the indentation has the place, too
+        return (byte, words) if _WORDS.fullmatch(words) else None
 
     def shifted(self, insertions: Sequence[Insertion], source: str) -> str:
         """The source map of the text with insertions, none of which breaks a line."""

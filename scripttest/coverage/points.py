@@ -8,12 +8,13 @@ the name of a function or class away: there the counter stands before the declar
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import tree_sitter_javascript
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from scripttest.coverage.hints import IF, NEXT
 from scripttest.values import Value
 
 COUNTERS = "$yaoHits"
@@ -49,6 +50,8 @@ _QUERY = f"""
 (binary_expression operator: ["&&" "||" "??"]) @logical
 (call_expression function: (parenthesized_expression (arrow_function))) @immediate
 """
+_AROUND = {"program", "statement_block", "class_body", "switch_body"}
+"""What holds what a hint is about, and is more than that."""
 _MADE_UP = re.compile(r"(?:(?:export|declare|const)\s+)*(?:enum|namespace|module)\b")
 _RESERVED_EXPORT = rb"\bas (?!default\b)(?=[a-z])([a-z]+)(?=\s*[,}\n])"
 
@@ -90,17 +93,24 @@ class UnreadableError(Exception):
     """The syntax tree has errors."""
 
 
-def counted(code: bytes, base: int, original: Callable[[int], str]) -> tuple[list[Point], list[Insertion]]:
+def counted(
+    code: bytes, base: int, original: Callable[[int], str], ignored: Sequence[tuple[int, str, str]] = ()
+) -> tuple[list[Point], list[Insertion]]:
     """The points of a script, with the text that counts them, in order. Raises UnreadableError.
 
     Args:
         base: number of the first counter.
         original: what the compiler has made into what begins at a byte, to the end of its line.
+        ignored: what is not to be counted: the first byte that is known of it, the words before that, such as
+            `export function`, and the kind of the hint.
     """
     tree = Parser(_language()).parse(_readable(code))
     if tree.root_node.has_error:
         raise UnreadableError
-    return _Finder(base, original).find(tree.root_node)
+    finder = _Finder(base, original)
+    for byte, words, kind in ignored:
+        finder.ignore(tree.root_node, byte, words, kind)
+    return finder.find(tree.root_node)
 
 
 def _readable(code: bytes) -> bytes:
@@ -127,14 +137,43 @@ class _Finder:
         self._points: list[Point] = []
         self._edits: list[tuple[int, int, int, int, str]] = []
         """Byte, whether it opens, the order among those, and the text."""
+        self._ignored: list[tuple[int, int]] = []
+        """Bytes of what is not counted."""
+        self._without_else: set[int] = set()
+        """Ids of `if`s whose other arm is not counted, though it is not written."""
+
+    def ignore(self, root: Node, byte: int, words: str, kind: str) -> None:
+        """Leaves out what begins at a byte, or with some words before it; or an arm of the `if` there."""
+        node = root.descendant_for_byte_range(byte, byte + 1)
+        code = root.text or b""
+        while node is not None and node.parent is not None and node.parent.type not in _AROUND:
+            before = code[node.parent.start_byte - root.start_byte : byte - root.start_byte].decode()
+            if not "".join(words.split()).endswith("".join(before.split())):
+                break
+            node = node.parent
+        if node is None:
+            return
+        if kind == NEXT:
+            self._ignored.append((node.start_byte, node.end_byte))
+        elif node.type == "if_statement":
+            arm = node.child_by_field_name("consequence" if kind == IF else "alternative")
+            if arm is not None:
+                self._ignored.append((arm.start_byte, arm.end_byte))
+            else:
+                self._without_else.add(node.id)
+
+    def _is_ignored(self, node: Node) -> bool:
+        return any(start <= node.start_byte and node.end_byte <= end for start, end in self._ignored)
 
     def find(self, root: Node) -> tuple[list[Point], list[Insertion]]:
         found = QueryCursor(_query()).captures(root)
         made_up = [(node.start_byte, node.end_byte) for node in found.get("immediate", ()) if self._is_made_up(node)]
 
+        self._ignored += made_up
+
         def nodes(capture: str) -> Iterator[Node]:
             for node in sorted(found.get(capture, ()), key=lambda node: (node.start_byte, -node.end_byte)):
-                if not any(start <= node.start_byte and node.end_byte <= end for start, end in made_up):
+                if not self._is_ignored(node):
                     yield node
 
         skipped = {start for start, _ in made_up}
@@ -226,16 +265,21 @@ class _Finder:
     def _if(self, node: Node) -> None:
         then, otherwise = _field(node, "consequence"), node.child_by_field_name("alternative")
         other = otherwise.named_children[-1] if otherwise is not None else None
-        point = Point(kind="if", span=_span(node), arms=(_span(node), _span(other) if other is not None else None))
-        first, second = self._counters(point)
-        self._braces(then, f"{first};")
+        arms: list[Span | None] = [] if self._is_ignored(then) else [_span(node)]
+        has_first = bool(arms)
+        has_second = node.id not in self._without_else if other is None else not self._is_ignored(other)
+        if has_second:
+            arms.append(None if other is None else _span(other))
+        counters = self._counters(Point(kind="if", span=_span(node), arms=tuple(arms))) if arms else []
+        self._braces(then, f"{counters[0]};" if has_first else "")
         if other is not None:
-            self._braces(other, f"{second};")
-        else:
-            self._close(node.start_byte, node.end_byte, f" else{{{second}}}", 0)
+            self._braces(other, f"{counters[-1]};" if has_second else "")
+        elif has_second:
+            self._close(node.start_byte, node.end_byte, f" else{{{counters[-1]}}}", 0)
 
     def _switch(self, body: Node) -> None:
-        cases = [case for case in body.named_children if case.type in ("switch_case", "switch_default")]
+        found = [case for case in body.named_children if case.type in ("switch_case", "switch_default")]
+        cases = [case for case in found if not self._is_ignored(case)]
         around = body.parent
         assert around is not None
         if not cases:
@@ -246,6 +290,9 @@ class _Finder:
             self._open(colon.end_byte, case.end_byte, f"{counter};", 0)
 
     def _arms(self, kind: str, node: Node, arms: list[Node]) -> None:
+        arms = [arm for arm in arms if not self._is_ignored(_plain(arm))]
+        if not arms:
+            return
         point = Point(kind=kind, span=_span(node), arms=tuple(map(_span, arms)))
         for arm, counter in zip(arms, self._counters(point), strict=True):
             self._wrap(arm, counter)
@@ -298,9 +345,12 @@ def _field(node: Node, name: str) -> Node:
 
 
 def _plain(node: Node) -> Node:
-    """What is in brackets."""
-    while node.type == "parenthesized_expression" and node.named_child_count == 1:
-        node = node.named_children[0]
+    """What is in brackets, which the compiler puts around what has a hint before it."""
+    while node.type == "parenthesized_expression":
+        inside = [child for child in node.named_children if child.type != "comment"]
+        if len(inside) != 1:
+            break
+        node = inside[0]
     return node
 
 

@@ -12,7 +12,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.compile.builds import Source
+from scripttest.compile.compiler import Compiled, Compiler
 from scripttest.diagnostics.callees import Token, tokens
 from scripttest.diagnostics.sourcemap import SourceMap
 from scripttest.errors import CompileError

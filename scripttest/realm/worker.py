@@ -104,7 +104,7 @@ class Worker:
             if kind == "module":
                 self._module(parts)
             elif kind == "discover":
-                self._discover(parts[0])
+                self._discover(*parts)
             elif kind == "base":
                 self._base = parts[0]
                 self._end = len(self._base.rstrip("\n"))
@@ -176,13 +176,13 @@ class Worker:
         self._lead, self._entry = "\n" * (int(parts[-2]) - 1), parts[-1]
         self._base = ""
 
-    def _discover(self, others: str) -> None:
+    def _discover(self, kinds: str, others: str) -> None:
         self._found: list[str] = []
         self.alarm.begin("module")
         realm = self._enter()
         try:
             realm.load(self._scripts)
-            realm.dispatch("tests", others)
+            realm.dispatch("tests", kinds, others)
         except EngineError as error:
             self._leave()
             self._send("broken", self._expired(str(error)) if self.alarm.rang else self._why(str(error)))

@@ -10,16 +10,17 @@ function that it, the base, or one of these mentions by name. A script that coul
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from scripttest.compile.compiler import RUNTIME_SOURCE
+from scripttest.names import EVERY_RUN, kind_of
 from scripttest.shortcuts import is_off
 from scripttest.shortcuts.scan import HOOKS, reaches_by_index, stands, words_only
 from scripttest.values import Value
 
 _DYNAMIC = ("eval", "Eval", "Function", "globalThis", "TestMain")
 _LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
-_DECLARATIONS = [rf"\n{keyword} (Test{_LETTER}*)" for keyword in ("function", r"function\*", "var")]
+_DECLARATIONS = [rf"\n{keyword} ((?:Test|Fuzz|Benchmark){_LETTER}*)" for keyword in ("function", r"function\*", "var")]
 """esbuild starts top-level declarations in column 0, and none in the first line. One pattern for all is slower: it has
 no fixed beginning."""
 _CANDIDATE = r"\n(?:function\*? |var )([A-Za-z_$][\w$]*)"
@@ -53,15 +54,21 @@ class _Piece(Value):
     stub: str
 
 
-def declared(code: str) -> list[str]:
-    """Names that a script may declare at its top level as functions which are no tests."""
-    return [name for name in re.findall(_CANDIDATE, f"\n{code}") if not name.startswith("Test")]
+def declared(code: str, kinds: tuple[str, ...] = EVERY_RUN) -> list[str]:
+    """Names that a script may declare at its top level as functions which do not begin as those of tests do."""
+    return [name for name in re.findall(_CANDIDATE, f"\n{code}") if not name.startswith(kinds)]
 
 
-def slice_module(code: str, entry_start: int, exports: dict[str, str], found: list[tuple[str, str]]) -> Slices:
-    """Finds the tests of the entry point among the functions that the engine listed, `found` (name, source), and what
-    can be left out of their realms."""
-    aliases = {local: name for name, local in exports.items() if name.startswith("Test")}
+def slice_module(
+    code: str,
+    entry_start: int,
+    exports: dict[str, str],
+    found: list[tuple[str, str]],
+    kinds: Collection[str] = EVERY_RUN,
+) -> Slices:
+    """Finds the tests of some kinds of the entry point among the functions that the engine listed, `found` (name,
+    source), and what can be left out of their realms."""
+    aliases = {local: name for name, local in exports.items() if kind_of(name) in kinds}
     places: dict[str, list[int]] = {}
     matches = (match for pattern in _DECLARATIONS for match in re.compile(pattern).finditer(code, entry_start))
     for start, name in sorted((match.start(1), match[1]) for match in matches):
@@ -72,7 +79,7 @@ def slice_module(code: str, entry_start: int, exports: dict[str, str], found: li
     for local, source in found:
         if source.startswith(("class ", "class{")):
             continue
-        if not local.startswith("Test") and local not in aliases:
+        if kind_of(local) not in kinds and local not in aliases:
             if piece := _other(text, local, source):
                 others[local] = piece
             continue

@@ -123,6 +123,10 @@ def _outcome(value: Any, depth: int) -> dict[str, Any]:
         _text(_object(warning), "kind")
         _text(warning, "message")
         _text_or_nothing(warning, "stack")
+    for inlined in _list(record, "inlined"):
+        _text(_object(inlined), "text")
+        _text_or_nothing(inlined, "stack")
+        _text_or_nothing(inlined, "given")
     if record["status"] == "failed" and not record.get("failures") and not record.get("steps"):
         raise ValueError("an outcome that failed for no reason")
     return record

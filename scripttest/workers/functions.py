@@ -15,7 +15,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from scripttest.compile.compiler import Compiled, Compiler, Instrument, Source
+from scripttest.compile.builds import Source
+from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.errors import Cause, CompileError, HostError, ScriptError, StackFrame
 from scripttest.values import Value
 from scripttest.workers.answers import line_of, returned_of

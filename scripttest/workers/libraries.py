@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.compile.builds import Source
+from scripttest.compile.compiler import Compiled, Compiler
 from scripttest.errors import CompileError, ScriptError
 
 Answer = Callable[[list[str]], None]

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scripttest.compile.compiler import Compiled, Source
+from scripttest.compile.builds import Source
+from scripttest.compile.compiler import Compiled
 from scripttest.errors import Cause, CompileError, Location, ScriptError, StackFrame
-from scripttest.results import Broken, Failure, Outcome, ResultWarning, Status
+from scripttest.names import TEST, kind_of
+from scripttest.results import Broken, Failure, Inlined, Outcome, ResultWarning, Status
 from scripttest.values import Value
 from scripttest.workers.boots import Boots
 from scripttest.workers.protocol import encode
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 BIG = 50_000
 """Characters of code."""
 _STATUSES = {status.value: status for status in Status}
-_CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT, Cause.INFRASTRUCTURE)}
+_CAUSES = {cause.value: cause for cause in (Cause.ERROR, Cause.TIMEOUT, Cause.INFRASTRUCTURE, Cause.INCONCLUSIVE)}
 """Kind of a failure, as a worker says it → its cause; the others are checks."""
 
 
@@ -58,6 +60,8 @@ class ModuleRun:
         self.orders: list[tuple[str, str]] = []
         """For each test, what a worker is told: JSON of its plan, and its pieces."""
         self.left = 0
+        self.again: set[int] = set()
+        """Those that have begun more than once, by index."""
         self._root = root
         self._called = called
         self._mapper: StackMapper | None = None
@@ -73,15 +77,14 @@ class ModuleRun:
             self._mapper = StackMapper(self.compiled, self._root, self._called)
         return self._mapper
 
-    @property
-    def listed(self) -> str:
-        """What a worker lists beside the functions whose names start with `Test`, apart by blanks: tests under other
-        names, and what tests may not need."""
+    def listed(self, kinds: tuple[str, ...]) -> tuple[str, str]:
+        """What a worker lists, apart by blanks: how the names of tests begin; and what else, tests under other names
+        and what tests may not need."""
         from scripttest.shortcuts.slicing import declared
 
         exports = self.compiled.exports.items()
-        renamed = [local for name, local in exports if name.startswith("Test") and local != name]
-        return " ".join({*renamed, *declared(self.compiled.scripts[-1].code)})
+        renamed = [local for name, local in exports if name.startswith(kinds) and not local.startswith(kinds)]
+        return " ".join(kinds), " ".join({*renamed, *declared(self.compiled.scripts[-1].code, kinds)})
 
     def place(self, index: int | None) -> StackFrame:
         """Where a test is declared, or where the module begins: the position of failures that have none."""
@@ -124,13 +127,13 @@ class ModuleRun:
             parts += [str(script.first_line), script.code]
         return encode("module", *parts)
 
-    def outcome(self, record: dict[str, Any], name: str, index: int | None) -> Outcome:
+    def outcome(self, record: dict[str, Any], name: str, index: int | None, seconds: float | None = None) -> Outcome:
         """A worker's record of an outcome, which `answers` has checked, with its positions mapped; `index` is the
-        test's, None: the module itself."""
-        failures = [self._failure(failure, index) for failure in record["failures"]]
+        test's, None: the module itself; `seconds` is what it was allowed to take, None: as much as any test."""
+        failures = [self._failure(failure, index, seconds) for failure in record["failures"]]
         if any(failure.cause is Cause.ASSERTION for failure in failures):  # a check that said no decides
             failures.sort(key=lambda failure: failure.cause is Cause.INFRASTRUCTURE)
-        steps = tuple([self.outcome(step, step["name"], index) for step in record["steps"]])
+        steps = tuple([self.outcome(step, step["name"], index, seconds) for step in record["steps"]])
         return Outcome(
             name=name,
             status=_STATUSES[record["status"]],
@@ -141,7 +144,18 @@ class ModuleRun:
             steps=steps,
             warnings=tuple([self._warning(warning, index) for warning in record.get("warnings", ())]),
             mocked=tuple([(name, count) for name, count in record.get("mocked") or ()]),
+            inlined=tuple([self._inlined(item) for item in record.get("inlined") or ()]),
             not_judged=record.get("not_judged", 0) + sum([step.not_judged for step in steps]),
+        )
+
+    def _inlined(self, record: dict[str, Any]) -> Inlined:
+        frames = self.mapper.frames(record.get("stack") or "")
+        test = str(self.compiled.source.test.resolve())
+        return Inlined(
+            text=record["text"],
+            given=record.get("given"),
+            location=frames[0].location if frames else None,
+            source=self.compiled.text if frames and frames[0].location.file == test else None,
         )
 
     def _warning(self, record: dict[str, Any], index: int | None) -> ResultWarning:
@@ -188,7 +202,7 @@ class ModuleRun:
             name=name, status=Status.FAILED, milliseconds=milliseconds, failures=(*own, failure), steps=steps
         )
 
-    def _failure(self, record: dict[str, Any], index: int | None) -> Failure:
+    def _failure(self, record: dict[str, Any], index: int | None, seconds: float | None = None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
         stack = record.get("stack") or ""
         message, frames = self.mapper.error(record["message"], stack)
@@ -206,7 +220,7 @@ class ModuleRun:
         frames = frames or (self.place(index),)
         cause = _CAUSES.get(kind, Cause.ASSERTION)
         if cause is Cause.TIMEOUT:
-            said = timeout_text(self.timeout, of_module=index is None)
+            said = timeout_text(seconds or self.timeout, of_module=index is None)
             message = f"{said}: {message}" if message else said
         elif cause is not Cause.INFRASTRUCTURE and phase in ("BeforeAll", "BeforeEach", "TestMain"):
             cause = Cause.SETUP
@@ -261,7 +275,10 @@ def order(test: Test, filter: bool, run: int, seed: int | None) -> tuple[str, st
     name, entry = _quoted(test.name), _quoted(test.entry)
     of_run = f',"run":{run}' if run else ""
     of_seed = "" if seed is None else f',"seed":{_quoted(f"{seed} {test.name}")}'
-    return f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}}}', test.pieces
+    kind = kind_of(test.name)
+    of_kind = "" if kind == TEST else f',"kind":"{kind.lower()}"'
+    plan = f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}{of_kind}}}'
+    return plan, test.pieces
 
 
 def _quoted(identifier: str) -> str:

@@ -5,7 +5,7 @@ A frame is a header line, `<kind> <length> <length>...`, and the parts it announ
 | from | kind | parts | meaning |
 | --- | --- | --- | --- |
 | supervisor | module | boot JSON, nested boot JSON, context JSON, (line, code) pairs | the module that comes next |
-| supervisor | discover | names | evaluate it and list its test functions, and those of these names |
+| supervisor | discover | beginnings, names | evaluate it and list functions, by how names begin and by names |
 | supervisor | base | base text | the last script of the module without its functions, see `slicing` |
 | supervisor | run | per test: index, plan JSON, pieces | run these in order, each in a realm of its own |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |

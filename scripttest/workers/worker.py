@@ -127,6 +127,11 @@ class Worker:
         self.is_starting = False
         return self._reader.feed(data)
 
+    @property
+    def is_late(self) -> bool:
+        """Whether it was told that the time of what it does is up."""
+        return self._told > 0
+
     def start_clock(self, seconds: float) -> None:
         """Gives it so long from now, and longer when its process has yet to start."""
         self._told = 0

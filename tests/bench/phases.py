@@ -27,7 +27,8 @@ from tools import HERE, BenchError, all_tools
 from workloads import Workload
 
 if TYPE_CHECKING:
-    from scripttest.compile.compiler import Compiler, Source
+    from scripttest.compile.builds import Source
+    from scripttest.compile.compiler import Compiler
 
 ONE = Workload(modules=1, tests=3)
 BIG = Workload(modules=1, tests=1000)
@@ -254,7 +255,8 @@ def _compile_row(what: str, job: Job, rounds: int, started: bool) -> list[str]:
 
 def _compile(job: Job, started: bool) -> list[float]:
     """Seconds after which each module was compiled, from the start of esbuild or from the first request."""
-    from scripttest.compile.compiler import Compiler, Source
+    from scripttest.compile.builds import Source
+    from scripttest.compile.compiler import Compiler
     from scripttest.compile.esbuild import Service
 
     folder, test_file = job.folder / job.tool.sources, job.tool.dialect.test_file.format

@@ -21,6 +21,7 @@ function values(t: testing.T, ctx: agent.Context): Record<string, unknown> {
     "testing.Assert": t.assert,
     "testing.Require": t.require,
     "testing.Mock": t.mock,
+    "testing.Snapshot": t.snapshot,
     "testing.Db": t.db,
     "testing.Recorder": process,
     "testing.Clock": t.mock.now(),
@@ -109,4 +110,15 @@ export function TestMembers(t: testing.T, ctx: agent.Context) {
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     t.log(JSON.stringify(["global", name, statics((globalThis as any)[name])]));
   }
+}
+
+export function FuzzMembers(f: testing.F) {
+  f.log(JSON.stringify(["value", "testing.F", members(f)]));
+  f.add(1);
+  f.fuzz(() => {});
+}
+
+export function BenchmarkMembers(b: testing.B) {
+  b.log(JSON.stringify(["value", "testing.B", members(b)]));
+  while (b.loop()) {}
 }

@@ -16,6 +16,7 @@ from declarations.markdown import code, described, entry, link, page, table
 from declarations.reader import Declaration, File, load
 
 EXPRESSIONS = {
+    "testing.Snapshot": "t.snapshot",
     "testing.T": "t",
     "testing.Assert": "t.assert",
     "testing.Require": "t.require",

@@ -151,7 +151,7 @@ fail-fast = true
 max-failures = 3
 
 [profile.ci]
-min-pass-rate = 80
+min-pass-rate = "all"
 inputs = ["x"]
 input = ["x"]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
 import signal
 import time
+from base64 import b64decode
 from contextlib import suppress
 from pathlib import Path
 
@@ -248,7 +250,7 @@ def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
         (["--coverage", "--coverage-threshold", "lines=101"], "101 is not a percentage", ""),
         (["--coverage-threshold", "lines=90"], "--coverage-threshold needs --coverage", ""),
         (["-o", "lcov.info"], "Cannot write lcov.info: nothing is counted", "Add --coverage"),
-        (["--coverage", "--dry-run"], "--coverage and --dry-run exclude each other", ""),
+        (["--coverage", "--watch"], "--coverage and --watch exclude each other", ""),
     ],
 )
 def test_what_cannot_be(covered: Covered, flags: list[str], message: str, hint: str) -> None:
@@ -348,3 +350,138 @@ def test_results_are_made_of_the_same_in_each_run_that_counts(app: MakeApplicati
     )
     assert first == second
     assert len(first) > 2
+
+
+HINTED = """\
+/* istanbul ignore next */
+export function left(a: number) {
+  if (a) return 1;
+  return () => 2;
+}
+/* istanbul ignore next -- a type has no code */
+interface Kind { size: number }
+export function kept(a?: number, s = "/* istanbul ignore file */") {
+  // istanbul ignore else
+  if (s) a = 1;
+  /* istanbul ignore if */
+  if (a === 7) { a = 2; left(3); } else a = 3;
+  const b = a || /* istanbul ignore next */ left(2);
+  switch (b) {
+    /* istanbul ignore next: never */
+    case 9: return 5;
+    default: break;
+  }
+  return a ? b : /* istanbul ignore next */ left(1);
+}
+export class Box {
+  /* istanbul ignore next */
+  async left() { return 1; }
+  kept() { return 2; }
+}
+/* istanbul ignore next */
+export const off = (a: number) => a || 2;
+export const named = /* istanbul ignore next */ (a: number) => a || 2;
+"""
+
+
+def test_comments_of_istanbul_leave_code_out(app: MakeApplication) -> None:
+    made = app(
+        {
+            "hinted.ts": HINTED,
+            "whole.ts": "/* istanbul ignore file */\nexport const a = () => 1;\n",
+            "hinted_test.ts": "import { kept, named, Box } from './hinted';\n"
+            "function TestHinted(t) { t.assert.Equal([kept(), named.name], [3, 'named']); new Box().kept(); }\n",
+        }
+    )
+    run = made.run("-i", "scripts.demo.hinted", "--coverage", "-o", "coverage-final.json")
+    assert run.code == 0, run
+    (file,) = json.loads((made.root / "coverage-final.json").read_text()).values()
+    lines = HINTED.splitlines()
+    assert [one["name"] for one in file["fnMap"].values()] == ["kept", "kept"]
+    counted = [lines[one["start"]["line"] - 1].strip() for one in file["statementMap"].values()]
+    assert counted == [
+        "if (s) a = 1;",
+        "if (s) a = 1;",
+        "if (a === 7) { a = 2; left(3); } else a = 3;",
+        "if (a === 7) { a = 2; left(3); } else a = 3;",
+        "const b = a || /* istanbul ignore next */ left(2);",
+        "switch (b) {",
+        "default: break;",
+        "return a ? b : /* istanbul ignore next */ left(1);",
+        "kept() { return 2; }",
+        "export const named = /* istanbul ignore next */ (a: number) => a || 2;",
+    ]
+    branches = [(one["type"], len(one["locations"])) for one in file["branchMap"].values()]
+    assert branches == [("default-arg", 1), ("if", 1), ("if", 1), ("binary-expr", 1), ("switch", 1), ("cond-expr", 1)]
+    assert all([*file["s"].values(), *file["f"].values(), *(count for arms in file["b"].values() for count in arms)])
+
+
+def test_a_plan_counts_nothing(covered: Covered) -> None:
+    run = covered.app.run("-i", "scripts.demo.shapes", "--coverage", "--coverage-threshold", "lines=100", "--dry-run")
+    assert (run.code, "TestBoom" in run.stdout, "% Stmts" in run.stdout) == (0, True, False)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "code", "said"),
+    [
+        ("assistants/demo:lines=10", 0, ""),
+        ("statements=100", 1, "Warning: Coverage of statements is "),
+        ("assistants/none:lines=1", 1, "Warning: No file below assistants/none is counted"),
+        ("line=1", 2, 'there is no metric "line"'),
+    ],
+)
+def test_merge_has_thresholds(covered: Covered, threshold: str, code: int, said: str) -> None:
+    app = covered.app
+    report = f"{app.home}/report.jsonl"
+    run = app.run("merge", report, "-o", f"{app.home}/merged.json", "--coverage-threshold", threshold)
+    assert (run.code, said in run.stderr) == (code, True), run
+    if code == 1:
+        warnings = json.loads(Path(f"{app.home}/merged.json").read_text())["warnings"]
+        assert warnings[-1].endswith(f"; --coverage-threshold {threshold}")
+
+
+def test_merge_has_nothing_to_measure_without_coverage(covered: Covered) -> None:
+    app = covered.app
+    app.run("-i", case_file(), "-o", f"{app.home}/uncounted.jsonl")
+    threshold = ("--coverage-threshold", "lines=1")
+    run = app.run("merge", f"{app.home}/uncounted.jsonl", "-o", f"{app.home}/uncounted.json", *threshold)
+    assert run.code == 2
+    assert "Cannot use --coverage-threshold: no part has coverage" in run.stderr
+    assert not Path(f"{app.home}/uncounted.json").exists()
+
+
+def test_the_page_shows_the_lines_of_an_application_below_its_repository(app: MakeApplication) -> None:
+    made = app({"a.ts": "export const a = () => 1;\n", "a_test.ts": "import './a'; function TestA(t) {}\n"})
+    inner = made.root / "apps/one"
+    inner.mkdir(parents=True)
+    (made.root / ".git").mkdir()
+    (made.root / "assistants").rename(inner / "assistants")
+    (inner / "app.yao").write_text("{}")
+    made.run("-a", str(inner), "-i", "scripts.demo.a", "--coverage", "-o", "page.html", "-o", "lcov.info")
+    packed = re.search(r'id="index">([^<]+)<', (made.root / "page.html").read_text())
+    assert packed is not None
+    index = json.loads(gzip.decompress(b64decode(packed[1])))
+    assert [file["lines"] for file in index["coverage"]["files"]] == [["export const a = () => 1;"]]
+    assert "SF:assistants/demo/src/a.ts" in (made.root / "lcov.info").read_text()
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(app: MakeApplication, tmp_path: Path) -> None:
+    here = app(
+        {
+            "spin.ts": "export function spin() {\n  for (;;);\n}\n",
+            "spin_test.ts": "import { spin } from './spin';\nexport function TestSpin(t) { spin(); }\n",
+            "a_test.ts": "function TestA(t) {}\n",
+        }
+    )
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    here.temporary = temporary
+    command = here.start("-i", "scripts.demo.spin", "--coverage")
+    counting_worker(command.pid)
+    assert here.fork("-i", "scripts.demo.a", "--coverage").code == 0
+    assert len([*temporary.glob("yao-test-coverage-*")]) == 1, "one that is in use stays"
+    command.kill()
+    command.communicate(timeout=PATIENCE)
+    assert len([*temporary.glob("yao-test-coverage-*")]) == 1
+    assert here.fork("-i", "scripts.demo.a", "--coverage").code == 0
+    assert [*temporary.glob("yao-test-coverage-*")] == []

@@ -6,7 +6,7 @@ In an application made for a page, from the top of the page downward:
   there;
 - a `typescript` block with test functions must pass, unless the console block after it shows how it does;
 - a `console` block is a command behind `$` and its whole output; durations may differ, and a line `...` stands for any
-  lines.
+  lines. What goes to a file with `>` is written there.
 
 The README and the pages of the command line show the assistants of this repository, the other pages what they wrote.
 
@@ -84,7 +84,8 @@ def module_of(path: str) -> str:
 def flags_of_commands() -> set[str]:
     """The flags of the other commands."""
     places = (place.partition(":") for place in COMMANDS.values())
-    commands = [getattr(import_module(module), name) for module, _, name in places]
+    named = [getattr(import_module(module), name) for module, _, name in places]
+    commands = [*named, *(inner for one in named for inner in getattr(one, "commands", {}).values())]
     return {spelling for command in commands for parameter in command.params for spelling in parameter.opts}
 
 
@@ -93,8 +94,14 @@ def name_of(page: Path) -> str:
 
 
 def plain(output: str) -> list[str]:
-    """The lines of an output with every duration written 0ms."""
+    """The lines of an output with every duration written 0ms, and every figure of a benchmark 0."""
+    output = re.sub(r"^Benchmark.* (ns|calls)/op.*$", lambda line: _without_figures(line[0]), output, flags=re.M)
     return re.sub(r"\((\d+ms|\d+\.\d\ds)", "(0ms", output).rstrip("\n").split("\n")
+
+
+def _without_figures(line: str) -> str:
+    line = re.sub(r"(?<![\w/])[+-]?[\d,.]+%?|~", "0", re.sub(r"-\d+(?=\s)", "", line))
+    return " ".join(line.split())
 
 
 def assert_shows(actual: list[str], shown: list[str], where: str) -> None:
@@ -162,7 +169,11 @@ class Reader:
             line, _, shown = part.partition("\n")
             name, *arguments = shlex.split(line)
             assert name == "yao-test", line
-            run = self.app.run(*arguments)
+            target = arguments.pop() if arguments[-2:-1] == [">"] else None
+            run = self.app.run(*(arguments[:-1] if target else arguments))
+            if target is not None:
+                self.app.write({f"/{target}": run.stdout})
+                run = run._replace(stdout="")
             assert_shows(plain(run.stdout + run.stderr), plain(shown), f"{name_of(self.page)}:{block.line}: {line}")
 
 

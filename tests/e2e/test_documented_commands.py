@@ -30,6 +30,8 @@ from runner.cli.main import COMMANDS
 from runner.cli.options import options_from
 from runner.cli.quick import read
 
+KEPT = "mkdir -p .yao-test .git && echo ref: refs/heads/main > .git/HEAD && yao-test -i scripts.expense.setup -q > kept.txt"
+"""Puts a run of the branch main into the store of the application."""
 PLACEHOLDERS = {
     "yao-test init [FOLDER] [-n ID] [--ci github|gitlab|none]": "yao-test init new -n first --ci none",
     "yao-test [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
@@ -48,12 +50,24 @@ PLACEHOLDERS = {
     "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",
     "yao-test status REPORT...": "yao-test status report.jsonl",
     "yao-test merge PART... -o FILE": "yao-test merge report.jsonl report.json -o whole.html",
+    "yao-test history [TEST] [--store DIR] [--branch NAME] [--profile NAME] [--last N] [--json]": f"{KEPT} && yao-test history --json",
+    "yao-test history": f"{KEPT} && {KEPT} && yao-test history",
+    "yao-test history TEST": "yao-test history TestSystemReady",
+    "yao-test store list|merge|prune": "yao-test store list",
+    "yao-test store merge A B...": "yao-test store merge joined .yao-test",
+    "yao-test diff run:3fa9 run:latest": "yao-test diff run:latest run:latest",
 }
 """Lines with words to be filled in → the same, filled in."""
 
 NETWORK = {
     "OPENAI_API_KEY=sk-... yao-test -i assistants/hello/tests/greetings.jsonl -c openai.gpt4": "asks a real model",
+    "yao-test -i assistants --otlp http://localhost:4318": "asks a collector",
+    "yao-test -i assistants --otlp": "asks a collector",
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true yao-test -i assistants --otlp http://localhost:4318": "asks a collector",
+    "yao-test -i assistants/expense/tests/conversations.yaml --run '^taxi-simulated$' --otlp": "test_otlp.py runs it",
     "yao-test -i assistants --trust-from origin/main": "reads a branch that was fetched",
+    "yao-test -i assistants --cluster tls://10.0.0.1:8786 -o nightly.jsonl": "asks a cluster",
+    "yao-test -i assistants --cluster tcp://yao-test-scheduler:8786 -o /reports/r.jsonl": "asks a cluster",
 }
 """Lines of the command that need a network: they are read by the real reader of the command line."""
 
@@ -66,8 +80,12 @@ INSTALLS = (
     "pip wheel --no-deps --wheel-dir wheels .",
     "pip install wheels/yao_test-*.whl",
     "pip install git+<address of your copy of this repository>",
+    "pip install 'yao-test[dask]'",
+    "pip install 'yao-test[fuzz]'",
     "pip install 'yao-test[mcp]'",
+    "pip install 'yao-test[otlp]'",
     "pip install 'yao-test[pytest]'",
+    "pip install 'yao-test[view]'",
     "pip install -r requirements-test.txt",
 )
 """Lines that fetch packages, and so need a network: bash and pip read them, the rest of them runs."""
@@ -83,6 +101,9 @@ IN_A_CLONE = (
 
 OF_PYTEST = ("pytest", "pytest assistants/", "pytest -m smoke")
 """Lines of pytest, which test_pytest_plugin.py runs with the plugin."""
+
+SERVES = ("yao-test view", "yao-test view [--store DIR] [--port PORT] [-a DIR]")
+"""Lines that serve a page until they are stopped, which test_view.py runs."""
 
 PAGES_OF_OTHER_TESTS = {"ci.md": "test_ci_page.py runs its workflows, with the parts that its shell scripts decide on"}
 
@@ -136,7 +157,7 @@ def is_name(line: str) -> bool:
     """Whether a line only names the command, or one of its commands that needs arguments."""
     words = line.split()
     return words[0] == "yao-test" and (
-        len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge", "regrade"))
+        len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge", "regrade", "calibrate"))
     )
 
 
@@ -176,7 +197,7 @@ def test_every_command_line_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     app: Application | None = None
     wrong = []
     for line in lines_of(page):
-        if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST):
+        if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST, *SERVES):
             continue
         app = app or application(page, tmp_path)
         ran = run(app, PLACEHOLDERS.get(line.text, line.text))
@@ -228,7 +249,7 @@ def test_what_does_not_run_is_on_a_page() -> None:
         else set()
     )
 
-    assert {*PLACEHOLDERS, *NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST} - there == set()
+    assert {*PLACEHOLDERS, *NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST, *SERVES} - there == set()
 
 
 def test_lines_are_found_wherever_they_stand(tmp_path: Path) -> None:

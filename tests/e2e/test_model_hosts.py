@@ -115,8 +115,8 @@ def test_a_missing_key_is_named_and_its_neighbours_are_not_shown(app: MakeApplic
 
     run = here.run("-i", case_file())
 
-    assert run.code == 1
-    assert "DEMO_KEY" in run.stdout
+    assert run.code == 2
+    assert "DEMO_KEY" in run.stderr
     assert "do-not-show" not in run.stdout + run.stderr
 
 

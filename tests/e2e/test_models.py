@@ -185,10 +185,38 @@ def test_what_is_odd_about_models_and_queries_is_said_once_in_a_run(app: MakeApp
             f"models.dog: nick is no column: left out {first}",
             f"models.dog: Get answers with the first 100 rows, since there is no limit; there are more {first}",
             f'models.pet: the condition on name compares with "=": there is no op "between" {second}',
-            f"models.rat.Get: Model:rat; not found: add the file of the model, or mock the process {second}",
+            f"models.rat.Get: Model:rat; not found; there are bad, dog, pet, town: add the file of the model, or mock the process {second}",
             f'models.pet: the condition on name is dropped: there is no method "whereIn" {second}',
         ]
     )
+
+
+def test_what_only_a_mock_can_answer_is_missing(app: MakeApplication) -> None:
+    files = {
+        **PET,
+        "/connectors/books.conn.yao": '{"type": "mysql"}',
+        "pets_test.ts": """\
+            const tried = (work) => { try { return work(); } catch (error) { return error.message; } };
+            export function TestMissing(t) {
+              t.assert.Equal(tried(() => Process("models.__yao.job.Get", {})),
+                'models.__yao.job.Get: the columns of __yao.job are not known here, only its name; mock it with t.mock.process("models.__yao.job.Get", ...)');
+              t.assert.Equal(Process("models.__yao.job.Exists"), true);
+              t.assert.Contains(tried(() => new Query("books")), "here is only default; the database of connectors/books.conn.yao is not opened in tests; mock it with");
+              t.assert.Contains(tried(() => Process("yao.table.Search", "pet", {}, 1, 10)), 'such as Process("models.pet.Paginate", ...)');
+              t.assert.Contains(tried(() => Process("yao.form.pet.Find", 1)), 'or call the model behind it, such as Process("models.<id>.Find", ...)');
+              t.assert.True(tried(() => Process("yao.table.Setting", "pet")).endsWith("or call the model behind it"));
+            }
+        """,
+    }
+    record = app(files).results("-i", "scripts.demo.pets", code=0)["TestMissing"]
+    missing = {call["call"] for call in record["outside"] if call["answered"] == "missing"}
+    assert missing == {
+        "models.__yao.job.Get",
+        "query.books.Open",
+        "yao.table.Search",
+        "yao.form.pet.Find",
+        "yao.table.Setting",
+    }
 
 
 DB_ERRORS: list[tuple[str, str]] = [

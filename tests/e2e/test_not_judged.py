@@ -129,6 +129,7 @@ def test_rubrics_that_were_not_judged_are_left_out_of_scores(app: MakeApplicatio
     criteria = {item["text"]: item for item in first["assertions"]}
     assert criteria["Is polite"] == {
         "judge": "workers.test.validator",
+        "judge_connector": "scripted",
         "text": "Is polite",
         "passed": True,
         "weight": 1,

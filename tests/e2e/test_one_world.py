@@ -233,12 +233,40 @@ def test_a_wait_for_a_stopped_clock_fails_early_and_says_so(app: MakeApplication
 export async function TestAwaits(t) { t.mock.now("2030-01-01"); await new Promise((go) => setTimeout(go, 5000)); }
 export function TestLoops(t) { t.mock.now("2030-01-01"); const end = Date.now() + 10; while (Date.now() < end); }
 export function TestLoopsOnPerformance(t) { t.mock.now("2030-01-01"); const end = performance.now() + 10; while (performance.now() < end); }
+export function TestLoopsOnProcess(t) { t.mock.now("2030-01-01"); const end = Process("utils.now.Timestamp") + 1; while (Process("utils.now.Timestamp") < end); }
+export function TestSessionEnds(t) {
+  t.mock.now("2030-01-01");
+  const get = (id) => Process("session.Get", id);
+  Process("session.Set", "a", 1, 60);
+  Process("session.SetMany", { b: 2, c: 3 }, 30);
+  Process("session.Set", "c", 4);
+  t.mock.advance("30s");
+  t.assert.Equal([get("a"), get("b"), get("c"), Process("session.Dump")], [1, null, 4, { a: 1, c: 4 }]);
+  t.mock.advance("30s");
+  t.assert.Equal(Process("session.GetMany", ["a", "b", "c"]), { a: null, b: null, c: 4 });
+}
 """)
     )
     records = application.results("-i", "assistants/demo/src/world_test.ts", code=1)
     assert "t.mock.advance(5000)" in records["TestAwaits"]["error"]
     assert "The clock stands still" in records["TestLoops"]["error"]
     assert "The clock stands still" in records["TestLoopsOnPerformance"]["error"]
+    assert "The clock stands still" in records["TestLoopsOnProcess"]["error"]
+    assert records["TestSessionEnds"]["status"] == "passed"
+
+
+def test_a_test_that_ran_out_of_time_says_that_its_clock_stood(app: MakeApplication) -> None:
+    loop = """
+export function TestPolls(t) {
+  t.mock.now("2030-01-01");
+  while (Date.now() < 1e13) Process("text.ExtractJSON", "{}");
+}
+"""
+    record = app(shop(loop)).results("-i", "assistants/demo/src/world_test.ts", "--timeout", "300ms", code=1)[
+        "TestPolls"
+    ]
+    assert record["error"].startswith("timeout after 0.3s")
+    assert "The clock of the test stood still when its time was up" in str(record["warnings"])
 
 
 def test_a_case_has_one_world_too(app: MakeApplication) -> None:

@@ -33,7 +33,7 @@ export function TestInTheAgent(t) { Process("agents.demo.Stream", "x"); }
 export function TestNoSuch(t, ctx) {
   const names = ["scripts.nix.Fn", "agents.demo.nix.Fn", "mcp.Nix", "agent.Nix", "models.__yao.role.Nix", "session.Nix", "query.mysql.Get"];
   for (const name of names) t.assert.Contains(tried(() => Process(name, "x")), `t.mock.process("${name}", ...)`);
-  t.assert.Contains(tried(() => Process("yao.table.Search", "pet")), 'or call the model behind it, such as Process("models.<id>.Search", ...)');
+  t.assert.Contains(tried(() => Process("yao.table.Search", "pet")), 'or call the model behind it, such as Process("models.pet.Paginate", ...)');
   t.assert.Contains(tried(() => ctx.mcp.CallTool("noserver", "x")), 't.mock.process("mcp.CallTool", ...)');
 }
 export function TestEngines(t) {

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 from agent_files import agent, case_file, run_cases, server
-from command import Application, MakeApplication, Record, Run, eventually
+from command import Application, MakeApplication, Record, Run, eventually, unprivileged
 from faults import with_model
 from model_server import Behaviour, Exchange, ModelServer, says, status
 
@@ -395,12 +395,11 @@ def test_flags_that_cannot_be_used_end_the_command_before_anything_runs(
     assert (run.code, run.stdout, run.stderr) == (2, "", said)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_said_before_anything_runs(app: MakeApplication, tmp_path: Path) -> None:
     application = app(agent(cases=[{"id": "a", "input": "hi"}]))
     (tmp_path / "locked").mkdir(mode=0o500)
 
-    run = application.run("-i", case_file(), "--record", str(tmp_path / "locked"))
+    run = application.spawn("-i", case_file(), "--record", str(tmp_path / "locked"), prefix=unprivileged())
 
     assert run.code == 2
     assert "Permission denied" in run.stderr

@@ -201,8 +201,17 @@ FAILED = {"TestA2", "TestB2", "bad"}
 ALL = {"TestA1", "TestA2", "TestB1", "TestB2", "TestFine", "good", "bad"}
 
 
-def test_only_what_failed_last_time(app: MakeApplication) -> None:
+@pytest.fixture(params=["a file", "a store"])
+def flaky(app: MakeApplication, request: pytest.FixtureRequest) -> Application:
+    """What failed is remembered in either."""
     here = app(FLAKY)
+    if request.param == "a store":
+        (here.root / ".yao-test").mkdir()
+    return here
+
+
+def test_only_what_failed_last_time(flaky: Application) -> None:
+    here = flaky
     first = here.run("--last-failed", "--dry-run")
     assert listed(first) == ALL
     assert "Nothing is known to have failed: all tests run\n" in first.stdout
@@ -232,8 +241,8 @@ def test_only_what_failed_last_time(app: MakeApplication) -> None:
     assert not [path for path in here.root.rglob("*") if "failed" in path.name]
 
 
-def test_a_module_that_could_not_be_loaded_failed(app: MakeApplication) -> None:
-    here = app(FLAKY)
+def test_a_module_that_could_not_be_loaded_failed(flaky: Application) -> None:
+    here = flaky
     here.write({"ok_test.ts": "export function TestFine(t) {"})
     assert here.run("-i", "scripts.demo", "-q").code == 1
     here.write({"ok_test.ts": FLAKY["ok_test.ts"]})
@@ -241,8 +250,8 @@ def test_a_module_that_could_not_be_loaded_failed(app: MakeApplication) -> None:
     assert listed(here.run("-i", "scripts.demo", "--last-failed", "--dry-run")) == {"TestA2", "TestB2", "TestFine"}
 
 
-def test_what_failed_first(app: MakeApplication) -> None:
-    here = app(FLAKY)
+def test_what_failed_first(flaky: Application) -> None:
+    here = flaky
     assert here.run("-q").code == 1
     here.write({"ok_test.ts": "export function TestFine(t) {}\nexport function TestLast(t) { t.fail('no'); }\n"})
     assert here.run("-i", "scripts.demo.ok", "-q").code == 1
@@ -265,7 +274,7 @@ def test_in_ci_nothing_is_remembered_but_in_a_store(app: MakeApplication) -> Non
     assert here.run("-q").code == 1
     run = here.run("--last-failed", "--dry-run", env=ci)
     assert listed(run) == ALL
-    assert "In CI nothing is known of earlier runs without a folder .yao-test: all tests run\n" in run.stdout
+    assert "In CI nothing is known of earlier runs without a store: all tests run\n" in run.stdout
 
     (here.root / ".yao-test").mkdir()
     assert listed(here.run("--last-failed", "--dry-run", env=ci)) == ALL
@@ -276,7 +285,10 @@ def test_in_ci_nothing_is_remembered_but_in_a_store(app: MakeApplication) -> Non
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"failed": 3}', '{"format": 99, "failed": {}}', "\0"])
 def test_a_memory_that_cannot_be_read_is_none(app: MakeApplication, content: str) -> None:
-    here = app({**FLAKY, "/.yao-test/last-failed.json": content})
+    here = app(FLAKY)
+    assert here.run("-q").code == 1
+    (memory,) = (here.home / ".cache/yao-test").glob("*/last-failed.json")
+    memory.write_text(content)
     assert listed(here.run("--last-failed", "--dry-run")) == ALL
     assert here.run("-q").code == 1
     assert listed(here.run("--last-failed", "--dry-run")) == FAILED

@@ -236,6 +236,56 @@ def test_rounds_of_a_configuration_file_go_on_where_they_were_stopped(app: MakeA
         assert (alone.code, "There is only one --variant" in alone.stderr) == (2, True)
 
 
+SAME = 'variant = ["a=connector:good", "b=connector:good"]\n'
+DIFFERENT = 'variant = ["a=connector:good", "b=connector:bad"]\n'
+
+
+def two_models(app: MakeApplication, server: ModelServer, cases: int, settings: str) -> Application:
+    files = agent(cases=[case(f"c{at}", "x") for at in range(cases)])
+    for name in ("good", "bad"):
+        options = {"host": server.url, "model": name, "key": "k"}
+        files[f"/connectors/{name}.conn.yao"] = json.dumps({"type": "openai", "options": options})
+    return app({**files, "/yao-test.toml": settings})
+
+
+async def good_or_bad(exchange: Exchange) -> None:
+    await says("no" if exchange.request.body["model"] == "bad" else "Yes.")(exchange)
+
+
+def test_rounds_of_an_earlier_run_are_counted(app: MakeApplication) -> None:
+    with ModelServer(good_or_bad) as server:
+        application = two_models(app, server, 2, DIFFERENT)
+        path = application.root / "r.jsonl"
+        application.run("-i", case_file(), "--until-decided", "-o", "r.jsonl")
+        whole = path.read_text().splitlines(keepends=True)
+        made = lines_of(path, "summary")[0]["rounds"]["made"]
+        assert 1 < made < 5
+
+        for kept, asked in ((4 * made, 0), (4 * made - 1, 1), (4, 4 * made - 4)):
+            path.write_text("".join(whole[: kept + 1]))
+            server.requests.clear()
+            application.run("--resume", "r.jsonl")
+
+            assert lines_of(path, "summary")[-1]["rounds"] == {"made": made, "planned": 5}
+            assert (len(server.requests), len(lines_of(path))) == (asked, 4 * made)
+
+
+def test_variants_and_rounds_may_be_said_in_different_places(app: MakeApplication) -> None:
+    with ModelServer(good_or_bad) as server:
+        application = two_models(app, server, 8, DIFFERENT)
+        application.run("-i", case_file(), "--until-decided", "-o", "r.jsonl")
+        assert lines_of(application.root / "r.jsonl", "summary")[0]["rounds"] == {"made": 1, "planned": 5}
+
+        application.write({"/yao-test.toml": "until-decided = true\n"})
+        flags = ("--variant", "a=connector:good", "--variant", "b=connector:bad")
+        application.run("-i", case_file(), *flags, "-o", "s.jsonl")
+        assert lines_of(application.root / "s.jsonl", "summary")[0]["rounds"] == {"made": 1, "planned": 5}
+
+        alone = application.run("-i", case_file(), "-c", "good")
+        assert alone.code == 0
+        assert "yao-test.toml:1: until-decided does nothing without variant" in alone.stdout
+
+
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "one": (("--variant", "a=connector:x"), "There is only one --variant, and nothing to compare it with"),
     "no name": (("--variant", "connector:x"), 'Cannot read --variant "connector:x": it begins with no name'),

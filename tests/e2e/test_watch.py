@@ -7,6 +7,8 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication, eventually
@@ -169,7 +171,7 @@ def test_keys(watched: Terminal) -> None:
 
 
 def test_keys_during_a_run(here: Application) -> None:
-    slow = "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 20000)); }\n"
+    slow = "export async function TestSlow(t) { await new Promise((done) => setTimeout(done, 4000)); }\n"
     here.write({"a_test.ts": slow})
     with on_open_terminal(here, "--watch") as terminal:
         terminal.wait("Script Test|scripts.demo.b")
@@ -296,6 +298,14 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
             here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
             assert re.search(r"Passed: +1", terminal.wait(WAITING))
             assert len(server.requests) == 1
+            here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Something else"}\n'})
+            shown = terminal.wait(WAITING)
+            assert "which only a key starts while files are watched: press Enter" in " ".join(shown.split()), shown
+            assert "Recordings in" not in shown
+            assert "No recorded answer" not in shown
+            assert len(server.requests) == 1
+            here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
+            assert re.search(r"Passed: +1", terminal.wait(WAITING))
             here.write({"/assistants/demo/prompts.yml": "- {role: system, content: Ho}\n"})
             assert "Kept: assistants/demo/tests/cases.jsonl  1 of 1 passed" in terminal.wait(WAITING)
             assert len(server.requests) == 1
@@ -384,3 +394,46 @@ def test_kept_answers_and_other_tests_have_one_verdict(app: MakeApplication) -> 
             assert "A model answers as before: press Enter to ask it again" in shown
             assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
             assert len(server.requests) == 1
+            here.write(
+                {
+                    "/scripts/lib.ts": "function Two() { return 2; }\n",
+                    "/assistants/asked/tests/new.jsonl": '{"id": "new", "input": "Ho"}\n',
+                }
+            )
+            shown = terminal.wait(WAITING)
+            assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
+            assert len(server.requests) == 2  # nobody had asked the new one before
+
+
+def test_inline_snapshots_are_written_and_start_nothing(app: MakeApplication) -> None:
+    here = app({"s_test.ts": "export function TestS(t) { t.snapshot.inline({ a: 1 }); }\n"})
+    with on_open_terminal(here, "--watch") as terminal:
+        assert verdict(terminal)[1:] == (1, 0)
+        filled = (here.source / "s_test.ts").read_text()
+        assert filled == "export function TestS(t) { t.snapshot.inline({ a: 1 }, `{a: 1}`); }\n"
+        here.write({"s_test.ts": filled.replace("1 }", "2 }")})
+        assert verdict(terminal) == ("assistants/demo/src/s_test.ts", 0, 1)
+        assert terminal.output.count("Changed: ") == 1
+        terminal.press("u")
+        assert verdict(terminal)[1:] == (1, 0)
+        assert (here.source / "s_test.ts").read_text() == filled.replace("1 ", "2 ").replace("1}", "2}")
+        here.write({"k_test.ts": "export function TestK(t) {}\n"})
+        assert verdict(terminal) == ("assistants/demo/src/k_test.ts", 1, 0)
+
+
+def test_the_answers_of_a_killed_process_are_removed_by_the_next(here: Application, tmp_path: Path) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+
+    def opened() -> closing[Terminal]:
+        return closing(Terminal(here, "--watch", "-i", "scripts.demo.a", TMPDIR=str(folder)))
+
+    with opened() as terminal:
+        terminal.wait(WAITING)
+        (living,) = folder.glob("yao-test-watch-*")
+        with opened() as other:
+            other.wait(WAITING)
+        (killed,) = set(folder.glob("yao-test-watch-*")) - {living}
+        with opened() as third:
+            third.wait(WAITING)
+            assert (living.exists(), killed.exists()) == (True, False)

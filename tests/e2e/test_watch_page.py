@@ -1,4 +1,4 @@
-"""The session on the page about watching is one of a real terminal.
+"""The sessions on the page about watching are those of a real terminal.
 
 PYTHONPATH=tests/helpers python tests/e2e/test_watch_page.py        writes it into docs/watch.md
 """
@@ -6,16 +6,18 @@ PYTHONPATH=tests/helpers python tests/e2e/test_watch_page.py        writes it in
 from __future__ import annotations
 
 import re
-import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 from command import make_application
-from terminal import Terminal, on_open_terminal
+from terminal import Shell, Terminal, on_open_terminal
 
 PAGE = Path(__file__).parents[2] / "docs/watch.md"
-SESSION = re.compile(r"(<!-- session: .* -->\n).*?(<!-- /session -->\n)", re.S)
+SESSION = re.compile(r"(<!-- session: [^\n]* -->\n).*?(<!-- /session -->\n)", re.S)
 WAITING = r"Waiting for changes.*\n"
+PROMPT = r"^\$ "
+TIME = r"\((\d+ms|\d+\.\d\ds)"
 TEST = """\
 import { initials } from "./initials";
 
@@ -47,7 +49,7 @@ def session(folder: Path) -> str:
 
     def shows(terminal: Terminal) -> None:
         shown = here.anonymous(terminal.wait(WAITING).encode())
-        parts.append(re.sub(r"\((\d+ms|\d+\.\d\ds)", "(0ms", shown))
+        parts.append(re.sub(TIME, "(0ms", shown))
 
     with on_open_terminal(here, "--watch", NO_COLOR="1") as terminal:
         shows(terminal)
@@ -60,15 +62,40 @@ def session(folder: Path) -> str:
     return f"```text\n$ yao-test --watch\n{''.join(parts)}```\n"
 
 
-def test_the_session_on_the_page_is_what_a_terminal_shows(tmp_path: Path) -> None:
-    match = SESSION.search(PAGE.read_text("utf-8"))
+def finish(folder: Path) -> str:
+    """What a shell shows of a command that is completed, and of coverage; `⇥` is where Tab was pressed."""
+    here = make_application(folder, {"initials_test.ts": TEST, "initials.ts": RIGHT})
+    (folder / "bin").mkdir()
+    with closing(Shell(here, folder / "bin")) as shell:
+        shell.wait(r"\$ ")
+        shell.press('eval "$(yao-test completion bash)"\n')
+        parts = [f"$ {shell.wait(PROMPT)}"]
+        for typed, rest in (("yao-test -i scripts.demo.i", "nitials "), ("--run TestO", "neName ")):
+            shell.press(f"{typed}\t")
+            parts.append(f"{typed}⇥{shell.wait(re.escape(typed + rest)).removeprefix(typed)}")
+        for typed in ("\n", "yao-test --coverage\n"):
+            shell.press(typed)
+            parts.append(shell.wait(PROMPT))
+    shown = here.anonymous("".join(parts).encode()).removesuffix("$ ")
+    return f"```text\n{re.sub(TIME, '(0ms', shown)}```\n"
 
-    assert match
-    assert match[0] == match[1] + session(tmp_path) + match[2]
+
+def page(text: str, folder: Path) -> str:
+    """The page with what the terminal shows."""
+    (folder / "one").mkdir()
+    (folder / "two").mkdir()
+    found = iter((session(folder / "one"), finish(folder / "two")))
+    return SESSION.sub(lambda match: match[1] + next(found) + match[2], text)
+
+
+def test_the_sessions_on_the_page_are_what_a_terminal_shows(tmp_path: Path) -> None:
+    text = PAGE.read_text("utf-8")
+
+    assert len(SESSION.findall(text)) == 2
+    assert page(text, tmp_path) == text
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        found = session(Path(folder))
-    text = PAGE.read_text("utf-8")
-    sys.exit(0 if PAGE.write_text(SESSION.sub(lambda match: match[1] + found + match[2], text), "utf-8") else 1)
+        text = page(PAGE.read_text("utf-8"), Path(folder))
+    PAGE.write_text(text, "utf-8")

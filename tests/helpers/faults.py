@@ -119,6 +119,19 @@ def orphans() -> list[int]:
     return [pid for pid, parent in helper_processes(WORKER, COMPILER) if parent == 1]
 
 
+def below(*roots: int) -> set[int]:
+    """The processes that these have started, and what those have."""
+    known, started = helper_processes(""), set(roots)
+    while more := {pid for pid, parent in known if parent in started} - started:
+        started |= more
+    return started - set(roots)
+
+
+def are_gone(pids: set[int]) -> bool:
+    """Whether none of these processes runs any more."""
+    return not pids & {pid for pid, _ in helper_processes("")}
+
+
 def helper_processes(*kinds: str) -> list[tuple[int, int]]:
     """The processes of some kinds, with their parents."""
     found = []

@@ -26,6 +26,7 @@ NOT_LOADED = (
     "bindings.node_modules",
     "runner.__main__",
     "runner.agents.mcp.guard",
+    "runner.cluster",
     "scripttest.realm",
 )
 """Modules that are programs of their own, or run in workers."""

@@ -6,11 +6,16 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from command import PATIENCE, Application
 
@@ -24,12 +29,15 @@ class Terminal:
         self.application = application
         self._leader, follower = pty.openpty()
         environment = {**application.environment, "TERM": "xterm", "COLUMNS": "100", "LINES": "40", **variables}
-        self.process = application.start(
+        self.process = self._start(
             *arguments, stdin=follower, stdout=follower, stderr=follower, env=environment, preexec_fn=_take_terminal
         )
         os.close(follower)
         self.output = ""
         self._seen = 0
+
+    def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+        return self.application.start(*arguments, **options)
 
     def press(self, keys: str) -> None:
         """Types keys."""
@@ -90,6 +98,23 @@ def _take_terminal() -> None:
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+class Shell(Terminal):
+    """A bash at a terminal, which finds the command as `yao-test`."""
+
+    def __init__(self, application: Application, folder: Path) -> None:
+        """`folder` gets the command."""
+        command = folder / "yao-test"
+        root = shlex.quote(str(Path(__file__).parents[2]))
+        command.write_text(f'#!/bin/sh\nPYTHONPATH={root} exec {shlex.quote(sys.executable)} -m runner "$@"\n')
+        command.chmod(0o755)
+        # a dumb terminal: nothing but what is typed and shown
+        super().__init__(application, PATH=f"{folder}:/usr/bin:/bin", TERM="dumb", PS1="$ ", NO_COLOR="1")
+
+    def _start(self, *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+        bash = ["bash", "--norc", "--noprofile", "-i"]
+        return subprocess.Popen(bash, cwd=self.application.root, start_new_session=True, **options)
 
 
 @contextmanager

@@ -201,6 +201,13 @@ def test_an_environment_file_that_may_not_be_read_is_said(here: Application) -> 
     assert "Cannot read <app>/.env: Permission denied" in run.stderr
 
 
+def test_a_case_file_that_may_not_be_read_is_said(here: Application) -> None:
+    (here.root / CASES).chmod(0)
+    run = here.spawn("-i", CASES, prefix=unprivileged())
+    assert run.code == 2, run
+    assert f"Cannot read cases from {CASES}: Permission denied" in run.stderr
+
+
 def test_links_within_the_application_are_followed(here: Application) -> None:
     for name in ("assistants/demo/prompts.yml", ".env", CASES, "connectors/scripted.conn.yao"):
         path = here.root / name

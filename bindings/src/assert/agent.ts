@@ -1,10 +1,32 @@
 import type { Check } from "../kernel";
 import { explain, isObject, refuse } from "./support";
 
+/** What one judge answered; without `passed` it could not judge, or could not be asked, which `failed` tells. */
+interface Vote {
+  judge: string;
+  passed?: boolean;
+  reason?: string;
+  failed?: boolean;
+  broke?: boolean;
+}
+
+/** Who is asked next, or what the votes come to. */
+interface Count {
+  ask?: string;
+  connector?: string;
+  passed?: boolean;
+  judged?: boolean;
+  inconclusive?: boolean;
+  failed?: boolean;
+  broke?: boolean;
+  reason?: string;
+}
+
 /**
- * `Agent(response, agentId, {criteria, metadata, connector})`: the validator agent finds that the response passes.
- * Fails with the agent's reason, and when it cannot be asked or answers something else than a judgement. When it could
- * not judge (`judged: false`), the check holds unjudged, or fails where a judge is required.
+ * `Agent(response, agentId, {criteria, metadata, connector, judge})`: the validator agent finds that the response
+ * passes. Fails with the agent's reason, and when it cannot be asked or answers something else than a judgement. When it
+ * could not judge (`judged: false`), the check holds unjudged, or fails where a judge is required. The host counts the
+ * votes of `judge: {samples, quorum, judges}`, as it does in cases.
  */
 export const agent: Check = {
   params: ["response", "agentId", "options?"],
@@ -15,28 +37,45 @@ export const agent: Check = {
     const options = args[2] ?? {};
     if (typeof id !== "string") return refuse(kernel, "The id of a validator is a text", id);
     if (!isObject(options)) return refuse(kernel, "The options are an object", options);
-    const { criteria, metadata, connector } = options;
-    const validator = "The validator " + std.stringify(id);
-    let answer: unknown;
-    try {
-      answer = kernel.call("agent.Validate", [{ __proto__: null, agent: id, output, criteria, metadata, connector }]);
-    } catch (error) {
-      const reason = validator + " could not be asked: " + explain(kernel).thrown(error);
-      return { reason, bare: true, broke: kernel.isBroken(error) };
+    const { criteria, metadata, judge } = options;
+    const odd = std.list<unknown>();
+
+    const ask = (name: string, connector: unknown): Vote => {
+      const validator = "The validator " + std.stringify(name);
+      let answer: unknown;
+      try {
+        const order = { __proto__: null, agent: name, output, criteria, metadata, connector };
+        answer = kernel.call("agent.Validate", [order]);
+      } catch (error) {
+        const reason = validator + " could not be asked: " + explain(kernel).thrown(error);
+        return { judge: name, reason, failed: true, broke: kernel.isBroken(error) };
+      }
+      const said = (key: string): unknown => (isObject(answer) && std.hasOwn(answer, key) ? answer[key] : undefined);
+      const passed = said("passed");
+      const given = said("reason");
+      const reason = typeof given === "string" && given ? given : undefined;
+      if (passed !== false && said("judged") === false) return { judge: name, reason };
+      if (typeof passed !== "boolean") {
+        odd[odd.length] = answer;
+        return { judge: name, reason: validator + " did not answer whether the response passes", failed: true };
+      }
+      return { judge: name, passed, reason: reason ?? (passed ? undefined : validator + " did not accept the response") };
+    };
+
+    const votes = std.list<Vote>();
+    const count = (): Count => kernel.host("agent.Vote", [id, judge, votes]) as Count;
+    let found = count();
+    while (found.ask !== undefined) {
+      votes[votes.length] = ask(found.ask, found.connector || options.connector);
+      found = count();
     }
-    const said = (key: string): unknown => (isObject(answer) && std.hasOwn(answer, key) ? answer[key] : undefined);
-    const passed = said("passed");
-    const given = said("reason");
-    const reason = typeof given === "string" && given;
-    if (passed !== false && said("judged") === false) {
+    const { passed, judged, failed, broke, inconclusive, reason = "" } = found;
+    if (failed) return odd.length ? { reason, actual: odd[0] } : { reason, bare: true, broke };
+    if (judged === false) {
       const required = kernel.host("agent.JudgeRequired", []);
       const why = "Not judged, which --require-judge does not accept" + (reason ? ": " + reason : "");
       return { reason: why, actual: output, unjudged: required ? "fails" : "holds" };
     }
-    if (typeof passed !== "boolean") {
-      return { reason: validator + " did not answer whether the response passes", actual: answer };
-    }
-    if (passed) return undefined;
-    return { reason: reason || validator + " did not accept the response", actual: output };
+    return passed ? undefined : { reason, actual: output, inconclusive };
   },
 };

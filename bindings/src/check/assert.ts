@@ -13,8 +13,8 @@ export interface Checked {
   outcome: Explained | undefined;
   /** Whether no judge could judge. */
   unjudged?: boolean;
-  /** Whether what it needs broke. */
-  broke?: boolean;
+  /** Why it failed, where that is no verdict on what was checked: what it needs broke, or votes do not decide. */
+  kind?: "infrastructure" | "inconclusive";
 }
 
 export interface Assertions {
@@ -41,7 +41,8 @@ export default function (kernel: Kernel): Assertions {
       const checked: Checked =
         mismatch.unjudged === "holds" ? { outcome: undefined } : fail(explain(kernel).mismatch(mismatch));
       if (mismatch.unjudged) checked.unjudged = true;
-      if (mismatch.broke) checked.broke = true;
+      if (mismatch.broke) checked.kind = "infrastructure";
+      if (mismatch.inconclusive) checked.kind = "inconclusive";
       return checked;
     };
     const broken = (error: unknown): Checked =>

@@ -9,12 +9,12 @@ export default function (core: Core) {
 
   return (t: T, name: string, args: unknown[], required: boolean): boolean | Promise<unknown> => {
     let stack: string | undefined;
-    const settle = ({ message, outcome, unjudged, broke }: Checked): boolean => {
+    const settle = ({ message, outcome, unjudged, kind }: Checked): boolean => {
       if (unjudged) core.outcomeOf(t).notJudged++;
       if (!outcome) return true;
       const { expected, actual } = outcome;
       const { fail, raw } = core.part<Recorder>("record");
-      fail(t, broke ? "infrastructure" : "assertion", message ?? outcome.reason, {
+      fail(t, kind ?? "assertion", message ?? outcome.reason, {
         stack: stack ?? core.here(),
         type: name,
         ...outcome,

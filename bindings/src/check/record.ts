@@ -60,7 +60,7 @@ export default function (core: Core): Recorder {
     fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details });
   }
 
-  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[], mocked?: unknown): string {
+  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[], mocked?: unknown, inlined?: object[]): string {
     const steps = std.list<Raw>();
     for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]());
     return encode(std, {
@@ -74,6 +74,7 @@ export default function (core: Core): Recorder {
       steps,
       warnings,
       mocked,
+      inlined,
     });
   }
 
@@ -84,7 +85,7 @@ export default function (core: Core): Recorder {
     encodeOutcome,
     encodeTest() {
       const warnings = core.left ? core.part<() => object[]>("left")() : undefined;
-      return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings, core.mocked && [...core.mocked]);
+      return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings, core.mocked && [...core.mocked], core.inlined);
     },
 
     raw: (text) => new Raw(text),

@@ -8,7 +8,6 @@
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
 import { DateTimeFormat } from "@formatjs/intl-datetimeformat";
 
 const [folder, output] = process.argv.slice(2);
@@ -34,10 +33,21 @@ function dataOf(source, tag) {
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
+const parts = new Map();
+
+/** The same value, of which equal parts are one object: what is not that object differs. */
+function shared(value) {
+  if (typeof value !== "object" || value === null) return value;
+  for (const name in value) value[name] = shared(value[name]);
+  const text = JSON.stringify(value);
+  if (!parts.has(text)) parts.set(text, value);
+  return parts.get(text);
+}
+
 /** What turns one value into another, as a JSON Merge Patch; undefined when they are the same. */
 function difference(from, to) {
   if (from === to) return undefined;
-  if (!isObject(from) || !isObject(to)) return isDeepStrictEqual(from, to) ? undefined : to;
+  if (!isObject(from) || !isObject(to)) return to;
   let changes;
   for (const name in to) {
     const change = name in from ? difference(from[name], to[name]) : to[name];
@@ -48,8 +58,8 @@ function difference(from, to) {
 }
 
 /** Locales from which those of other regions take the most. */
-const shared = "en-001 en-150 en-GB es-419 es-MX pt-PT zh-Hans zh-Hant zh-Hant-HK".split(" ");
-const rank = (tag) => (tag.includes("-") ? (shared.indexOf(tag) + shared.length + 1) % (shared.length + 1) || 99 : 0);
+const models = "en-001 en-150 en-GB es-419 es-MX pt-PT zh-Hans zh-Hant zh-Hant-HK".split(" ");
+const rank = (tag) => (tag.includes("-") ? (models.indexOf(tag) + models.length + 1) % (models.length + 1) || 99 : 0);
 const tags = [...new Set(Object.values(locales))].sort((a, b) => rank(a) - rank(b));
 
 const pieces = new Map();
@@ -58,7 +68,7 @@ const pieces = new Map();
 function add(piece, valueOf) {
   const bases = new Map();
   for (const tag of tags) {
-    const value = valueOf(tag);
+    const value = shared(valueOf(tag));
     const choices = [...bases].filter(([base]) => base.split("-")[0] === tag.split("-")[0]);
     const texts = choices.map(([base, data]) => JSON.stringify({ base, changes: difference(data, value) ?? {} }));
     pieces.set(`${piece}.${tag}`, [JSON.stringify({ changes: value }), ...texts].sort((a, b) => a.length - b.length)[0]);

@@ -14,6 +14,8 @@ export default function (core: Core) {
   /** One test with everything around it: TestMain, BeforeAll, BeforeEach, the test, AfterEach, clean-ups, AfterAll. */
   function* world(t: T, body: Body | undefined): Generator<unknown, void> {
     if (!body) return thrown(t, new std.TypeError(t.name + " is not a function any more"));
+    const { kind } = core.plan!;
+    if (kind) core.part<(t: T) => void>(kind)(t);
     const { ctx, declared } = core;
     const inner = function* (): Generator<unknown, number> {
       const beforeAll = declared("BeforeAll");

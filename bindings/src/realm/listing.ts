@@ -17,12 +17,15 @@ export default function (core: Core) {
     if (typeof value === "function") core.$bridge("found", name, std.functionText(value));
   };
 
-  /** Those whose names start with `Test`, and `others`. */
-  return (others: string[]): void => {
+  /** Those whose names begin as one of `kinds`, and `others`. */
+  return (kinds: string[], others: string[]): void => {
     const names = std.ownKeys(core.globals);
     for (let i = 0; i < names.length; i++) {
       const name = names[i];
-      if (typeof name === "string" && name >= "Test" && name < "Tesu" && name !== "TestMain") list(name);
+      // a name that begins so stands between the beginning and the beginning with the last of all letters behind it
+      for (let at = 0; typeof name === "string" && at < kinds.length; at++) {
+        if (name >= kinds[at] && name < kinds[at] + "\uffff" && name !== "TestMain") list(name);
+      }
     }
     for (let i = 0; others[i]; i++) list(others[i]);
   };

@@ -8,6 +8,8 @@ import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
 
 type Body = (t: T, ctx: unknown) => unknown;
+/** Of the host, to what a snapshot is compared with; `store` is the text to write into the source. */
+type Answer = { passed: boolean; expected?: string; reason?: string; store?: string };
 
 const depthLimit = 100;
 
@@ -38,8 +40,13 @@ export default function (core: Core): true {
     let finish: ((passed: boolean) => void) | undefined;
     const { drive, runBody } = core.part<Flow>("flow");
     const kind = () => {
-      for (let i = 0; i < outcome.failures.length; i++) if (outcome.failures[i].kind !== "infrastructure") return "fail";
-      return "infrastructure";
+      let found = "inconclusive";
+      for (let i = 0; i < outcome.failures.length; i++) {
+        const { kind } = outcome.failures[i];
+        if (kind === "infrastructure") found = kind;
+        else if (kind !== "inconclusive") return "fail";
+      }
+      return found;
     };
     const fails = () => fail(t, kind(), "subtest " + short + " failed", { phase: "subtest" });
     const { current } = core;
@@ -72,30 +79,51 @@ export default function (core: Core): true {
     return done;
   }
 
+  /** The value as text for a snapshot; undefined where it has none, which is a failure then. */
+  function printed(t: T, value: unknown): string | undefined {
+    core.outcomeOf(t).assertions++;
+    if (isThenable(value)) {
+      fail(t, "assertion", "The value " + AWAIT_IT, { type: "Snapshot" });
+      return undefined;
+    }
+    const explain = core.part<Explain>("explain");
+    const actual = explain.whole(value);
+    if (actual === undefined) {
+      const reason = "Too large for a snapshot, which holds 1 000 000 characters, 100 000 items of a list and 100 levels";
+      fail(t, "assertion", reason, { type: "Snapshot", actual_text: explain.inspect(value) });
+    }
+    return actual;
+  }
+
+  function differs(t: T, type: string, actual: string, { expected, reason }: Answer): false {
+    const told = expected === undefined ? { actual_text: actual } : core.part<Explain>("explain").ofTexts(expected, actual);
+    fail(t, "assertion", reason ?? "Not equal to the snapshot", { type, expected, actual, ...told });
+    return false;
+  }
+
   function snapshot(t: T, value: unknown, name: unknown): boolean {
     const { snapshots } = own(t);
     const base = name === undefined ? t.name : t.name + " " + text([name]);
     const number = (snapshots[base] = (snapshots[base] ?? 0) + 1);
-    const explain = core.part<Explain>("explain");
-    if (isThenable(value)) {
-      core.outcomeOf(t).assertions++;
-      fail(t, "assertion", "The value " + AWAIT_IT, { type: "Snapshot" });
-      return false;
-    }
-    const actual = explain.whole(value);
-    core.outcomeOf(t).assertions++;
-    if (actual === undefined) {
-      const reason = "Too large for a snapshot, which holds 1 000 000 characters, 100 000 items of a list and 100 levels";
-      fail(t, "assertion", reason, { type: "Snapshot", actual_text: explain.inspect(value) });
-      return false;
-    }
+    const actual = printed(t, value);
+    if (actual === undefined) return false;
     const key = number === 1 && name !== undefined ? base : base + " " + number;
-    const answer = core.host("snapshot.Match", [key, actual]) as { passed: boolean; expected?: string; reason?: string };
-    if (answer.passed) return true;
-    const { expected, reason } = answer;
-    const told = expected === undefined ? { actual_text: actual } : explain.ofTexts(expected, actual);
-    fail(t, "assertion", reason ?? "Not equal to the snapshot", { type: "Snapshot", expected, actual, ...told });
-    return false;
+    const answer = core.host("snapshot.Match", [key, actual]) as Answer;
+    return answer.passed || differs(t, "Snapshot", actual, answer);
+  }
+
+  /** As `snapshot`, with the text that stands in the source. */
+  function inline(t: T, args: readonly unknown[]): boolean {
+    const expected = args[1];
+    if (!args.length || (expected !== undefined && typeof expected !== "string")) throw new std.TypeError("t.snapshot.inline takes (value, text?)");
+    const actual = printed(t, args[0]);
+    if (actual === undefined) return false;
+    const answer = core.host("snapshot.Inline", [actual, expected ?? null]) as Answer;
+    if (answer.store !== undefined) {
+      const inlined = (core.inlined ??= core.std.list());
+      inlined[inlined.length] = { stack: core.here(), text: answer.store, given: expected };
+    }
+    return answer.passed || differs(t, "inline", actual, answer);
   }
 
   const methods: Record<string, (t: T, ...args: unknown[]) => unknown> = {
@@ -122,7 +150,6 @@ export default function (core: Core): true {
       cleanups[cleanups.length] = undo as () => unknown;
     },
     run,
-    snapshot,
   };
   // What a script has defined there itself stays.
   const define = (name: string, property: PropertyDescriptor) =>
@@ -151,6 +178,14 @@ export default function (core: Core): true {
     return core.outcomeOf(this).failures.length > 0;
   };
   define("failed", { __proto__: null, get: failed, configurable: true } as PropertyDescriptor);
+  const get = function (this: T): unknown {
+    const of = (...args: unknown[]) => snapshot(this, args[0], args[1]);
+    return std.define(of, "inline", { __proto__: null, value: (...args: unknown[]) => inline(this, args), writable: true, configurable: true } as PropertyDescriptor);
+  };
+  const set = function (this: T, value: unknown): void {
+    std.define(this, "snapshot", { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+  };
+  define("snapshot", { __proto__: null, get, set, configurable: true } as PropertyDescriptor);
   define("mock", { __proto__: null, get: () => core.part("mock"), configurable: true } as PropertyDescriptor);
   define("db", { __proto__: null, get: () => core.part("db"), configurable: true } as PropertyDescriptor);
 

@@ -85,6 +85,7 @@ export default function (core: Core) {
 
   function call(name: string, args: readonly unknown[]): unknown {
     checkName(name);
+    core.asked = (core.asked ?? 0) + 1;
     if (core.boot.nested) return host(name, args);
     if (mocks.process.length || mocks.agent.length || mocks.http.length || mocks.exec.length) {
       const mocked = core.part<{ find(name: string, args: readonly unknown[]): (() => unknown) | undefined }>("mocked").find(name, args);

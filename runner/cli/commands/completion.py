@@ -24,7 +24,9 @@ from runner.security.files import read_text
 VARIABLE = "_YAO_TEST_COMPLETE"
 """The shell sets it when it asks what to complete; `runner.cli.main` looks for it."""
 PROGRAM = "yao-test"
-_TEST = re.compile(r"^(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\b\s*\*?|const|let|var)\s+(Test\w+)", re.M)
+_TEST = re.compile(
+    r"^(?:export\s+)?(?:default\s+)?(?:async\s+)?(?:function\b\s*\*?|const|let|var)\s+((?:Test|Fuzz(?![a-z]))\w+)", re.M
+)
 _CASE = re.compile(r"""["']?\bid["']?\s*:\s*["']?([\w.-]+)""")
 READ = 1 << 20
 """Bytes of a case file in which ids are looked for."""

@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from runner import exit_codes
-from runner.cli.commands.diff_documents import FORMATS, WITH_ERROR
+from runner.cli.commands.diff_documents import FORMATS
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import check_outputs, read_report, understanding, write_text
+from runner.cli.commands.stores import HELP, RUN, store_folder
 from runner.durations import seconds_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.reporters.console.change_lines import error_of, fact_of, parts_of, verdict_line
+from runner.reporters.console.diff_lines import COLORS, as_rows, as_text, end_of
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.style import Style
 from runner.reporters.console.variant_lines import ROWS, aligned, as_answers, as_matrix
-from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.results.change_verdict import ChangeReport, Noise, Verdict, adjusted, change_between
-from runner.results.changes import KINDS, STANDARD, Change, Comparison, Thresholds
+from runner.results.changes import KINDS, STANDARD, Comparison, Thresholds
 from runner.results.comparison import compare
 from runner.results.judged_cases import PASSED
-from runner.results.made_of import described
 from runner.results.report import Report
 from runner.results.variants import looks_of, matrix, part_of, variants_of
 from runner.statistics.change import MARGIN
-
-COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
-"""Tone of a kind of change → its colour."""
-VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
 
 
 @click.command(
     "diff",
     cls=Command,
     help="Says whether a run is worse than an older one, beyond the noise of its runs. A is the older report (.jsonl "
-    "or .json), B the newer one; with more, each is compared with the first. Of A alone its variants are compared.",
+    "or .json), B the newer one; with more, each is compared with the first. Of A alone its variants are compared. "
+    "With --baseline, A is the newer run; without it, that is the latest one of the store.",
 )
-@click.argument("a")
+@click.argument("a", required=False)
 @click.argument("b", required=False)
 @click.argument("more", nargs=-1)
 @click.option("-o", "--output", metavar="FILE", multiple=True, help="Write it too: .md, .json, .html. Repeatable.")
+@click.option(
+    "--baseline", metavar="NAME", help="Compare with the newest runs of a branch, a commit, or a run, in the store."
+)
+@click.option("--store", metavar="DIR", help=f"With --baseline. {HELP}")
 @click.option(
     "--fail-on",
     type=click.Choice(["regressed", "unsure"]),
@@ -87,9 +86,11 @@ VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green",
 @click.pass_obj
 def diff(
     environment: Environment,
-    a: str,
+    a: str | None,
     b: str | None,
     more: tuple[str, ...],
+    baseline: str | None,
+    store: str | None,
     output: tuple[str, ...],
     fail_on: str | None,
     fail_on_regression: bool,
@@ -103,10 +104,8 @@ def diff(
     """Prints the changes; the exit code."""
     thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
     paths = check_outputs(environment, output, (*FORMATS, ".html"))
-    names = [a, *([b] if b else []), *more]
-    before, *others = (read_report(environment, name) for name in names)
-    if not others:
-        names, (before, *others) = _variants(before, a)
+    names, (before, *others) = _sides(environment, a, b, more, baseline, store)
+    is_of_variants = baseline is None and b is None
     with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
         verdicts = adjusted(
             [
@@ -117,29 +116,68 @@ def diff(
                     measure=measure,
                     margin=margin / 100,
                     noise=Noise(noise) if noise else None,
-                    looks=looks_of(other) if b is None else (1, 1),
+                    looks=looks_of(other) if is_of_variants else (1, 1),
                 )
                 for other, name in zip(others, names[1:], strict=True)
             ]
         )
         found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not no_color)
-    if b is None:
+    if is_of_variants:
         rows = matrix([before, *others])
         environment.stdout.write(aligned(as_matrix(rows[:ROWS], names)) + as_answers(rows, names, style) + "\n")
-    if len(others) > 1 or b is None:
-        environment.stdout.write(aligned(overview(verdicts, names, "Variant" if b is None else "Report")))
+    if len(others) > 1 or is_of_variants:
+        environment.stdout.write(aligned(overview(verdicts, names, "Variant" if is_of_variants else "Report")))
         environment.stdout.write(as_rows(verdicts, names[1:], style))
     else:
         lists = as_tables(found, environment, style) if environment.terminal else as_text(found, style)
         environment.stdout.write(lists + as_rows(verdicts, names[1:], style))
     for path in paths:
-        write_text(environment, path, _document(path, before, others, found, verdicts, names, b is None))
+        write_text(environment, path, _document(path, before, others, found, verdicts, names, is_of_variants))
     if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
     if fail_on and any(verdict.verdict is Verdict.CANNOT_TELL for verdict in verdicts):
         environment.stdout.write("--fail-on regressed lets pass what it cannot tell; --fail-on unsure does not.\n")
     return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
+
+
+def _sides(
+    environment: Environment,
+    a: str | None,
+    b: str | None,
+    more: tuple[str, ...],
+    baseline: str | None,
+    store: str | None,
+) -> tuple[list[str], list[Report]]:
+    """The names of the reports that are compared, and the reports; the older one first. Raises ConfigurationError."""
+    if baseline is not None:
+        if b is not None:
+            raise ConfigurationError("--baseline takes the place of A: name one report", "Or name both without it")
+        return _with_baseline(environment, a, baseline, store)
+    if store is not None:
+        raise ConfigurationError("--store needs --baseline", "A run of a store is named as run:ID")
+    if a is None:
+        raise click.UsageError("Missing argument A: the older report. With --baseline there is none")
+    names = [a, *([b] if b else []), *more]
+    reports = [read_report(environment, name) for name in names]
+    return (names, reports) if b else _variants(reports[0], a)
+
+
+def _with_baseline(
+    environment: Environment, name: str | None, baseline: str, store: str | None
+) -> tuple[list[str], list[Report]]:
+    from runner.store.baseline import baseline_of, in_all_runs
+    from runner.store.store import LATEST, Store
+
+    with Store(store_folder(environment, store)) as opened:
+        if name is None or name.startswith(RUN):
+            run = opened.run((name or LATEST).removeprefix(RUN))
+            name, report = name or f"{RUN}{run.id}", opened.report(run.id)
+        else:
+            report = read_report(environment, name)
+        newer = in_all_runs(report)
+        found = baseline_of(opened, baseline, newer, leave_out=report.start.get("run_id"))
+    return [baseline, name], [found.report, newer]
 
 
 def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
@@ -170,16 +208,6 @@ def _document(
     return FORMATS[path.suffix.lower()](found, verdicts, names, is_of_variants)
 
 
-def as_text(found: Comparison, style: Style) -> str:
-    """The changes for the console."""
-    text = ""
-    for kind in KINDS:
-        if changes := found.of(kind.key):
-            text += style.paint(f"{kind.title} ({len(changes)})\n", COLORS[kind.tone])
-            text += "".join(_lines_of(kind.key, change) for change in changes) + "\n"
-    return text + _end(found)
-
-
 def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
     """The changes for a terminal, with a table for each kind."""
     from runner.cli.commands.tables import table_of
@@ -191,36 +219,4 @@ def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
             text += table_of(kind.key, changes, environment, style.colors)
             if kind.key == "changed":
                 text += "".join(f"{line}\n" for change in changes for line in (f"{change.id}:", *change.diff))
-    return text + _end(found)
-
-
-def _end(found: Comparison) -> str:
-    """What the lists come to, and which parts of the application have changed."""
-    parts = parts_of(found)
-    return (f"Since the older run, {parts}\n" if parts else "") + f"{verdict_line(found)}\n"
-
-
-def as_rows(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style) -> str:
-    """The verdicts for the console: a row for each figure, the cases that fell, and what it means."""
-    text = ""
-    for verdict, name in zip(verdicts, names, strict=True):
-        text += "\n" + (style.paint(f"{name}\n", "bold") if len(verdicts) > 1 else "")
-        text += aligned([HEAD, *measure_rows(verdict)])
-        if cases := case_rows(verdict):
-            text += aligned([CASE_HEAD, *cases])
-        first, *rest = sentences(verdict)
-        text += style.paint(first, VERDICT_COLORS[verdict.verdict]) + "\n"
-        text += "".join(f"  {line}\n" for line in rest)
-    return text
-
-
-def _lines_of(kind: str, change: Change) -> str:
-    fact = fact_of(kind, change)
-    text = f"  {change.suite} › {change.id}{': ' if fact else ''}{fact}\n"
-    if kind in WITH_ERROR and (error := error_of(change)):
-        text += f"    {error}\n"
-    if change.parts:
-        text += f"    {described(change.parts)} changed\n"
-    if kind == "changed":
-        text += "".join(f"    {line}\n" for line in change.diff)
-    return text
+    return text + end_of(found)

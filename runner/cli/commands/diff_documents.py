@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from runner.reporters.console.change_lines import fact_of, parts_of, verdict_line
+from runner.reporters.console.diff_lines import WITH_ERROR
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.reporters.files.markdown_parts import block, details, inline, table
@@ -17,8 +18,6 @@ from runner.results.verdict_json import verdict_record
 
 COMMAND = ": yao-test "
 """Where a sentence ends with a command."""
-WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
-"""Kinds of change that say the error."""
 
 
 def as_markdown(

@@ -13,7 +13,7 @@ from runner.application.application import find_root, repository_of
 from runner.cli.commands.flags import Command
 from runner.cli.commands.init_files import CI_FILES, CI_SYSTEMS, IGNORED, REQUIREMENTS, NewFile, agent_files, ci_text
 from runner.cli.commands.reports import writing
-from runner.cli.commands.types import DECLARATIONS, TARGET, TSCONFIG
+from runner.cli.commands.types import CONFIG, TSCONFIG, lacks, type_files
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.security.files import check_target, read_text
@@ -44,9 +44,9 @@ def init(environment: Environment, folder: str | None, name: str, ci: str | None
     agent = agent_files(name)
     for file in agent:
         maker.make(file)
-    for declaration in sorted(DECLARATIONS.glob("*.d.ts")):
-        maker.make(NewFile(path=f"{TARGET}/{declaration.name}", text=declaration.read_text("utf-8")))
-    maker.make(NewFile(path="tsconfig.json", text=TSCONFIG))
+    for path, text in type_files(root).items():
+        maker.make(NewFile(path=path, text=text))
+    maker.make(NewFile(path=CONFIG, text=TSCONFIG))
     repository = repository_of(root)
     if system in CI_FILES:
         inside = root.relative_to(repository).as_posix() if root != repository else ""
@@ -124,10 +124,8 @@ def _has(path: Path, text: str) -> bool:
 def _say_what_is_left(root: Path, repository: Path, system: str, environment: Environment) -> None:
     """Says what files that exist lack."""
     write = environment.stdout.write
-    config = root / "tsconfig.json"
-    with writing(config):
-        if TARGET not in read_text(config, "replace"):
-            write(f'Add "{TARGET}" to "include" in {_shown(config, environment)}: editors complete t.assert and ctx\n')
+    for line in lacks(root, type_files(root), _shown(root / CONFIG, environment)):
+        write(f"{line}\n")
     ignored = {line.strip().strip("/") for folder in {root, repository} for line in _lines(folder / ".gitignore")}
     ignore = _shown(root / ".gitignore", environment)
     for line in IGNORED:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from runner import exit_codes
 from runner.cli.commands.completeness import lacking
 from runner.cli.commands.flags import Command
 from runner.cli.commands.reports import EXTENSIONS, is_journal, read_report, write_reports
+from runner.cli.coverage_threshold import CoverageThreshold, misses_in, read_coverage_threshold
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
 from runner.results import coverage, histories
 from runner.results.certainty import certainty_of
+from runner.results.events import RunStatus
 from runner.results.fold import counted, status_of
 from runner.results.report import Record, Report, in_order
 from runner.results.result_texts import counts_text, name_of
@@ -36,16 +40,30 @@ WORST = ("interrupted", "error")
 @click.option("-o", "--output", metavar="FILE", multiple=True, required=True, help=f"{EXTENSIONS}. Repeatable.")
 @click.option("--partial", is_flag=True, help="Exit with 0 also when shards or tests are missing.")
 @click.option("--as-runs", is_flag=True, help="Each report has further runs of the same cases.")
+@click.option(
+    "--coverage-threshold",
+    metavar="METRIC=PERCENT",
+    multiple=True,
+    help="Exit with 1 when less is covered. Repeatable.",
+)
 @click.pass_obj
 def merge(
-    environment: Environment, parts: tuple[str, ...], output: tuple[str, ...], partial: bool, as_runs: bool
+    environment: Environment,
+    parts: tuple[str, ...],
+    output: tuple[str, ...],
+    partial: bool,
+    as_runs: bool,
+    coverage_threshold: tuple[str, ...],
 ) -> int:
     """Writes the whole report, and says what the parts disagree about, and what they lack; the exit code."""
+    thresholds = [one for text in coverage_threshold for one in read_coverage_threshold(text)]
     parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
     reports = [read_report(environment, part) for part in parts]
     if as_runs and partial:
         raise click.UsageError("--as-runs puts whole reports together, --partial is for the parts of one run")
     whole, said = histories.as_runs(reports, parts) if as_runs else merged(reports, parts)
+    whole, misses = _measured(whole, thresholds)
+    said += misses
     missing = [] if as_runs else lacking(reports, parts, whole)
     for line in said[:SAID]:
         environment.stderr.write(f"Warning: {line}\n")
@@ -63,7 +81,21 @@ def merge(
     if missing and not partial:
         environment.stderr.write("Hint: Give merge the parts that are missing, or --partial to go without them\n")
         return exit_codes.CONFIGURATION
-    return exit_codes.PASSED
+    return exit_codes.FAILED if misses else exit_codes.PASSED
+
+
+def _measured(whole: Report, thresholds: Sequence[CoverageThreshold]) -> tuple[Report, list[str]]:
+    """The report with what is below a threshold, and that. Raises ConfigurationError where nothing was counted."""
+    covered = coverage.coverage_in(whole.summary) if thresholds else None
+    if not thresholds:
+        return whole, []
+    if covered is None:
+        raise ConfigurationError(
+            "Cannot use --coverage-threshold: no part has coverage", "Run the parts with --coverage"
+        )
+    misses = [*misses_in(covered.miss, thresholds)]
+    status = RunStatus.FAILED if misses and whole.summary["status"] == RunStatus.PASSED else whole.summary["status"]
+    return whole.replace(warnings=[*whole.warnings, *misses], summary={**whole.summary, "status": status}), misses
 
 
 def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[str]]:
@@ -113,7 +145,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> tuple[Report, list[
         summary["coverage"] = coverage.coverage_record(covered)
         said += [f"{path} is not the same in all parts; its coverage is that of the last one" for path in differ]
     first = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
-    start = {key: value for key, value in first.items() if key != "shard"}
+    start = {key: value for key, value in first.items() if key not in ("shard", "run_id")}
     warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
     return Report(
         start={**start, "suites": list(suites.values())},

@@ -14,22 +14,27 @@ from runner.errors import ConfigurationError
 OWN = (
     "input output app reporter run timeout parallel threshold require-judge judge-samples judge-connector "
     "on-inconclusive record replay record-missing max-cost max-tokens max-duration retry-errors max-errors strict "
-    "allow-net require-trust trust-from sandbox fail-fast max-failures durations trace verbose quiet no-color"
+    "allow-net require-trust trust-from sandbox fail-fast max-failures durations trace verbose quiet no-color profile"
 ).split()
 """Flags of a run that mean the same here."""
+OF_A_RUN = "input output app reporter run profile record replay record-missing".split()
+"""Those that the configuration file does not say here: it has them for runs that ask agents."""
+OF_CASES = "user team locale ctx simulator on-missing-input strict lenient".split()
+"""Flags of the saved run that the file says where its command line did not."""
 
 
 @click.command(
     "regrade",
     cls=Command,
-    help="Grades the transcripts of a saved .jsonl report with the assertions and judges that its case files have now. "
-    "No agent is asked. Exit codes are those of a run.",
+    help="Grades the transcripts of a saved .jsonl report with the assertions and judges that its case files have now; "
+    "cases that are in no file any more, as the report has them. No agent is asked. Exit codes are those of a run.",
 )
 @click.argument("report", metavar="REPORT")
 @click.pass_obj
 def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     """Grades a report again; the exit code is that of a run."""
-    from runner.execution.session import run
+    from runner.application.configuration import FILE, configured, read_configuration
+    from runner.execution.run import run
     from runner.planning.inputs import resolve_application
     from runner.planning.regrading import saved_options
     from runner.planning.resume_origin import OTHER_APPLICATION, check_application, taken_over
@@ -38,6 +43,7 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     files, saved = saved_options(report, path)
     if not values.get("app"):
         check_application(saved.get("app"), environment.directory, f"Cannot regrade {path}", OTHER_APPLICATION)
+    profile = saved.pop("profile", None)
     given = {flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS}
     given["inputs"] = given["inputs"] or files
     options = options_from(given)
@@ -48,12 +54,21 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     shown = {key: value for key, value in untold.items() if key not in ("runs", "min_pass_rate")}
     if shown:
         environment.stderr.write(f"Warning: {report} says how to grade: {taken_over(shown)}\n")
+    application = resolve_application(options, environment.directory)
+    said = {flag.name for flag in FLAGS if flag.field in untold or (flag.field in values and flag.is_given(values))}
+    wanted = {*OWN, *OF_CASES} - {*OF_A_RUN}
+    if options.profile is None and profile is not None:
+        file = read_configuration(application)
+        if file is not None and file.has_profile(profile):
+            options = options.replace(profile=profile)
+        else:
+            environment.stderr.write(f"Warning: {FILE} no longer has the profile {profile}, which {report} had\n")
+    options, settings = configured(options, frozenset(said), application, wanted)
     if options.sandbox is not None or options.verbose:
         from runner.execution.walls import look_at_walls
 
         look_at_walls(options, environment)
-    application = resolve_application(options, environment.directory)
-    return run(options, environment, application, SCRIPT_PARTS, None, report)
+    return run(options, environment, application, SCRIPT_PARTS, None, report, settings)
 
 
 regrade.params += options_of(flag for flag in FLAGS if flag.name in OWN)

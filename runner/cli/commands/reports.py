@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from runner.application.application import find_root, repository_of
+from runner.cli.commands.stores import RUN, store_folder
 from runner.cli.options import absolute, report_path
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -16,14 +17,22 @@ from runner.results.report import Record, Report, load
 
 
 def read_report(environment: Environment, path: str, quiet: bool = False) -> Report:
-    """A saved report; its warnings go to standard error, with `quiet` only what is wrong with the file. Raises
-    ConfigurationError."""
-    report = load(absolute(path, environment.directory)).replace(
-        root=_root(environment.directory), clean=environment.secrets.text
-    )
+    """A saved report, or a run of the store, such as `run:latest`; its warnings go to standard error, with `quiet` only
+    what is wrong with the file. Raises ConfigurationError."""
+    report = _loaded(environment, path).replace(root=_root(environment.directory), clean=environment.secrets.text)
     for warning in report.damage if quiet else report.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     return report
+
+
+def _loaded(environment: Environment, path: str) -> Report:
+    place = absolute(path, environment.directory)
+    if not path.startswith(RUN) or place.exists():
+        return load(place)
+    from runner.store.store import Store
+
+    with Store(store_folder(environment, None)) as store:
+        return store.report(path.removeprefix(RUN))
 
 
 def is_journal(environment: Environment, path: str) -> bool:

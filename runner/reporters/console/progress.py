@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from runner.durations import in_words
+from runner.reporters.console.fitting import cut, fitted, isolated, shortened, visible, width
 from runner.reporters.console.style import WIDTH, Style
 from runner.results.events import Event, RunEnd
 from runner.results.fold import Execution
@@ -27,6 +28,8 @@ SLOWEST = 30.0
 """Seconds between two looks at a run in which nothing happens."""
 SHARE = 0.015
 """Of the processor time of the command, which drawing may take."""
+LEAST = 20
+"""Columns that are kept for what is running, where there are so many."""
 MEASURED = 5
 """Tests that have to end before the pace is told."""
 CLEAR = "\r\x1b[K"
@@ -64,6 +67,7 @@ class Progress:
             if self._held is not None:
                 self._held.append(text)
                 return
+            text = fitted(text, self._width())
             self._within = not text.endswith("\n")
             if self._shown:
                 below = "" if self._within else self._shown
@@ -147,11 +151,17 @@ class Progress:
         parts = [(f"{counts.total} of {listed} done", "")]
         parts += [(f", {counts.failed} failed", "red")] if counts.failed else []
         parts += [(f", {counts.errors} broke", "red")] if counts.errors else []
-        parts += [(f"{self._pace(listed)}  ", ""), (self._names(), "dim")]
+        room = self._width() - 1 - sum(width(text) for text, _ in parts)
+        for text in self._pace(listed):
+            if room - width(text) >= LEAST:
+                parts.append((text, ""))
+                room -= width(text)
+        parts.append((f"  {shortened(self._names(), max(0, room - 2))}", "dim"))
         room = self._width() - 1
         line = ""
         for text, color in parts:
-            text, room = _fitted(text, room)
+            text, room = cut(text, room)
+            text = isolated(text)
             line += self._style.paint(text, color) if color and text else text
         return line
 
@@ -165,34 +175,19 @@ class Progress:
         """What is running now."""
         turns = dict(self._run.turns)
         running = list(self._run.running.items())
-        names = [name + (f" turn {turns[key]}" if key in turns else "") for key, name in running[:3]]
+        names = [visible(name) + (f" turn {turns[key]}" if key in turns else "") for key, name in running[:3]]
         return ", ".join(names) + (" ..." if len(running) > 3 else "")
 
-    def _pace(self, listed: int) -> str:
-        """How fast it goes, what is left of it, what it took: once there is enough to tell."""
+    def _pace(self, listed: int) -> list[str]:
+        """What is left of it, how fast it goes, what it took: once there is enough to tell; what matters most first."""
         run = self._run
         done, seconds = run.counts.total, time.monotonic() - self._began
-        text = ""
+        texts = []
         if done >= MEASURED and seconds >= 1:
             rate = done / seconds
             pace = f"{rate:.0f} a second" if rate >= 1 else f"{60 * rate:.0f} a minute"
-            text = f", {pace}, {in_words(math.ceil((listed - done) / rate))} left"
+            texts = [f", {pace}", f", {in_words(math.ceil((listed - done) / rate))} left"]
         if run.counts.tokens:
             cost = f" (${run.counts.cost:.4f})" if run.counts.cost is not None else ""
-            text += f", {run.counts.tokens} tokens{cost}"
-        return text
-
-
-def _fitted(text: str, room: int) -> tuple[str, int]:
-    """As much of a text as fits into so many columns, and what is left of them; what cannot be seen is a blank."""
-    if not text.isprintable():
-        text = "".join(letter if letter.isprintable() else " " for letter in text)
-    if text.isascii():
-        return text[:room], max(0, room - len(text))
-    from unicodedata import combining, east_asian_width
-
-    for place, letter in enumerate(text):
-        room -= 0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1
-        if room < 0:
-            return text[:place], 0
-    return text, room
+            texts.append(f", {run.counts.tokens} tokens{cost}")
+        return texts

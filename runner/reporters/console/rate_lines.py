@@ -4,7 +4,7 @@ criterion and checkpoint."""
 from __future__ import annotations
 
 from runner.reporters.console.style import SINGLE, Style
-from runner.results.certainty import certainty_of, part_rows, rate_text
+from runner.results.certainty import certainty_of, judges_text, part_rows, rate_text
 from runner.results.fold import Counts
 
 ROWS = 20
@@ -17,6 +17,7 @@ def rate_lines(counts: Counts) -> list[str]:
     """The pass rate and the mean score of all cases, each where there is one."""
     known = certainty_of(counts)
     said = [("Pass rate: ", rate_text(known)), ("Mean score:", rate_text(known, "mean_score"))]
+    said.append(("Judges' noise:", judges_text(known)))
     return [f"  {title} {text}" for title, text in said if text]
 
 

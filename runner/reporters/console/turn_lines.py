@@ -13,11 +13,13 @@ from runner.results.model import (
     ScoreVerdict,
     TestResult,
     TrialResult,
+    TrialsNoise,
     TurnResult,
 )
+from runner.results.result_texts import trials_text
 from runner.results.value_texts import called, cut, one_line, text_of, written
 from scripttest import Status
-from scripttest.values import Value
+from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult
@@ -82,7 +84,7 @@ class TurnLines:
             branches.append(self._checkpoints(case.checkpoints))
         branches += [self._score(score) for score in scores.values()]
         if case.trials:
-            branches.append(self._trials(case.trials))
+            branches.append(self._trials(case.trials, case.trials_noise))
         if case.final_assertions is not None:
             branches.append(self._final(case.final_assertions, shows_all))
         rest = _unsaid(case, result.outcome.failures)
@@ -183,7 +185,7 @@ class TurnLines:
         shows_why = criterion.reason and (self._verbose or not criterion.passed)
         return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")
 
-    def _trials(self, trials: tuple[TrialResult, ...]) -> _Branch:
+    def _trials(self, trials: tuple[TrialResult, ...], noise: TrialsNoise | None) -> _Branch:
         """Each time that a conversation was held; the turns above are those of the worst one."""
         lines = []
         for trial in trials:
@@ -191,6 +193,8 @@ class TurnLines:
             time = in_milliseconds(trial.milliseconds)
             lines.append(f"{self._style.mark(trial.status)} Trial {trial.trial}: {score}({time})")
         passed = sum(trial.status == Status.PASSED for trial in trials)
+        if noise is not None:
+            lines.append(trials_text(fields_of(noise)))
         return _Branch(head=f"Trials: {passed} of {len(trials)} passed", details=lines)
 
     def _final(self, results: tuple[AssertionResult, ...], shows_all: bool) -> _Branch:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from runner.reporters.console.style import count, in_milliseconds
 from runner.results.change_verdict import CONFIRMING_RUNS, Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
 from runner.results.judged_cases import Key
+from runner.results.judging import JudgesNoise
 from runner.results.result_texts import dollars
 from runner.statistics.change import fewest_runs
 from runner.statistics.intervals import Estimate, Interval
@@ -67,11 +68,21 @@ def _sentences(found: ChangeReport) -> list[str]:
         said.append("Warning: A and B are the same report.")
     if found.is_judges_noise:
         said.append("Both are grades of the same answers: what differs is the judge's own noise.")
+    if found.judges_noise is not None:
+        said.append(_judges(found.judges_noise, found.measure))
     if found.noise is Noise.NONE:
         said.append("These runs are the same each time: every difference is real.")
     if found.verdict is Verdict.CANNOT_TELL and found.cases and found.noise is Noise.RUNS:
         said += _advice(found)
     return said + _left_out(found)
+
+
+def _judges(noise: JudgesNoise, measure: str) -> str:
+    """How far a difference says nothing of the agents."""
+    if not noise.of(measure):
+        return f"The judges add no noise that shows: their votes on {noise.answers} answers never differ."
+    of_votes = f"±{100 * noise.of(measure):.1f} points (95 %), by the votes on {noise.answers} answers"
+    return f"The judges' own noise is {of_votes}: a difference within it says nothing of the agents."
 
 
 def rate_of(rate: Estimate) -> str:

@@ -7,20 +7,15 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from runner.errors import RunnerError
-from runner.reporters import check_writable
 from runner.reporters.files.document import DocumentReporter, write_whole
 from runner.reporters.files.json_report import custom_report, json_document, json_text
 from runner.results.report import Record, Report
 from runner.results.value_texts import cut
 from runner.results.verdict import verdict_in
 from scripttest import Status
-
-if TYPE_CHECKING:
-    from runner.agents.service import AgentService
-    from runner.reporters import Maker
 
 FORMATS = {".htm": "html", ".html": "html", ".json": "json", ".md": "markdown", ".xml": "xml"}
 """Extension → what the agent is told to write; anything else is `text`."""
@@ -38,34 +33,6 @@ BRIEF = "suite id name status cause duration_ms error skip_reason not_judged".sp
 
 Ask = Callable[[Record], Any]
 """Sends `{report, format, options}` to the agent; what it answers: its data, else its text. Blocks."""
-
-
-def agent_maker(
-    agent: str, target: Path | TextIO, service: AgentService, context: dict[str, Any], timeout: float, verbose: bool
-) -> Maker:
-    """A reporter that asks an agent, which has `timeout` seconds. Raises ConfigurationError when there is no such
-    agent."""
-    service.runtime.assistants.get(agent)
-
-    async def answer(payload: Record) -> Any:
-        import asyncio
-
-        from bindings import World
-        from runner.agents.chat import Chat
-
-        chat = Chat({**context, "chat_id": "report"}, World(suite="", test="@report"))
-        try:
-            async with asyncio.timeout(timeout):
-                return (await service.helpers.ask(agent, "reporter", payload, {}, chat)).output
-        except TimeoutError as error:
-            raise ReportError(f"it did not answer within {timeout:g}s") from error
-
-    def make() -> AgentReporter:
-        if isinstance(target, Path):
-            check_writable(target)
-        return AgentReporter(target, agent, lambda payload: service.run(answer(payload)), verbose)
-
-    return make
 
 
 class ReportError(RunnerError):

@@ -8,11 +8,11 @@ from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
-from runner.reporters.files.line_file import open_part
-from runner.reporters.pipes import is_pipe, open_pipe
 from runner.results.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
 from runner.results.fold import Execution
 from runner.results.json_text import utf8
+from runner.results.line_file import open_part
+from runner.results.pipes import is_pipe, open_pipe
 from runner.results.places import without_root
 from runner.results.report import Record, Report, end_record, in_order, start_record
 from runner.results.result_json import ResultLine, line_of

@@ -18,7 +18,7 @@ from runner.results.stability_json import as_in_seed, stability_summary
 from runner.results.suite_json import has_cases
 from runner.results.summary import summary_record, usage_record
 
-OF_LINES = ("type", "suite", "position", "script", "fingerprint", "assertion_count")
+OF_LINES = ("type", "suite", "position", "script", "fingerprint", "regrade", "assertion_count")
 """Keys that results have as lines of JSONL only."""
 INDENTED = 1000
 """Results up to which a document is indented throughout."""
@@ -116,7 +116,7 @@ def _part(report: Report, suite: Record, results: list[Record]) -> Record:
     summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
     summary |= certainty_of(counts)
     if has_cases(suite):
-        what = {"input": suite["label"]}
+        what = {"input": suite["label"], **({"file": suite["file"]} if suite["file"] else {})}
         if suite.get("variant"):
             what = {"input": suite["id"], "suite": suite}
         summary |= _agent_summary(summary, suite["agent"], _connector(suite, results))

@@ -20,6 +20,7 @@ from runner.results.attachments import sizes
 from runner.results.certainty import BARS, certainty_of
 from runner.results.criteria import only_criteria
 from runner.results.fold import Counts, counted
+from runner.results.judging import judging_in, judging_record
 from runner.results.report import Record, Report
 from runner.results.result_texts import (
     FilePlace,
@@ -57,7 +58,9 @@ class JunitReporter(DocumentReporter):
 
     def keep(self, record: Record) -> Record | None:
         """What the format has a place for."""
-        found = {"differences": differences_of(record)} if record["status"] == Status.FAILED else {}
+        found: Record = {"differences": differences_of(record)} if record["status"] == Status.FAILED else {}
+        if (judging := judging_in(record)) is not None:
+            found["judging"] = judging_record(judging)
         return {**{key: value for key, value in record.items() if key not in UNUSED}, **only_criteria(record), **found}
 
     def render(self, report: Report) -> str:
@@ -133,7 +136,8 @@ def _properties(report: Report, suite: Record, counts: Counts) -> Record:
 
 def _bars(known: Record) -> Record:
     """Rates and mean scores with their intervals, of the suite and of its parts: `tag smoke pass_rate`."""
-    bars = {key: _interval(value) for key, value in known.items() if key != "parts"}
+    bars = {key: _interval(value) for key, value in known.items() if key not in ("parts", "judges_noise")}
+    bars |= {f"judges_noise {name}": value for name, value in known.get("judges_noise", {}).items()}
     for part in known.get("parts") or ():
         of = f"{part['kind']} {part['name']}"
         bars |= {f"{of} {key}": _interval(part[key]) for key in BARS if key in part}

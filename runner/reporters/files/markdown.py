@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, block, duration, inline, table
 from runner.reporters.files.markdown_result import MARKS, body, heading
-from runner.results.certainty import part_rows, rate_text
+from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.json_text import utf8
 from runner.results.report import Record, Report
@@ -144,6 +144,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [
         ("Pass Rate", _rate(report, judged)),
         *((("Mean Score", said),) if (said := rate_text(counts, "mean_score")) else ()),
+        *((("Judges' Noise", said),) if (said := judges_text(counts)) else ()),
         ("Duration", duration(counts["duration_ms"])),
     ]
     if usage := counts.get("usage"):

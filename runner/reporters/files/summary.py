@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runner.reporters.files.document import DocumentReporter
 from runner.reporters.files.markdown_parts import LINE_LIMIT, visible
-from runner.results.certainty import part_rows, rate_text
+from runner.results.certainty import judges_text, part_rows, rate_text
 from runner.results.events import RunStatus
 from runner.results.report import Record, Report
 from runner.results.result_texts import counts_text, dollars, tokens_of, warnings_of
@@ -50,6 +50,7 @@ def _rates(report: Report) -> list[str]:
     """How sure the figures are: of all cases, where there are no script tests beside them, then of each part."""
     summary = report.summary
     said = [("Pass rate", rate_text(summary)), ("Mean score", rate_text(summary, "mean_score"))]
+    said.append(("Judges' noise", judges_text(summary)))
     lines = [f"{title}: {text}" for title, text in said if text and all(map(has_cases, report.suites))]
     return lines + [
         f"{kind} {_line(name)}: {', '.join(filter(None, (rate, score and f'score {score}'))) or cases}"

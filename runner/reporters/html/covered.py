@@ -18,7 +18,7 @@ def covered_record(coverage: CoverageReport, frames: Frames) -> Record:
     files = []
     room = MOST_LINES
     for path, file in coverage.files.items():
-        source = frames.lines(path)
+        source = frames.lines(f"{coverage.folder}/{path}" if coverage.folder else path)
         room -= len(source)
         files.append(
             {

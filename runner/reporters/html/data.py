@@ -44,27 +44,40 @@ SHOWN_MARKS = 12
 MARKS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.SKIPPED: "s", Verdict.BROKEN: "e", Verdict.INCONCLUSIVE: "e"}
 
 
+class Rows:
+    """Makes of results their rows in the index, and their texts in the blocks."""
+
+    def __init__(self, report: Report) -> None:
+        self.frames = Frames(report.root, report.clean)
+        self._places = {suite["id"]: place for place, suite in enumerate(report.suites)}
+        self._commands = [command_of(suite_of(suite), _flags(suite, report.start)) for suite in report.suites]
+        self._taken: dict[str, int] = {}
+
+    def made(self, result: Record, key: str | None = None) -> tuple[Record, str]:
+        """The row of a result, and `[record, extra]` as JSON. `key` is that of the row, where it has one already."""
+        entry = result if isinstance(result, Entry) else entry_of(result, json_line(result))
+        row = entry["row"]
+        row["key"] = key or self._key(f"{entry['suite']}/{row['id']}")
+        row["suite"] = place = self._places[entry["suite"]]
+        extra = f'"command": {json_line(self._commands[place](row["id"]))}'
+        if entry["placed"] and (found := self.frames.of(entry["placed"])):
+            extra += f', "frames": {json_line(found)}'
+        return row, f"[{entry['text']}, {{{extra}}}]"
+
+    def _key(self, name: str) -> str:
+        count = self._taken[name] = self._taken.get(name, 0) + 1
+        return name if count == 1 else f"{name}~{count}"
+
+
 def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
     """Name and text of each block; the names begin with `prefix`."""
-    places = {suite["id"]: place for place, suite in enumerate(report.suites)}
-    commands = [command_of(suite_of(suite), _flags(suite, report.start)) for suite in report.suites]
-    frames = Frames(report.root, report.clean)
+    made = Rows(report)
     rows: list[Record] = []
     starts: list[int] = []
-    taken: dict[str, int] = {}
     texts: list[str] = []
     size = 0
     for result in report.results:
-        entry = result if isinstance(result, Entry) else entry_of(result, json_line(result))
-        row = entry["row"]
-        name = f"{entry['suite']}/{row['id']}"
-        count = taken[name] = taken.get(name, 0) + 1
-        row["key"] = name if count == 1 else f"{name}~{count}"
-        row["suite"] = place = places[entry["suite"]]
-        extra = f'"command": {json_line(commands[place](row["id"]))}'
-        if entry["placed"] and (found := frames.of(entry["placed"])):
-            extra += f', "frames": {json_line(found)}'
-        text = f"[{entry['text']}, {{{extra}}}]"
+        row, text = made.made(result)
         if not texts:
             starts.append(len(rows))
         rows.append(row)
@@ -75,6 +88,11 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
             texts, size = [], 0
     if texts:
         yield f"{prefix}block-{len(starts) - 1}", packed(f"[{','.join(texts)}]")
+    yield f"{prefix}index", packed(json_line(index_of(report, made.frames, rows, starts)))
+
+
+def index_of(report: Report, frames: Frames, rows: Sequence[Record], starts: Sequence[int]) -> Record:
+    """The index of a report with these rows, in blocks that begin with these."""
     index = {
         "start": report.start,
         "blameless": [cause for cause in Cause if verdict_of(Status.FAILED, cause).is_none],
@@ -86,7 +104,7 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
     }
     if covered := coverage_in(report.summary):
         index["coverage"] = covered_record(covered, frames)
-    yield f"{prefix}index", packed(json_line(index))
+    return index
 
 
 def packed(text: str) -> str:

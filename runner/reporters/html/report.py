@@ -65,7 +65,7 @@ class HtmlReporter(DocumentReporter):
 
     def __init__(self, target: Path | TextIO) -> None:
         """Raises ConfigurationError when the web app is not built."""
-        _app()
+        web_app("app")
         super().__init__(target)
 
     def take(self, line: ResultLine) -> Record:
@@ -99,7 +99,7 @@ def render(
         verdicts: names of reports, and whether each is worse than the older one.
         variants: what the page says of variants; see `variants_record`.
     """
-    script, style = _app()
+    script, style = web_app("app")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
     counts = report.summary
     snapshots = snapshots_in(counts)
@@ -153,10 +153,11 @@ def _plain(text: str) -> str:
 
 
 @cache
-def _app() -> tuple[str, str]:
-    """Script and style sheet of the web app."""
+def web_app(name: str) -> tuple[str, str]:
+    """Script and style sheet of a web app: `app`, of the HTML report, or `view`, of `yao-test view`. Raises
+    ConfigurationError when it is not built."""
     try:
-        script, style = ((APP / name).read_text("utf-8") for name in ("app.js", "app.css"))
+        script, style = ((APP / f"{name}.{kind}").read_text("utf-8") for kind in ("js", "css"))
     except OSError as error:
         hint = "In a checkout, run: python bindings/build.py"
         raise ConfigurationError(f"Cannot write an HTML report: {error.filename} is missing", hint) from error

@@ -23,17 +23,21 @@ ROWS = 2000
 def variants_in(report: Report) -> Record | None:
     """What the page says of the variants of a run, of which the results are those of the page; None when they cannot be
     compared."""
-    results = [json.loads(entry["text"]) for entry in report.results]
+    return variants_of_records(report.replace(results=[json.loads(entry["text"]) for entry in report.results]))
+
+
+def variants_of_records(report: Report) -> Record | None:
+    """The same of a run whose results are records."""
     try:
-        return variants_record(*verdicts_on(report.replace(results=results)))
+        return variants_record(*verdicts_on(report))
     except ConfigurationError:
         return None
 
 
 def variants_record(names: Sequence[str], parts: Sequence[Report], verdicts: Sequence[ChangeReport]) -> Record:
     """`{overview: [[text, ...], ...], said: [[sentence, ...], ...], head: [text, ...], rows: [{cells: [text, ...],
-    differs, answers: [[[text, differs], ...], ...]}, ...], left_out}`; `said` has a list for each variant but the
-    first, `answers` the pieces of each answer, those marked that the first answer does not have."""
+    differs, answers: [[[text, differs], ...], ...], answers_differ}, ...], left_out}`; `said` has a list for each
+    variant but the first, `answers` the pieces of each answer, those marked that the first answer does not have."""
     found = matrix(parts)
     head, *rows = as_matrix(found[:ROWS], names)
     return {
@@ -47,7 +51,12 @@ def variants_record(names: Sequence[str], parts: Sequence[Report], verdicts: Seq
         ],
         "head": head,
         "rows": [
-            {"cells": cells, "differs": row.differs, "answers": _answers(row.answers)}
+            {
+                "cells": cells,
+                "differs": row.differs,
+                "answers": _answers(row.answers),
+                "answers_differ": len(set(row.answers)) > 1,
+            }
             for cells, row in zip(rows, found, strict=False)
         ],
         "left_out": max(0, len(found) - ROWS),

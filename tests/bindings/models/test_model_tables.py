@@ -14,6 +14,7 @@ from bindings.services import ErrorValue
 DECLARED: list[tuple[dict[str, Any], str]] = [
     ({"type": "ID"}, "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"),
     ({"type": "id"}, "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"),
+    ({"type": "increments", "primary": True}, "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"),
     ({"type": "string"}, "VARCHAR(200)"),
     ({"type": "string", "length": 80}, "VARCHAR(80)"),
     ({"type": "string", "length": 70000}, "VARCHAR(200)"),
@@ -66,7 +67,7 @@ def test_a_column_is_declared_as_upstream_does(column: dict[str, Any], sql: str)
 
 @pytest.mark.parametrize("type", TYPES)
 def test_every_type_makes_a_table(type: str) -> None:
-    columns = [{"name": "c", "type": type, "nullable": True}]
+    columns: list[dict[str, Any]] = [{"name": "c", "type": type, "nullable": True, "primary": "ncrements" in type}]
     if type not in ("ID", "id") and "ncrements" not in type:
         columns.insert(0, {"name": "id", "type": "ID"})
     shop = Shop(documents={"x": {"name": "X", "table": {"name": "x"}, "columns": columns}})
@@ -157,6 +158,13 @@ def test_a_changed_model_adds_and_renames_columns() -> None:
     assert shop.call("models.x.Migrate") is None
     assert shop.sql("SELECT id, b, __DEL__a FROM x") == [(1, 7, "kept")]
     assert shop.call("models.x.Migrate") is None
+
+
+def test_what_counts_by_itself_is_the_primary_key() -> None:
+    columns = [{"name": "code", "type": "string", "primary": True}, {"name": "n", "type": "increments"}]
+    assert read_definition("x", "/models/x.mod.yao", {"columns": columns}).primary == "code"
+    said = str(Shop().call("schemas.default.TableCreate", "x", {"columns": columns}))
+    assert said.startswith('500: column "n" of type increments counts by itself, which only a primary key can: add')
 
 
 def test_a_model_without_a_table_says_so() -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from bindings.policy import Policy
-from bindings.processes import call, fs
-from bindings.processes.fs import base_name, dir_name, ext_name, mime_type
+from bindings.processes import archives, call, file_access
+from bindings.processes.path_names import base_name, dir_name, ext_name, mime_type
 from bindings.services import HostCall, ProcessError
 from bindings.world import World
 
@@ -377,13 +377,13 @@ def test_a_volume_that_does_not_exist_yet_is_made_by_writing(tmp_path: Path) -> 
 
 
 def test_files_that_are_too_large_are_refused(run: Run, app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fs, "MAX_READ", 5)
+    monkeypatch.setattr(file_access, "MAX_READ", 5)
     with pytest.raises(ProcessError, match=r'"/note\.txt" is larger than 5 bytes'):
         run("data.ReadFile", "note.txt")
 
 
 def test_listings_that_are_too_long_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fs, "MAX_ENTRIES", 3)
+    monkeypatch.setattr(file_access, "MAX_ENTRIES", 3)
     assert len(run("data.ReadDir", "dir")) == 3
     for name, args in (("ReadDir", ["dir", True]), ("Glob", ["**"]), ("Zip", ["/", "x.zip"])):
         with pytest.raises(ProcessError, match="more than 3 files"):
@@ -465,12 +465,12 @@ def test_a_link_in_an_archive_is_unpacked_as_a_file(run: Run, app: Path) -> None
 
 def test_archives_that_unpack_to_too_much_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run("data.WriteFileBuffer", "x.zip", packed({"a": b"0" * 600, "b": b"0" * 600}))
-    monkeypatch.setattr(fs, "MAX_UNZIPPED", 1199)
+    monkeypatch.setattr(archives, "MAX_UNZIPPED", 1199)
     with pytest.raises(ProcessError, match="holds more than 1199 bytes"):
         run("data.Unzip", "x.zip", "t")
-    monkeypatch.setattr(fs, "MAX_UNZIPPED", 1200)
+    monkeypatch.setattr(archives, "MAX_UNZIPPED", 1200)
     assert len(run("data.Unzip", "x.zip", "t")) == 2
-    monkeypatch.setattr(fs, "MAX_ENTRIES", 1)
+    monkeypatch.setattr(archives, "MAX_ENTRIES", 1)
     with pytest.raises(ProcessError, match="holds more than 1 files"):
         run("data.Unzip", "x.zip", "t")
 

@@ -196,3 +196,15 @@ LEFT_OVER: list[tuple[dict[str, Any], Any, str]] = [
 def test_what_is_left_over_is_judged(schema: dict[str, Any], value: Any, said: str) -> None:
     problem = validation_problem(value, {"$defs": {"d": {"properties": {"a": True}}}, **schema})
     assert (problem is None) if not said else (said in str(problem)), problem
+
+
+def test_a_schema_that_takes_too_long_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = {"title": "checked once", "allOf": [{"minLength": n} for n in range(100)]}
+    monkeypatch.setattr("bindings.processes.schemas.MAX_SECONDS", 0.0)
+    first = schema_problem(schema)
+    monkeypatch.undo()
+
+    assert first is not None
+    assert "checking it takes longer than 0 s" in first
+    assert schema_problem(schema) == first
+    assert validation_problem("x", schema) == first

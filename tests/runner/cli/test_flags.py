@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from runner.cli.options import FLAGS, RunOptions, options_from
+from runner.cli.options import FLAGS, RunOptions, check_needs, options_from
 from runner.cli.quick import read
 from runner.errors import ConfigurationError
 from scripttest.values import names_of
@@ -49,7 +49,6 @@ EXCLUSIVE = {
     ("json", "quiet"),
     ("last-failed", "resume"),
     ("failed-first", "shuffle"),
-    ("coverage", "dry-run"),
     ("coverage", "watch"),
 }
 
@@ -118,9 +117,13 @@ def test_flags_exclude_each_other_whichever_comes_first() -> None:
 
 
 def test_a_flag_that_needs_another_says_so() -> None:
+    values = read([*INPUT, "--min-pass-rate", "80"])
+    assert values is not None
+    alone = options_from(values)
     with pytest.raises(ConfigurationError, match="--min-pass-rate needs --runs") as caught:
-        options("--min-pass-rate", "80")
+        check_needs(alone, values)
     assert "--runs" in (caught.value.hint or "")
+    check_needs(alone.replace(runs=5), values)
     assert options("--min-pass-rate", "80%", "--runs", "5").min_pass_rate == 80
 
 

@@ -12,7 +12,7 @@ from connector_bench import Bench, asks
 from runner.agents.chat import Origin
 from runner.connectors.journal import Journal, journal_beside
 from runner.connectors.load import Connectors
-from runner.reporters.files.line_file import LineFile
+from runner.results.line_file import LineFile
 
 CASE = Origin(suite="suite", case="case")
 

@@ -76,7 +76,7 @@ TRAVEL = conversation(
 )
 
 
-JUDGE = "workers.test.validator"
+BY: dict[str, Any] = {"judge": "workers.test.validator", "judge_connector": "scripted"}
 
 
 def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplication) -> None:
@@ -84,7 +84,7 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
 
     def judged(text: str, quoted: str, passed: bool = True) -> CriterionResult:
         reason = f'The answer {"contains" if passed else "does not contain"} "{quoted}"'
-        return CriterionResult(text=text, passed=passed, score=float(passed), reason=reason, judge=JUDGE)
+        return CriterionResult(text=text, passed=passed, score=float(passed), reason=reason, **BY)
 
     reference = CriterionResult(
         text="Means the same as expected_output",
@@ -93,7 +93,7 @@ def test_each_turn_and_the_whole_have_a_score_with_all_criteria(app: MakeApplica
         reason="There is an answer; what it says was not judged",
         judged=False,
         not_judged=1,
-        judge=JUDGE,
+        **BY,
     )
     assert case.scores == (
         ScoreResult(

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import scripttest.compile.esbuild as esbuild
-from scripttest.compile.compiler import Compiled, Compiler, Source
+from scripttest.compile.builds import Source
+from scripttest.compile.compiler import Compiled, Compiler
 from scripttest.compile.esbuild import Service
 from scripttest.compile.reach import readable
 from scripttest.errors import CompileError, HostError

@@ -1,7 +1,7 @@
 /** What was checked: assertions, checkpoints, scores. */
 
 import { brief, capital, percent, plural, visible } from "./format";
-import type { Assertion, Checkpoint, Score } from "./model";
+import type { Assertion, Checkpoint, Judged, Score } from "./model";
 import { Badge, Diff, Labelled, Section, Sign, Value } from "./values";
 
 export function Assertions({ assertions }: { assertions: Assertion[] }) {
@@ -26,14 +26,45 @@ function OneAssertion({ assertion }: { assertion: Assertion }) {
           {score != null && <Badge>score {score}</Badge>}
           {error && <Badge kind="warning">could not be evaluated</Badge>}
           {assertion.judged === false && <Badge kind="warning">not judged</Badge>}
+          <Verdict judged={assertion} />
         </summary>
         <div class="assertion-body">
           {message && <p class={passed ? "" : "problem"}>{visible(message)}</p>}
           <Values assertion={{ type, passed, expected, actual }} />
+          <Votes judged={assertion} />
           {details && <Assertions assertions={details} />}
         </div>
       </details>
     </li>
+  );
+}
+
+/** What the votes come to. */
+function Verdict({ judged: { inconclusive, votes } }: { judged: Judged }) {
+  const cast = (votes ?? []).filter(({ passed }) => passed !== null);
+  return (
+    <>
+      {inconclusive && <Badge kind="warning">inconclusive</Badge>}
+      {cast.length > 1 && <Badge>{cast.filter(({ passed }) => passed).length} of {cast.length} votes</Badge>}
+    </>
+  );
+}
+
+/** Who judged, and each vote. */
+function Votes({ judged: { judge, judge_connector, votes } }: { judged: Judged }) {
+  if (!judge) return null;
+  const by = (name: string, connector?: string) => visible(connector ? `${name}, with ${connector}` : name);
+  if (!votes?.length) return <p class="faint">Judged by {by(judge, judge_connector)}</p>;
+  return (
+    <ul class="criteria">
+      {votes.map((vote) => (
+        <li>
+          <Sign status={vote.passed === null ? "skipped" : vote.passed ? "passed" : "failed"} />
+          <div>{by(vote.judge, vote.connector)}{vote.reason && <p class="faint">{visible(vote.reason)}</p>}</div>
+          <span class="figure">{vote.score == null ? "" : percent(vote.score, 1)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -67,8 +98,10 @@ export function Checkpoints({ checkpoints }: { checkpoints: Checkpoint[] }) {
             <div>
               <strong>{visible(checkpoint.id)}</strong> {!checkpoint.required && <Badge>optional</Badge>}
               {checkpoint.judged === false && <Badge kind="warning">not judged</Badge>}
+              {checkpoint.inconclusive && <Badge kind="warning">inconclusive</Badge>}
               {checkpoint.description && <p>{visible(checkpoint.description)}</p>}
               {checkpoint.message && !checkpoint.passed && <p class="problem">{visible(checkpoint.message)}</p>}
+              {checkpoint.assertions && <Assertions assertions={checkpoint.assertions} />}
             </div>
           </li>
         ))}
@@ -102,7 +135,9 @@ export function Scores({ scores, total, threshold }: { scores: Score[]; total?: 
                       {criterion.weight !== 1 && <Badge>weight {criterion.weight}</Badge>}
                       {criterion.error && <Badge kind="warning">could not be graded</Badge>}
                       {criterion.judged === false && <Badge kind="warning">not judged</Badge>}
+                      <Verdict judged={criterion} />
                       {criterion.reason && <p class="faint">{visible(criterion.reason)}</p>}
+                      {criterion.votes && <details class="stack"><summary>Votes<span class="unseen"> on {visible(criterion.text)}</span></summary><Votes judged={criterion} /></details>}
                     </div>
                     <span class="figure">{criterion.score == null ? "" : percent(criterion.score, 1)}</span>
                   </li>

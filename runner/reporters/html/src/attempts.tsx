@@ -42,9 +42,10 @@ export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] }
 const byCount = (name: string, values: Record<string, number> = {}): [string, string][] =>
   Object.entries(values).filter(([k]) => Number(k) > 1).map(([k, value]) => [name + k, percent(value, 1)]);
 
-export function Trials({ trials }: { trials: Trial[] }) {
+export function Trials({ trials, noise }: { trials: Trial[]; noise?: { error: number; judge: number; agent: number } }) {
   return (
     <Section title="Trials" count={number(trials.length)}>
+      {noise && <p class="faint">Mean score ± {percent(2 * noise.error, 1)}{noise.judge > 0 && `; of the noise of one trial ${percent(noise.judge, noise.judge + noise.agent)} is the judge's, the rest the agent's`}</p>}
       <Table head={["Trial", "Status", "Score", "Duration", "Error"]} label="Trials">
         {trials.map((trial) => (
           <tr>
@@ -64,7 +65,7 @@ export function Table(props: { head: string[]; label: string; children: preact.C
   return (
     <div class="table" tabIndex={0} role="group" aria-label={props.label}>
       <table>
-        <thead><tr>{props.head.map((name) => <th scope="col">{name}</th>)}</tr></thead>
+        <thead><tr>{props.head.map((name) => (name ? <th scope="col">{name}</th> : <td />))}</tr></thead>
         <tbody>{props.children}</tbody>
       </table>
     </div>
@@ -72,7 +73,7 @@ export function Table(props: { head: string[]; label: string; children: preact.C
 }
 
 /** Durations side by side, in the colours of their statuses. */
-function Columns({ bars }: { bars: { ms: number; status: string; name: string }[] }) {
+export function Columns({ bars }: { bars: { ms: number; status: string; name: string }[] }) {
   const most = Math.max(1, ...bars.map((bar) => bar.ms));
   return (
     <div class="columns" role="img" aria-label={`Durations of ${bars.length} runs, at most ${duration(most)}`}>

@@ -1,5 +1,7 @@
 /** What was said: messages, turns, calls of tools. */
 
+import { useContext } from "preact/hooks";
+import { AroundResults, At } from "./around";
 import { Assertions } from "./assertions";
 import { brief, bytes, capital, duration, plural, textOf, visible } from "./format";
 import type { Attachment, Json, ToolCall, Turn } from "./model";
@@ -52,8 +54,28 @@ export function Content({ content }: { content: Json | undefined }) {
 }
 
 function Part({ part }: { part: Record<string, Json> }) {
+  const around = useContext(AroundResults);
+  const { at, files } = useContext(At);
   if (typeof part.text === "string") return <LongText text={part.text} />;
+  const file = fileOf(part, files);
+  if (around && file) return <Labelled label={file.name ?? file.source ?? capital(file.type)}>{around.picture(at, file)}</Labelled>;
   return <Labelled label={capital(String(part.type))}><Value value={part} label={String(part.type)} /></Labelled>;
+}
+
+/** What stands in reports for the content of a file. */
+const CONTENT = /^data:([^;]+);base64,… \((.+)\)$/;
+
+/** The file that a part of a message holds: by its name, or by its type and size where its content was sent. */
+function fileOf(part: Record<string, Json>, files: Attachment[]): Attachment | undefined {
+  const sent = (part.image_url as { url?: Json } | null | undefined)?.url ?? part.source ?? part.url;
+  const [, type, size] = (typeof sent === "string" && CONTENT.exec(sent)) || [];
+  return files.find((file) => (type ? file.media_type === type && size === sizeOf(file.size ?? 0) : sent != null && file.source === sent));
+}
+
+/** A size as reports write it in the place of a content. */
+function sizeOf(bytes: number): string {
+  const [unit, size] = bytes >= 1_000_000 ? ["MB", 1_000_000] : ["KB", 1000];
+  return bytes < 1000 ? `${bytes} bytes` : `${Number((bytes / Number(size)).toPrecision(3))} ${unit}`;
 }
 
 function LongText({ text }: { text: string }) {
@@ -61,15 +83,19 @@ function LongText({ text }: { text: string }) {
   return <p class="prose" dir="auto">{visible(text)}</p>;
 }
 
-/** Files that were sent, without their content. */
-export function Files({ files }: { files?: Attachment[] }) {
+/** Files that were sent; their content is not in reports. */
+export function Files({ files, said }: { files?: Attachment[]; said?: Json }) {
+  const around = useContext(AroundResults);
+  const { at } = useContext(At);
   if (!files?.length) return null;
+  const above = JSON.stringify(messagesIn(said) ?? ""); // whose pictures are there
   return (
     <ul class="files" aria-label="Attachments">
       {files.map((file) => (
         <li title={file.source}>
           <span>{visible(file.name ?? file.source ?? capital(file.type))}</span>{" "}
           <span class="faint">{visible(file.media_type ?? file.type)}{file.size != null && `, ${bytes(file.size)}`}</span>
+          {!(file.source && above.includes(JSON.stringify(file.source))) && around?.picture(at, file)}
         </li>
       ))}
     </ul>
@@ -121,7 +147,7 @@ export function Turns({ turns, open }: { turns: Turn[]; open?: boolean }) {
               {turn.input != null && (
                 <Bubble side="user" who={WHO[turn.input_source] ?? "User"}>
                   <Content content={turn.input} />
-                  <Files files={turn.attachments} />
+                  <Files files={turn.attachments} said={turn.input} />
                 </Bubble>
               )}
               {turn.tool_calls && <li class="between"><Tools tools={turn.tool_calls} /></li>}

@@ -9,15 +9,17 @@ interface Props {
   now: Index;
   before: Index;
   comparison: Comparison;
+  /** What the comparison is called; with the baseline, if nothing is said. */
+  title?: string;
   chosen: string;
   onChoose: (kind: string) => void;
 }
 
-export function Compared({ now, before, comparison, chosen, onChoose }: Props) {
+export function Compared({ now, before, comparison, title, chosen, onChoose }: Props) {
   const { measures, kinds, parts, removed } = comparison;
   return (
     <section class="compared" aria-labelledby="compared-title">
-      <h2 id="compared-title">Compared with the baseline <span class="faint">of {when(before.start.timestamp)}</span></h2>
+      <h2 id="compared-title">{title ?? <>Compared with the baseline <span class="faint">of {when(before.start.timestamp)}</span></>}</h2>
       <div class="card">
         <Overview rows={comparison.overview} />
         {comparison.changes.map((change) => <VerdictOn change={change} named={comparison.changes.length > 1} />)}

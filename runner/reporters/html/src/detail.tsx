@@ -1,12 +1,13 @@
 /** Everything about one result. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useContext, useEffect, useState } from "preact/hooks";
+import { AroundResults, At } from "./around";
 import { Assertions, Checkpoints, Scores, Values } from "./assertions";
 import { Attempts, Trials } from "./attempts";
 import { factsOf, type Comparison } from "./changes";
 import { Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
 import { alike, capital, duration, money, number, plural, visible } from "./format";
-import { verdictOf, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
+import { verdictOf, type Attachment, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
 import type { Store } from "./store";
 import { TraceOf } from "./trace";
 import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
@@ -53,10 +54,18 @@ export function Detail(props: Props) {
   if (typeof loaded === "string") return <p class="problem">{loaded}</p>;
   const row = store.index.rows[at];
   const facts = before ? factsOf(before.comparison, at) : [];
-  return <Everything row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} facts={facts} />;
+  return (
+    <At.Provider value={{ at, files: filesOf(loaded.entry[0]) }}>
+      <Everything at={at} row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} facts={facts} />
+    </At.Provider>
+  );
 }
 
+/** All files that were sent. */
+const filesOf = (result: Result): Attachment[] => [result, ...(result.turns ?? [])].flatMap(({ attachments }) => attachments ?? []);
+
 interface Parts {
+  at: number;
   row: Row;
   suite: Suite;
   entry: Entry;
@@ -65,8 +74,9 @@ interface Parts {
   facts: string[];
 }
 
-function Everything({ row, suite, entry, was, facts }: Parts) {
+function Everything({ at, row, suite, entry, was, facts }: Parts) {
   const [result, extra] = entry;
+  const around = useContext(AroundResults);
   const assertions = result.assertions ?? [];
   const address = () => location.href.replace(/#.*$/s, "") + hashOf({ ...viewFromHash(location.hash), result: row.key });
   return (
@@ -75,15 +85,17 @@ function Everything({ row, suite, entry, was, facts }: Parts) {
         <Copy label="Copy command" text={extra.command} />
         <Copy label="Copy link" text={address} />
         <Copy label="Copy JSON" text={() => JSON.stringify(result, null, 2)} />
+        {around?.actions(at, row, result)}
         <code class="command">{visible(extra.command)}</code>
       </div>
       {result.status === "failed" && <Why result={result} extra={extra} />}
       {result.warnings?.map((warning) => <Warning warning={warning} extra={extra} />)}
       {result.skip_reason && <p class="note">Skipped: {visible(result.skip_reason)}</p>}
       {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertion.</p>}
+      {around?.below(at, row, result)}
       {was && <Earlier now={result} was={was[0]} facts={facts} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
-      {result.trials && <Trials trials={result.trials} />}
+      {result.trials && <Trials trials={result.trials} noise={result.trials_noise} />}
       {result.turns && <Given result={result} />}
       {result.turns && <Turns turns={result.turns} />}
       {result.checkpoints && result.checkpoints.length > 0 && <Checkpoints checkpoints={result.checkpoints} />}
@@ -182,7 +194,7 @@ function Exchange({ result }: { result: Result }) {
       <div class="pair">
         <Labelled label="Input">
           {messages ? <Messages messages={messages} /> : typeof result.input === "string" ? <div class="quoted"><Content content={result.input} /></div> : <Value value={result.input} label="Input" />}
-          <Files files={result.attachments} />
+          <Files files={result.attachments} said={result.input} />
         </Labelled>
         <Labelled label="Output">
           {result.output == null ? <p class="faint">(none)</p> : <Value value={result.output} label="Output" />}
@@ -203,7 +215,7 @@ function Given({ result }: { result: Result }) {
   return (
     <Section title="Given by the case" count={messages ? plural(messages.length, "message") : undefined} open={false}>
       {messages && <Messages messages={messages} />}
-      <Files files={result.attachments} />
+      <Files files={result.attachments} said={result.input} />
     </Section>
   );
 }

@@ -10,6 +10,8 @@ export interface Suite {
   file: string;
   agent: string;
   connector: string;
+  /** What names it in all runs of a store. */
+  key?: string;
 }
 
 export interface Start {
@@ -25,6 +27,7 @@ export interface Rates {
   pass_rate_interval?: [number, number];
   mean_score?: number;
   mean_score_interval?: [number, number];
+  judges_noise?: { answers: number; pass_rate: number; mean_score?: number };
 }
 
 /** What some cases have in common. */
@@ -102,6 +105,8 @@ export interface Row {
   status: Status;
   ms: number;
   suite: number;
+  /** Place in its suite; for rows that are in the order in which their tests ended. */
+  position?: number;
   mode: string;
   name?: string;
   cause?: string;
@@ -160,7 +165,7 @@ export interface Coverage {
   files: CoveredFile[];
 }
 
-export interface Assertion {
+export interface Assertion extends Judged {
   type: string;
   path?: string;
   name?: string;
@@ -203,8 +208,19 @@ export interface Turn {
   duration_ms: number;
 }
 
+/** How something was judged. */
+export interface Judged {
+  /** Its votes do not decide. */
+  inconclusive?: boolean;
+  judge?: string;
+  judge_connector?: string;
+  votes?: { passed: boolean | null; score?: number; reason: string; judge: string; connector?: string }[];
+}
+
 export interface Checkpoint {
   id: string;
+  inconclusive?: boolean;
+  assertions?: Assertion[];
   reached_at_turn: number | null;
   passed: boolean;
   required: boolean;
@@ -213,7 +229,7 @@ export interface Checkpoint {
   message?: string;
 }
 
-export interface Criterion {
+export interface Criterion extends Judged {
   id?: string;
   text: string;
   passed: boolean;
@@ -338,6 +354,7 @@ export interface Result extends Omit<Step, "name"> {
   checks_nothing?: boolean;
   threshold?: number;
   trials?: Trial[];
+  trials_noise?: { error: number; judge: number; agent: number };
   runs?: RunFigures & { attempts?: Attempt[] };
   tools?: ToolCall[];
   sent?: Json[];

@@ -7,7 +7,11 @@ import { readCauses, type Entry, type Index, type Json } from "./model";
 /** Blocks whose results stay in memory. */
 const KEPT = 40;
 
-async function unpack(id: string): Promise<string> {
+/** Gives the JSON text of a block by its name. */
+export type Read = (id: string) => Promise<string>;
+
+/** Reads a block of the page. */
+export async function inPage(id: string): Promise<string> {
   const text = document.getElementById(id)?.textContent;
   if (text == null) throw new Error(`The file is not complete: it has no ${id}`);
   const letters = atob(text);
@@ -18,11 +22,14 @@ async function unpack(id: string): Promise<string> {
 }
 
 /** What is different from the baseline. */
-export const readComparison = async (): Promise<Comparison> => JSON.parse(await unpack("comparison")) as Comparison;
+export const readComparison = async (): Promise<Comparison> => JSON.parse(await inPage("comparison")) as Comparison;
 
 /** What there is of variants; null when the run has none. */
 export const readVariants = async (): Promise<Variants | null> =>
-  document.getElementById("variants") === null ? null : (JSON.parse(await unpack("variants")) as Variants);
+  document.getElementById("variants") === null ? null : (JSON.parse(await inPage("variants")) as Variants);
+
+/** Whether the page has a report whose blocks begin with a prefix. */
+export const isInPage = (prefix: string): boolean => document.getElementById(`${prefix}index`) !== null;
 
 /** One report: its index, and its results by their position. */
 export class Store {
@@ -32,17 +39,24 @@ export class Store {
 
   private constructor(
     readonly index: Index,
+    private readonly read: Read,
     private readonly prefix: string,
   ) {}
 
-  static async open(prefix: string): Promise<Store> {
-    const index = JSON.parse(await unpack(`${prefix}index`)) as Index;
+  static async open(read: Read, prefix = ""): Promise<Store> {
+    const index = JSON.parse(await read(`${prefix}index`)) as Index;
     readCauses(index);
-    return new Store(index, prefix);
+    return new Store(index, read, prefix);
   }
 
-  static exists(prefix: string): boolean {
-    return document.getElementById(`${prefix}index`) !== null;
+  /** The same report with another index: rows of these positions are others, and more may have come after the last. Other
+   * results that were read stay. */
+  grown(index: Index, changed: number[]): Store {
+    const next = new Store(index, this.read, this.prefix);
+    const stale = new Set(changed.map((at) => next.blockOf(at)));
+    const maps: [Map<number, unknown>, Map<number, unknown>][] = [[this.blocks, next.blocks], [this.ready, next.ready], [this.words, next.words]];
+    for (const [old, kept] of maps) for (const [number, value] of old) if (!stale.has(number)) kept.set(number, value);
+    return next;
   }
 
   /** Reads the blocks with the first failures, at most so many, while nothing else is to do. */
@@ -73,7 +87,7 @@ export class Store {
   block(number: number): Promise<Entry[]> {
     let found = this.blocks.get(number);
     if (found === undefined) {
-      found = unpack(`${this.prefix}block-${number}`).then((text) => JSON.parse(text) as Entry[]);
+      found = this.read(`${this.prefix}block-${number}`).then((text) => JSON.parse(text) as Entry[]);
     } else {
       this.blocks.delete(number);
     }

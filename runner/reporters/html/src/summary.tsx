@@ -27,9 +27,14 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
           </div>
         )}
         {summary.mean_score != null && <p class="ends">Mean score {withEnds(summary.mean_score, summary.mean_score_interval)}</p>}
+        {summary.judges_noise && (
+          <p class="ends" title="How far the figures would be off if the judges voted again, with a certainty of 95 %">
+            Judges' noise ±{percent(summary.judges_noise.pass_rate, 1)}{summary.judges_noise.mean_score != null && `, of the mean score ±${percent(summary.judges_noise.mean_score, 1)}`}
+          </p>
+        )}
       </div>
       <div class="verdict">
-        <h2 id="summary-title" class={summary.status === "passed" && !summary.errors ? "good" : "bad"}>{verdict(index)}</h2>
+        <h2 id="summary-title" class={toneOf(summary)}>{verdict(index)}</h2>
         <p class="faint">
           {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)}{snapshots(summary.snapshots)} · {when(start.timestamp)}
         </p>
@@ -62,7 +67,11 @@ function snapshots(counts: Index["summary"]["snapshots"]): string {
   return " · " + parts.filter(Boolean).join(", ");
 }
 
+const toneOf = ({ status, errors, failed }: Index["summary"]): string =>
+  status === "running" && !failed && !errors ? "" : status === "passed" && !errors ? "good" : "bad";
+
 function verdict({ summary }: Index): string {
+  if (summary.status === "running") return `Running: ${plural(summary.total, "result")} so far`;
   if (summary.status === "interrupted") return "The run was interrupted";
   if (summary.failed > 0) return `${number(summary.failed)} of ${plural(summary.total, "test")} failed`;
   if (summary.errors) return `${plural(summary.errors, "test")} could not be judged`;

@@ -31,7 +31,7 @@ export function Toolbar({ index, view, count, done, onChange, onExport }: Props)
   return (
     <div class="toolbar" role="search" aria-label="Results">
       <div class="tools-row">
-        <Search query={view.query} onChange={(query) => onChange({ query })} />
+        <SearchField query={view.query} label="Search everything" onChange={(query) => onChange({ query })} />
         <Choice name="status" all="Any status" value={view.status} options={STATUSES} onChange={(status) => onChange({ status })} />
         <Choice name="suite" all="All suites" value={view.suite} options={options.suites} onChange={(suite) => onChange({ suite })} />
         <Choice name="agent" all="All agents" value={view.agent} options={options.agents} onChange={(agent) => onChange({ agent })} />
@@ -84,7 +84,7 @@ function Choice({ name, all, value, options, onChange, least = 2 }: ChoiceProps)
   );
 }
 
-function Search({ query, onChange }: { query: string; onChange: (query: string) => void }) {
+export function SearchField({ query, label, onChange }: { query: string; label: string; onChange: (query: string) => void }) {
   const [text, setText] = useState(query);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => setText(query), [query]);
@@ -106,8 +106,8 @@ function Search({ query, onChange }: { query: string; onChange: (query: string) 
   return (
     <label class="search">
       <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="M10.5 10.5L14 14" /></svg>
-      <span class="unseen">Search everything</span>
-      <input ref={input} type="search" placeholder="Search everything" value={text} spellcheck={false} autocomplete="off"
+      <span class="unseen">{label}</span>
+      <input ref={input} type="search" placeholder={label} value={text} spellcheck={false} autocomplete="off"
         onInput={(event) => setText(event.currentTarget.value)} />
       <kbd aria-hidden="true">/</kbd>
     </label>

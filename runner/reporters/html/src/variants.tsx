@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { Table } from "./attempts";
 import { number, visible } from "./format";
+import { Badge } from "./values";
 import { Overview } from "./verdict";
 
 /** A piece of an answer, and whether the answer that it is compared with does not have it. */
@@ -13,16 +14,16 @@ export interface Variants {
   overview: string[][];
   said: string[][];
   head: string[];
-  rows: { cells: string[]; differs: boolean; answers: Piece[][] }[];
+  rows: { cells: string[]; differs: boolean; answers: Piece[][]; answers_differ: boolean }[];
   left_out: number;
 }
 
-export function VariantsView({ variants }: { variants: Variants }) {
+export function VariantsView({ variants, title = "Variants" }: { variants: Variants; title?: string }) {
   const [open, setOpen] = useState(-1);
   const names = variants.head.slice(1);
   return (
     <section class="compared variants" aria-labelledby="variants-title">
-      <h2 id="variants-title">Variants</h2>
+      <h2 id="variants-title">{title}</h2>
       <div class="card">
         <Overview rows={variants.overview} />
         {variants.said.map(([first, ...rest]) => (
@@ -32,11 +33,12 @@ export function VariantsView({ variants }: { variants: Variants }) {
           </>
         ))}
         <Table head={variants.head.map(visible)} label="Cases by variants">
-          {variants.rows.map(({ cells: [id, ...cells], differs, answers }, at) => (
+          {variants.rows.map(({ cells: [id, ...cells], differs, answers, answers_differ }, at) => (
             <>
               <tr class={differs ? "differs" : ""}>
                 <th scope="row" class="wide">
                   <button type="button" class="link" aria-expanded={open === at} onClick={() => setOpen(open === at ? -1 : at)}>{visible(id)}</button>
+                  {answers_differ && <> <Badge kind="accent">other answer</Badge></>}
                 </th>
                 {cells.map((cell) => <td class={`figure ${differs ? "bad" : ""}`}>{cell}</td>)}
               </tr>

@@ -76,6 +76,7 @@ const names = new Intl.Collator("en", { numeric: true });
 
 const ORDERS: Record<string, (a: Row, b: Row) => number> = {
   "": (a, b) => RANK[a.status] - RANK[b.status],
+  order: (a, b) => a.suite - b.suite || (a.position ?? 0) - (b.position ?? 0),
   name: (a, b) => names.compare(a.id, b.id),
   slowest: (a, b) => b.ms - a.ms,
   fastest: (a, b) => a.ms - b.ms,

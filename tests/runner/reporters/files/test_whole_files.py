@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from runner.reporters.files.document import write_whole
-from runner.reporters.files.line_file import open_current
+from runner.results.line_file import open_current
 
 KILLED = """
 import os, sys

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+import browsers
 import pytest
+from browsers import PATIENCE, WINDOW
 from html_pages import as_at_first
 from html_reports import everything
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from runner.reporters.html.report import render
 from runner.results.changes import Comparison
 from runner.results.report import Report
 
-CHROMIUM = shutil.which("chromium")
-PATIENCE = 10_000
-"""Milliseconds after which something that should be there is missed."""
-WINDOW: ViewportSize = {"width": 1280, "height": 900}
+browser = browsers.browser
 
 
 class OpenReport(Protocol):
@@ -32,18 +29,6 @@ class OpenReport(Protocol):
         found: Comparison | None = None,
         **context: Any,
     ) -> Page: ...
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium; it ends with the module, as `asyncio.run` does not work beside it."""
-    if CHROMIUM is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        expect.set_options(timeout=PATIENCE)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

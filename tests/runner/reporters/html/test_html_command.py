@@ -84,10 +84,10 @@ def test_a_checkout_that_was_not_built_is_told_how(monkeypatch: pytest.MonkeyPat
     from runner.reporters.html import report as html_report
 
     monkeypatch.setattr(html_report, "APP", tmp_path)
-    html_report._app.cache_clear()
+    html_report.web_app.cache_clear()
     with pytest.raises(ConfigurationError) as caught:
         html_report.HtmlReporter(tmp_path / "report.html")
-    html_report._app.cache_clear()
+    html_report.web_app.cache_clear()
 
     assert str(caught.value) == f"Cannot write an HTML report: {tmp_path / 'app.js'} is missing"
     assert caught.value.hint == "In a checkout, run: python bindings/build.py"

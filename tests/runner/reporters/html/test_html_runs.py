@@ -336,7 +336,7 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(browser: Browser,
     section = page.get_by_role("region", name="Variants")
     table = section.get_by_role("group", name="Cases by variants")
     assert [row.inner_text().split() for row in table.locator("tbody tr").all()] == [
-        ["other", "1/1", "0/1"],
+        ["other", "other", "answer", "1/1", "0/1"],
         ["same", "1/1", "1/1"],
     ]
     assert "new: Cannot tell: 100% → 50.0% of 2 cases" in section.inner_text()

@@ -11,12 +11,12 @@ import pytest
 from command import eventually
 
 from runner.errors import ConfigurationError
-from runner.reporters.files import line_file
-from runner.reporters.files.line_file import LineFile
+from runner.results import line_file
+from runner.results.line_file import LineFile
 
 HOLDER = """\
 import pathlib, sys
-from runner.reporters.files.line_file import LineFile
+from runner.results.line_file import LineFile
 file = LineFile(pathlib.Path(sys.argv[1]), keep=True)
 if sys.argv[2:]:
     file.replace(sys.argv[2:])

@@ -20,8 +20,8 @@ from io import BufferedWriter, FileIO
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
-from runner.reporters.pipes import is_pipe, open_pipe
 from runner.results.json_text import utf8
+from runner.results.pipes import is_pipe, open_pipe
 
 SYNC_SECONDS = 1.0
 """How long a line may wait until the disk is told to keep it."""

@@ -1,0 +1,22 @@
+"""Runs yao-test with the words of ARGUMENTS and four reports. The exit code is an output of the step, not its own: what
+keeps the reports comes after it. Annotations and the summary of the job are made by yao-test itself.
+"""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+reports = Path(os.environ["RUNNER_TEMP"], f"yao-test-{os.environ.get('GITHUB_ACTION', 'run')}")
+shutil.rmtree(reports, ignore_errors=True)
+reports.mkdir(parents=True)
+command = ["yao-test", *shlex.split(os.environ.get("ARGUMENTS", ""))]
+for name in ("report.jsonl", "report.html", "report.md", "junit.xml"):
+    command += ["-o", str(reports / name)]
+print(shlex.join(command), flush=True)
+code = subprocess.run(command).returncode
+with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8") as output:
+    output.write(f"exit-code={code if code >= 0 else 128 - code}\nreports={reports}\n")
+sys.exit(0)

@@ -1,0 +1,105 @@
+"""Inline snapshots of one run, which are written into the test files when their tests have ended."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bindings.inline_source import Edit, InlineError, agrees, edit_of, edited
+from scripttest import Inlined
+
+
+class InlineSnapshots:
+    """What a run writes into test files. Used by one thread at a time."""
+
+    def __init__(self, files: Mapping[str, Path], before_writing: Callable[[Path, bytes], None]) -> None:
+        """`files`: suite id → its test file. `before_writing` hears of each that is about to be written, and what it
+        will hold."""
+        self._files = files
+        self._before_writing = before_writing
+        self._sources: dict[str, _Source] = {}
+        self.written = self.updated = 0
+        """How many snapshots are new, and replaced."""
+
+    def take(self, module: str, test: str, inlined: Inlined) -> None:
+        """Takes what a test wants written. Raises InlineError, which says why it cannot be."""
+        place = inlined.location
+        if place is None or inlined.source is None:
+            raise InlineError("the call is not in the test file: write it there, or use t.snapshot(value, name)")
+        if module not in self._sources:
+            self._sources[module] = _Source(self._files[module], inlined.source)
+        source = self._sources[module]
+        edit = edit_of(source.text, place.line, place.column, inlined.text, inlined.given is not None)
+        known = source.values.setdefault((edit.start, edit.end), (inlined.text, test))
+        if known[0] != inlined.text:
+            self._drop(source, edit)
+            by = "the same call" if known[1] == test else f"the same call, in {known[1]}"
+            raise InlineError(f"{by} had another value before; for several values use t.snapshot(value, name)")
+        if inlined.given is not None and agrees(inlined.given, inlined.text):
+            return
+        if edit not in source.edits:
+            source.edits.append(edit)
+            self.written += inlined.given is None
+            self.updated += inlined.given is not None
+
+    def save(self, module: str | None = None) -> None:
+        """Writes what was taken for one module, or for all, and is not written yet. Raises OSError, and InlineError
+        when a file has changed since it was compiled."""
+        for source in self._sources.values() if module is None else filter(None, [self._sources.get(module)]):
+            source.save(self._before_writing)
+
+    def _drop(self, source: _Source, edit: Edit) -> None:
+        """Takes a value back that was not the only one."""
+        for known in [known for known in source.edits if known.start == edit.start]:
+            source.edits.remove(known)
+            self.written -= known.start == known.end
+            self.updated -= known.start != known.end
+
+
+class _Source:
+    """A test file."""
+
+    def __init__(self, path: Path, compiled: bytes) -> None:
+        self._path = path
+        self._is = compiled
+        """What it holds, unless somebody changes it."""
+        try:
+            self._text = compiled.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InlineError(f"the file is not written over: byte {error.start} is no UTF-8") from error
+        self.text = self._text.removeprefix("\ufeff")
+        """As the compiler counts its lines and columns."""
+        self.edits: list[Edit] = []
+        self._saved = 0
+        """How many of the edits are in the file."""
+        self.values: dict[tuple[int, int], tuple[str, str]] = {}
+        """Where a snapshot stands → its value, and the test that had it."""
+
+    def save(self, before: Callable[[Path, bytes], None]) -> None:
+        """Puts the edits into the file, which is replaced as a whole."""
+        if self._saved == len(self.edits):
+            return
+        if self._path.is_symlink():
+            raise InlineError(f"Cannot write inline snapshots into {self._path}: it is a link")
+        content = (self._text[: len(self._text) - len(self.text)] + edited(self.text, self.edits)).encode("utf-8")
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            if self._path.read_bytes() != self._is:
+                raise InlineError(
+                    f"Cannot write inline snapshots into {self._path}: it has changed since it was compiled; run again"
+                )
+            temporary.unlink(missing_ok=True)
+            with temporary.open("xb") as file:  # never through a link
+                file.write(content)
+            shutil.copymode(self._path, temporary)
+            before(self._path, content)
+            os.replace(temporary, self._path)
+        finally:
+            temporary.unlink(missing_ok=True)
+            os.close(folder)
+        self._is, self._saved = content, len(self.edits)

@@ -1,0 +1,113 @@
+"""One call on files: its arguments as places of a volume, bounds, and what reading, copying and packing share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from bindings.policy import Volume
+from bindings.processes.arguments import Arguments
+from bindings.rooted import MAX_DEPTH, Place, Rooted, normal_parts
+from bindings.services import HostCall, ProcessError
+
+MAX_READ = 64 * 1024 * 1024
+"""Largest file that is read at once, in bytes."""
+MAX_ENTRIES = 10_000
+"""Most files in one archive, and most paths in one listing."""
+
+CREATE = os.O_WRONLY | os.O_CREAT
+ANY_MODE = 0o777
+"""Yao's default permissions, before the process's umask."""
+
+
+class FileAccess:
+    """One call on one volume: its arguments as places, and what the calls below share."""
+
+    def __init__(self, volume: Volume, given: Arguments, call: HostCall) -> None:
+        self.volume = volume
+        self.given = given
+        self.scratch = call.scratch
+        self._rooted = Rooted(volume.root, call.app_root)
+
+    def place(self, position: int = 1, *, write: bool = False, follow: bool = True, make: bool = False) -> Place:
+        """The place that an argument names; `make` makes missing folders on the way."""
+        if write or make:
+            self.must_be_writable()
+        return self.find(self.given.string(position), follow=follow, make=make)
+
+    def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
+        """The place of a path. Raises ProcessError, also for what may hold secrets."""
+        try:
+            place = self._rooted.find(path, follow=follow, make=make)
+        except ProcessError as error:
+            raise self.given.error(error.message, error.code) from error
+        if not self.volume.is_open(place.parts):
+            raise self.given.error(f'"{path}" is not open to scripts: it may hold secrets', 403)
+        return place
+
+    def lexical(self, position: int) -> str:
+        """An argument that is a path in the volume, as it was given."""
+        path = self.given.string(position)
+        try:
+            normal_parts(path)
+        except ProcessError as error:
+            raise self.given.error(error.message, error.code) from error
+        return path
+
+    def must_be_writable(self) -> None:
+        """Raises ProcessError for a volume that is only read."""
+        if not self.volume.writable:
+            raise self.given.error(f'the volume "{self.volume.name}" is read only', 403)
+
+    def must_not_be_root(self, place: Place) -> None:
+        """Raises ProcessError for the root of a volume."""
+        if not place.parts:
+            raise self.given.error("the root of a volume stays where it is", 403)
+
+    def mode(self, position: int) -> int:
+        """An argument that is permissions."""
+        return self.given.integer(position, ANY_MODE) & 0o777
+
+    def read(self, place: Place) -> bytes:
+        """The whole content of a file. Raises ProcessError when it is larger than `MAX_READ`, OSError."""
+        with open(place.open(os.O_RDONLY), "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_READ:
+                raise self.given.error(f'"{place.shown}" is larger than {MAX_READ} bytes', 500)
+            return file.read(MAX_READ)
+
+    def write(self, place: Place, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
+        """Writes to a file, in the place of what it holds unless `flags` say otherwise; how many bytes."""
+        with open(place.open(CREATE | flags, mode), "wb") as file:
+            file.write(data)
+        return len(data)
+
+    def below(self, folder: Place) -> Iterator[Place]:
+        """Everything open in a folder, sorted by name, each folder before its content; links are not followed."""
+        for item in folder.content():
+            yield item
+            if item.is_folder() and self.volume.is_open(item.parts):
+                if len(item.parts) > MAX_DEPTH:
+                    raise self.given.error(f"more than {MAX_DEPTH} folders inside each other", 500)
+                yield from self.below(item)
+
+    def reaches(self, path: str) -> Place | None:
+        """Where a path leads when it is a link; None when that is not open to scripts."""
+        try:
+            return self.find(path)
+        except (ProcessError, OSError):
+            return None
+
+    def few(self, places: Iterable[Place]) -> list[str]:
+        """The paths of places, if they are not too many."""
+        kept = []
+        for place in places:
+            kept.append(place.shown)
+            if len(kept) > MAX_ENTRIES:
+                raise self.given.error(f"more than {MAX_ENTRIES} files", 500)
+        return kept
+
+
+def is_file(place: Place) -> bool:
+    """Whether there is a file, and no folder."""
+    return place.exists() and not place.is_folder()

@@ -1,0 +1,117 @@
+/**
+ * What `testing.B` has beyond `testing.T`: a loop that measures what stands in it, as `B.Loop` of Go's `testing` does, with
+ * one round before that is not measured, on a clock that no mock stops.
+ */
+
+import type { Core, T } from "../core";
+import type { Recorder } from "../check/record";
+
+type Body = (b: T, ctx: unknown) => unknown;
+
+/** Rounds of one benchmark at the most. */
+const mostRounds = 1e9;
+
+export default function (core: Core) {
+  const { std } = core;
+  const { run } = core.T.prototype as unknown as { run: unknown };
+  /** Milliseconds that a benchmark takes at the least. */
+  const goal = core.host("benchmark.Begin", []) as number;
+
+  return function prepare(b: T): void {
+    let began = false;
+    let over = false;
+    let isParent = false;
+    /** Rounds so far, and how many of them there are before the clock is looked at. */
+    let rounds = 0;
+    let limit = 1;
+    let warm = true;
+    let running = false;
+    let since = 0;
+    let spent = 0;
+    let from = 0;
+    let calls = 0;
+    const metrics: [value: number, unit: string][] = [];
+
+    const start = () => {
+      if (running) return;
+      running = true;
+      from = core.asked ?? 0;
+      since = core.clock();
+    };
+    const stop = () => {
+      if (!running) return;
+      spent += core.clock() - since;
+      calls += (core.asked ?? 0) - from;
+      running = false;
+    };
+    const reset = () => {
+      const ran = running;
+      stop();
+      spent = calls = 0;
+      if (ran) start();
+    };
+
+    /** Whether it goes on: `limit` grows as `predictN` of Go's `testing` says. */
+    function more(): boolean {
+      if (over) throw new std.Error("b.loop has ended: a benchmark has one loop");
+      if (!began) {
+        began = true;
+        rounds = 1;
+        reset();
+        start();
+        return true;
+      }
+      const elapsed = spent + (running ? core.clock() - since : 0);
+      if (elapsed >= goal || (!warm && rounds >= mostRounds)) {
+        stop();
+        over = true;
+        return false;
+      }
+      let next = elapsed > 0 ? (goal * rounds * 1.2) / elapsed : 100 * rounds;
+      if (next > 100 * rounds) next = 100 * rounds;
+      if (next < rounds + 1) next = rounds + 1;
+      limit = next > mostRounds ? mostRounds : next - (next % 1);
+      if (warm) {
+        warm = false;
+        rounds = 0;
+        reset();
+      }
+      rounds++;
+      return true;
+    }
+
+    const offer = (name: string, value: unknown) =>
+      std.define(b, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+    offer("loop", () => (rounds < limit && began ? (rounds++, true) : more()));
+    offer("startTimer", start);
+    offer("stopTimer", stop);
+    offer("resetTimer", reset);
+    offer("reportMetric", (value: unknown, unit: unknown) => {
+      if (typeof value !== "number" || value - value !== 0 || typeof unit !== "string" || !unit || std.split(unit, " ").length > 1) {
+        throw new std.TypeError('b.reportMetric takes (number, unit), such as (12, "tokens/op")');
+      }
+      metrics[metrics.length] = [value, unit];
+    });
+    offer("run", (name: unknown, body: unknown) => {
+      isParent = true;
+      const inner = (sub: T, ctx: unknown) => {
+        prepare(sub);
+        return (body as Body)(sub, ctx);
+      };
+      return std.apply(run as Body, b, [name, typeof body === "function" ? inner : body] as never) as unknown;
+    });
+
+    const { cleanups } = core.stateOf(b);
+    cleanups[cleanups.length] = () => {
+      const { failures, skipped } = core.outcomeOf(b);
+      if (failures.length || skipped) return;
+      if (over) {
+        core.host("benchmark.Report", [b.name, rounds, (spent * 1e6) / rounds, calls / rounds, metrics]);
+        return;
+      }
+      if (!began && isParent) return;
+      const problem = began ? " has left its loop before b.loop() was false" : " has ended without while (b.loop()) { ... }";
+      core.part<Recorder>("record").fail(b, "fail", b.name + problem, { stack: undefined });
+    };
+  };
+}

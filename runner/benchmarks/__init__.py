@@ -1,0 +1,1 @@
+"""`--bench`: measuring benchmarks, and comparing with an earlier run."""

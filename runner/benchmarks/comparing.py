@@ -1,0 +1,136 @@
+"""Two sets of benchmark results, compared as `benchstat` does: medians, and whether they differ beyond noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from runner.benchmarks.lines import Sample
+from runner.statistics.ranks import rank_sum_probability
+from scripttest.values import Value
+
+ALPHA = 0.05
+"""How unlikely a difference has to be by chance to count."""
+JUDGED = ("ns/op", "calls/op")
+"""Units of which more is worse, by which a run fails; others are only shown."""
+FEWEST = 4
+"""Runs on each side with which a difference can count."""
+Key = tuple[str, str]
+"""Package and name."""
+
+
+class Difference(Value):
+    """Of one benchmark, in one unit."""
+
+    name: str
+    unit: str
+    before: Sequence[float]
+    after: Sequence[float]
+
+    @property
+    def change(self) -> float:
+        """Share by which the median has grown; infinite from zero."""
+        old, new = median(self.before), median(self.after)
+        if old == new:
+            return 0.0
+        return new / old - 1 if old else float("inf") if new > 0 else float("-inf")
+
+    @property
+    def probability(self) -> float:
+        """How likely that is by chance."""
+        return rank_sum_probability(self.before, self.after)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is beyond noise."""
+        return self.probability < ALPHA
+
+    def is_worse(self, threshold: float) -> bool:
+        """Whether it is beyond noise and beyond a share."""
+        return self.unit in JUDGED and self.is_certain and self.change > threshold
+
+
+class Comparison(Value):
+    """Of two runs."""
+
+    differences: tuple[Difference, ...]
+    only_before: tuple[str, ...]
+    only_after: tuple[str, ...]
+
+    def worse(self, threshold: float) -> list[Difference]:
+        """Those that are worse beyond noise and beyond a share."""
+        return [one for one in self.differences if one.is_worse(threshold)]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there are too few runs to tell a change from noise."""
+        return any(min(len(one.before), len(one.after)) < FEWEST for one in self.differences)
+
+
+def compared(before: Iterable[Sample], after: Iterable[Sample]) -> Comparison:
+    """Compares; a benchmark of the same package and name is the same. Where one side tells no package, the name
+    decides."""
+    new = _grouped(after)
+    old = _grouped(before)
+    pairs = {key: found for key in new if (found := _match(key, old)) is not None}
+    differences = []
+    for key, other in pairs.items():
+        units = dict.fromkeys(unit for sample in new[key] for unit in sample.values)
+        for unit in units:
+            values = [
+                [sample.values[unit] for sample in samples if unit in sample.values]
+                for samples in (old[other], new[key])
+            ]
+            if values[0]:
+                differences.append(Difference(name=key[1], unit=unit, before=values[0], after=values[1]))
+    return Comparison(
+        differences=tuple(differences),
+        only_before=tuple(name for package, name in old if (package, name) not in pairs.values()),
+        only_after=tuple(key[1] for key in new if key not in pairs),
+    )
+
+
+def lines_of(comparison: Comparison, threshold: float) -> list[str]:
+    """What to say of a comparison: a table, and what is worse."""
+    rows = [("", "before", "after", "change", "")]
+    for one in comparison.differences:
+        sure = f"{one.change:+.1%}" if one.is_certain else "~"
+        odds = f"(p={one.probability:.3f} n={len(one.before)}+{len(one.after)})"
+        rows.append((f"{one.name} {one.unit}", _spread(one.before), _spread(one.after), sure, odds))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    found = []
+    for row in rows if comparison.differences else []:
+        cells = [
+            row[0].ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(row[1:4], widths[1:], strict=True)),
+        ]
+        found.append("  ".join([*cells, row[4]]).rstrip())
+    found += [f"{name} is not in the baseline" for name in comparison.only_after]
+    found += [f"{name} of the baseline did not run" for name in comparison.only_before]
+    if comparison.is_short:
+        found.append(f"Fewer than {FEWEST} runs on a side do not tell a change from noise: --count 6 on both")
+    for one in comparison.worse(threshold):
+        found.append(f"Worse: {one.name} by {one.change:.1%} {one.unit}; --bench-threshold {100 * threshold:g}%")
+    return found
+
+
+def _grouped(samples: Iterable[Sample]) -> dict[Key, list[Sample]]:
+    found: dict[Key, list[Sample]] = {}
+    for sample in samples:
+        found.setdefault((sample.package, sample.name), []).append(sample)
+    return found
+
+
+def _match(key: Key, others: dict[Key, list[Sample]]) -> Key | None:
+    if key in others:
+        return key
+    named = [other for other in others if other[1] == key[1] and not (other[0] and key[0])]
+    return named[0] if len(named) == 1 else None
+
+
+def _spread(values: Sequence[float]) -> str:
+    middle = median(values)
+    if middle == 0:
+        return "0"
+    off = max(abs(value - middle) for value in values) / abs(middle)
+    return f"{middle:,.4g} ± {off:.0%}" if middle < 10_000 else f"{middle:,.0f} ± {off:.0%}"

@@ -1,0 +1,82 @@
+"""`yao-test history [TEST]`: tests over the runs that a store has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from runner import exit_codes
+from runner.cli.commands.flags import Command
+from runner.cli.commands.history_lines import history_record, run_record, table_of, text_of
+from runner.cli.commands.stores import HELP, store_folder
+from runner.environment import Environment
+from runner.errors import ConfigurationError, did_you_mean
+from runner.reporters.console.style import Style, count
+from runner.store.history import TestHistory, histories
+from runner.store.store import Store
+
+RUNS = 100
+"""Runs that are looked at where no number is given."""
+
+
+@click.command(
+    "history",
+    cls=Command,
+    help="Shows tests over the runs that are kept: how often each passes, whether it is flaky, slower or dearer, and "
+    "since which commit; the worst first. TEST is the name of one, or a part of the names of several.",
+)
+@click.argument("test", required=False)
+@click.option("--store", metavar="DIR", help=HELP)
+@click.option("--branch", metavar="NAME", help="Only runs of this branch.")
+@click.option("--profile", metavar="NAME", help="Only runs with this profile.")
+@click.option(
+    "--last", metavar="N", type=click.IntRange(min=1), default=RUNS, show_default=True, help="Only the newest N runs."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--no-color", is_flag=True, help="No colours.")
+@click.pass_obj
+def history(
+    environment: Environment,
+    test: str | None,
+    store: str | None,
+    branch: str | None,
+    profile: str | None,
+    last: int,
+    as_json: bool,
+    no_color: bool,
+) -> int:
+    """Prints it; the exit code does not depend on the results."""
+    with Store(store_folder(environment, store)) as opened:
+        runs = opened.runs(branch=branch, profile=profile, limit=last)
+        if not runs:
+            of = "".join(f" of the {word} {name}" for word, name in (("branch", branch), ("profile", profile)) if name)
+            known = sorted({run.branch for run in opened.runs() if run.branch})
+            hint = f"There are runs of {', '.join(known[:10])}" if known else None
+            raise ConfigurationError(f"The store {opened.folder} has no run{of}", hint)
+        found = histories(opened, runs)
+        chosen = found if test is None else _matching(found, test)
+        is_one = test is not None and len(chosen) == 1
+        if as_json:
+            tests = [history_record(one, with_results=is_one) for one in chosen]
+            document = {"runs": list(map(run_record, runs)), "tests": tests}
+            environment.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+            return exit_codes.PASSED
+        style = Style(environment.colors and not no_color)
+        if is_one:
+            text = text_of(chosen[0], opened, {run.id: run for run in runs}, style)
+        else:
+            text = table_of(chosen, style)
+            text += f"{count(len(chosen), 'test')} in {count(len(runs), 'run')} since {runs[-1].started_at[:10]}\n"
+        environment.stdout.write(text)
+        return exit_codes.PASSED
+
+
+def _matching(found: Sequence[TestHistory], name: str) -> list[TestHistory]:
+    """The tests of a name, else those in whose names it occurs. Raises ConfigurationError when there is none."""
+    names = {id(one): (one.test, f"{one.suite} › {one.test}") for one in found}
+    exact = [one for one in found if name in names[id(one)]]
+    if chosen := exact or [one for one in found if name in names[id(one)][1]]:
+        return chosen
+    raise ConfigurationError(f"No run has a test {name}", did_you_mean(name, [one.test for one in found]))

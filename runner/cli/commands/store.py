@@ -1,0 +1,89 @@
+"""`yao-test store list|merge|prune`: the runs that are kept."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from runner import exit_codes
+from runner.cli.commands.flags import Command
+from runner.cli.commands.history_lines import list_of, run_record
+from runner.cli.commands.stores import HELP, store_folder
+from runner.cli.options import absolute
+from runner.cli.store_keep import read_store_keep
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.reporters.console.style import count
+from runner.store.joining import join
+from runner.store.places import FILE
+from runner.store.pruning import prune, size_of
+from runner.store.schema import open_store
+from runner.store.store import CUT_SHORT, Store
+
+
+@click.group("store", no_args_is_help=False, help="Lists the runs that are kept, joins stores, and removes old runs.")
+def store() -> None:
+    """Has commands of its own."""
+
+
+@store.command("list", cls=Command, help="Lists the runs of a store, the newest first.")
+@click.option("--store", "folder", metavar="DIR", help=HELP)
+@click.option("--branch", metavar="NAME", help="Only runs of this branch.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def list_runs(environment: Environment, folder: str | None, branch: str | None, as_json: bool) -> int:
+    """Prints them."""
+    with Store(store_folder(environment, folder)) as opened:
+        runs = opened.runs(branch=branch)
+    if as_json:
+        environment.stdout.write(json.dumps({"runs": list(map(run_record, runs))}, indent=2, ensure_ascii=False) + "\n")
+        return exit_codes.PASSED
+    environment.stdout.write(list_of(runs) if runs else "")
+    for run in runs:
+        if run.state == CUT_SHORT:
+            report = run.reports[0] if run.reports else "FILE.jsonl"
+            again = "" if run.reports else f"yao-test show run:{run.id} -o {report} && "
+            environment.stdout.write(f"{run.id} was cut short. It goes on with: {again}yao-test --resume {report}\n")
+    environment.stdout.write(f"{count(len(runs), 'run')}\n")
+    return exit_codes.PASSED
+
+
+@store.command("merge", cls=Command, help="Puts the runs and labels of the other stores into the first one.")
+@click.argument("into", metavar="STORE")
+@click.argument("stores", metavar="OTHER...", nargs=-1, required=True)
+@click.pass_obj
+def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
+    """Says how many runs are new."""
+    target = absolute(into, environment.directory)
+    for name in stores:
+        source = absolute(name, environment.directory)
+        if source.name == FILE and source.is_file():
+            source = source.parent
+        if source == target:
+            raise ConfigurationError(f"Cannot merge {name} into itself", "Name two stores, the one that gets all first")
+        found = join(target, source)
+        said = [f"{count(found.added, 'run')} added"]
+        said += [
+            f"{number} {word}" for number, word in ((found.completed, "completed"), (found.known, "known")) if number
+        ]
+        said += [f"{count(found.labels, 'label')} added"] if found.labels else []
+        environment.stdout.write(f"{name}: {', '.join(said)}\n")
+    return exit_codes.PASSED
+
+
+@store.command("prune", cls=Command, help="Removes the oldest runs of a store that are beyond an age or a size.")
+@click.option("--keep", metavar="LIMIT", multiple=True, required=True, help="Such as 90d or 500MB. Repeatable.")
+@click.option("--store", "folder", metavar="DIR", help=HELP)
+@click.pass_obj
+def prune_runs(environment: Environment, keep: tuple[str, ...], folder: str | None) -> int:
+    """Says how many went. Runs with labels, and the newest one, stay."""
+    limits = [read_store_keep(text, "--keep") for text in keep]
+    place = store_folder(environment, folder)
+    with Store(place):
+        pass
+    with open_store(place) as database:
+        removed = prune(database, place, limits, environment.now())
+        left, size = database.execute("SELECT count(*) FROM runs").fetchone()[0], size_of(database)
+    environment.stdout.write(f"{count(len(removed), 'run')} removed, {left} left, {size / 1e6:.1f} MB\n")
+    return exit_codes.PASSED

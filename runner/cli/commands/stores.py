@@ -1,0 +1,32 @@
+"""What the commands on a store share: finding it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from runner.application.application import Application, find_root
+from runner.cli.options import absolute
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.planning.last_failed import STORE
+
+RUN = "run:"
+"""What stands before the id of a run where a report can be named."""
+HELP = "The store. Default: that of yao-test.toml, else .yao-test of the application."
+
+
+def store_folder(environment: Environment, given: str | None) -> Path:
+    """The folder of the store that a flag names, else that which runs of the application of the working directory have.
+    Raises ConfigurationError when there is neither."""
+    if given is not None:
+        return absolute(given, environment.directory)
+    try:
+        root = find_root(environment.directory)
+    except ConfigurationError as error:
+        hint = "Name the store with --store, or start the command in an application"
+        raise ConfigurationError("Cannot tell which store is meant: there is no application here", hint) from error
+    from runner.application.configuration import read_configuration
+
+    file = read_configuration(Application(root))
+    said = file.tables[""].get("store") if file is not None else None
+    return Path(said.value) if said is not None else root / STORE

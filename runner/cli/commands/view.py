@@ -1,0 +1,114 @@
+"""`yao-test view`: the runs of a store as a page on this machine."""
+
+from __future__ import annotations
+
+import gc
+import signal
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from runner import exit_codes
+from runner.application.application import find_root
+from runner.cli.commands.flags import Command
+from runner.cli.options import absolute
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.planning.last_failed import STORE as FOLDER
+
+PACKAGES = ("starlette", "uvicorn")
+"""What the extra installs."""
+ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_codes.TERMINATED}
+"""Signal that ends it → exit code."""
+
+
+@click.command(
+    "view",
+    cls=Command,
+    help="Serves the runs of a store as a page on this machine, live while a run goes on: results, traces, a test over "
+    "time, runs side by side, labels of people. Prints a link, which only works on this machine; Ctrl-C ends it.",
+)
+@click.option("--store", metavar="DIR", help=f"Store of the runs. Default: {FOLDER} of the application.")
+@click.option(
+    "--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port of 127.0.0.1. Default: one that is free."
+)
+@click.option("-a", "--app", metavar="DIR", help="Application root. Default: found upward from here.")
+@click.pass_obj
+def view(environment: Environment, store: str | None, port: int | None, app: str | None) -> int:
+    """Serves until Ctrl-C; the exit code."""
+    if missing := [package for package in PACKAGES if not _is_here(package)]:
+        raise ConfigurationError(
+            f"Cannot serve the page: {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed",
+            "Install it with: pip install 'yao-test[view]'",
+        )
+    from runner.view.again import Again
+    from runner.view.desk import Desk
+    from runner.view.runs import Runs
+    from runner.view.serving import Serving
+
+    application = _application(environment.directory, app)
+    folder = _store(environment.directory, store, application)
+    variables = environment.variables
+    runs = Runs(folder, application, environment.secrets.text)
+    again = Again(application, {**variables, **environment.keys}) if application else None
+    person = variables.get("USER") or variables.get("LOGNAME") or ""
+    before = {number: signal.signal(number, _ended) for number in ENDS}
+    gc.enable()  # a process that stays
+    try:
+        serving = Serving(Desk(runs, again, person, environment.now), port or 0)
+        environment.stdout.write(f"{serving.link}\nIt shows the runs of {folder}. Ctrl-C ends it.\n")
+        environment.stdout.flush()
+        serving.run()
+    except _EndedError as error:
+        return error.code
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if again is not None:
+            again.stop()
+        runs.close()
+    return exit_codes.PASSED
+
+
+def _is_here(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
+
+
+class _EndedError(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def _ended(number: int, _: FrameType | None) -> None:
+    raise _EndedError(ENDS[number])
+
+
+def _application(directory: Path, named: str | None) -> Path | None:
+    """The application, if there is one. Raises ConfigurationError when one is named that is no folder."""
+    if named is not None:
+        root = absolute(named, directory)
+        if not root.is_dir():
+            raise ConfigurationError(f"Cannot use --app {named}: it is not a folder")
+        return root
+    try:
+        return find_root(directory)
+    except ConfigurationError:
+        return None
+
+
+def _store(directory: Path, named: str | None, application: Path | None) -> Path:
+    """The folder of the store. Raises ConfigurationError when none is named and there is none."""
+    if named is not None:
+        return absolute(named, directory)
+    if application is None or not (application / FOLDER).is_dir():
+        raise ConfigurationError(
+            f"Cannot show runs: there is no store {(application or directory) / FOLDER}",
+            f"Make the folder {FOLDER} in the application, and its runs are kept there; or name a store with --store",
+        )
+    return application / FOLDER

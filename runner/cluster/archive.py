@@ -1,0 +1,135 @@
+"""The application as one archive, named by the digest of its content: what travels to a worker, once.
+
+| of the application | travels |
+| --- | --- |
+| names that begin with a dot, virtual environments, caches of Python | no |
+| `node_modules` at the root, in `assistants/` and in `scripts/` | yes; elsewhere no |
+| files that commonly hold keys | no |
+| definitions of connectors and MCP servers | yes; one that has a key in it is refused, since keys never travel |
+| links | what they lead to, if that is in the application; else no |
+| all else | yes |
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from runner.errors import ConfigurationError
+from runner.security.files import read_bytes
+from scripttest import holds_secrets
+from scripttest.values import Value
+
+MOST_BYTES = 1 << 30
+"""Of all files together."""
+_LEFT_OUT = frozenset(("__pycache__",))
+_PACKAGES = "node_modules"
+_OF_SCRIPTS = ("assistants/", "scripts/")
+"""Where what handlers import from `node_modules` is looked for, beside the root."""
+_DEFINITIONS = (".conn.yao", ".conn.jsonc", ".conn.json", ".mcp.yao", ".mcp.jsonc", ".mcp.json")
+"""Ends of the names of files that workers need although they may hold keys."""
+_EARLY = (1980, 1, 1, 0, 0, 0)
+
+
+class Archive(Value):
+    """An application."""
+
+    digest: str
+    """Of its files: the same files have the same digest."""
+    names: tuple[str, ...]
+    """Of the files, below the root."""
+    data: bytes
+    """A zip."""
+
+
+def archive_of(root: Path, redact: Callable[[str], str]) -> Archive:
+    """The archive of an application. Raises ConfigurationError.
+
+    Args:
+        root: of the application.
+        redact: takes secrets out of a text; a definition that it changes has a key in it.
+    """
+    content, digest, total = io.BytesIO(), sha256(), 0
+    names: list[str] = []
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name in _files(root):
+            path = root / name
+            try:
+                data = read_bytes(path, MOST_BYTES)
+            except PermissionError:  # a link out of the application, or one to a file with keys
+                continue
+            except OSError as error:
+                raise ConfigurationError(f"Cannot send {path} to workers: {error.strerror}") from error
+            if name.endswith(_DEFINITIONS):
+                _check_definition(path, data, redact)
+            total += len(data)
+            if total > MOST_BYTES:
+                raise ConfigurationError(
+                    f"Cannot send {root} to workers: it has more than {MOST_BYTES >> 30} GB",
+                    "Name the folder of the application with --app, and keep data of other kinds out of it",
+                )
+            encoded = name.encode("utf-8", "surrogateescape")
+            digest.update(b"%d:%b%d:" % (len(encoded), encoded, len(data)))
+            digest.update(data)
+            names.append(name)
+            archive.writestr(zipfile.ZipInfo(name, _EARLY), data, zipfile.ZIP_DEFLATED)
+    return Archive(digest=digest.hexdigest()[:32], names=tuple(names), data=content.getvalue())
+
+
+def unpack(data: bytes, folder: Path) -> None:
+    """Unpacks an archive into a folder, which is there in whole or not at all. Raises OSError, and ValueError for what
+    would lead out of it."""
+    beside = folder.with_name(f"{folder.name}.{os.getpid()}")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            if name.startswith("/") or ".." in name.split("/"):
+                raise ValueError(f"{name} leads out of the application")
+        archive.extractall(beside)
+    try:
+        beside.rename(folder)
+    except OSError:  # another has done it
+        shutil.rmtree(beside, ignore_errors=True)
+        if not folder.is_dir():
+            raise
+
+
+def travels(name: str) -> bool:
+    """Whether a file travels, by its path below the root."""
+    parts = tuple(name.split("/"))
+    if any(part.startswith(".") or part in _LEFT_OUT for part in parts):
+        return False
+    return name.endswith(_DEFINITIONS) or not holds_secrets(parts)
+
+
+def _files(root: Path) -> Iterator[str]:
+    for folder, subfolders, names in os.walk(root):
+        below = os.path.relpath(folder, root)
+        start = "" if below == "." else f"{below}/"
+        subfolders[:] = sorted(name for name in subfolders if _is_entered(folder, start, name))
+        for name in sorted(names):
+            if travels(start + name) and os.path.isfile(f"{folder}/{name}"):
+                yield start + name
+
+
+def _is_entered(folder: str, start: str, name: str) -> bool:
+    if name.startswith(".") or name in _LEFT_OUT:
+        return False
+    if name == _PACKAGES and start and not start.startswith(_OF_SCRIPTS):
+        return False
+    return not os.path.exists(f"{folder}/{name}/pyvenv.cfg")
+
+
+def _check_definition(path: Path, data: bytes, redact: Callable[[str], str]) -> None:
+    text = data.decode("utf-8", "replace")
+    if redact(text) != text:
+        raise ConfigurationError(
+            f"Cannot send {path} to workers: it has a key in it, and keys never travel",
+            'Write "$ENV.NAME" in its place, and set NAME where the workers run',
+        )

@@ -1,0 +1,160 @@
+"""`--cluster ADDRESS`: the cluster of one run, from its start to its end. Implements `runner.execution.elsewhere`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.cluster.archive import archive_of
+from runner.cluster.connection import Connection
+from runner.cluster.dispatch import Dispatch
+from runner.cluster.frames import packed
+from runner.cluster.pieces import Setup
+from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
+from runner.errors import ConfigurationError
+from runner.version import VERSION
+
+if TYPE_CHECKING:
+    from runner.application.application import Application
+    from runner.cli.cluster_address import ClusterAddress
+    from runner.cli.options import RunOptions
+    from runner.connectors.journal import Journal
+    from runner.environment import Environment
+    from runner.execution.repetition import Repetition
+    from runner.execution.services import RunServices
+    from runner.execution.stopping import Stop
+    from runner.planning.plan import RunPlan
+    from runner.results.events import Event
+
+
+class Cluster:
+    """Of one run. To be used as a context manager."""
+
+    def __init__(self, address: ClusterAddress, environment: Environment, application: Application) -> None:
+        """Connects to nobody yet."""
+        self._address = address
+        self._environment = environment
+        self._application = application
+        self._connection: Connection | None = None
+        self._dispatch: Dispatch | None = None
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def open(self, plan: RunPlan, services: RunServices) -> None:
+        """See `Elsewhere`."""
+        from runner.application.dotenv import all_variables
+
+        environment, root = self._environment, self._application.root
+        check_paths(root, _paths_of(plan, environment.directory))
+        _, variables = all_variables(root, environment)
+        archive = archive_of(root, environment.secrets.text)
+        connection = self._connection = Connection(self._address, environment.cpus, variables)
+        workers = connection.workers()
+        if not workers:
+            raise ConfigurationError(
+                f"Cannot run on the cluster at {self._address}: it has no worker",
+                "Start some, such as: dask worker ADDRESS --nthreads 1",
+            )
+        named = {name: file for name, file in named_in(root, archive.names).items() if variables.get(name)}
+        preflight = Preflight(connection, archive.digest, archive.data, named)
+        stations, problems = preflight.look(workers)
+        if problems:
+            raise refusal(problems)
+        self._dispatch = Dispatch(
+            connection,
+            self._address,
+            archive,
+            packed(self._setup(plan, services)),
+            stations,
+            preflight,
+            services.recording.folder if services.recording is not None else None,
+        )
+
+    def run(
+        self,
+        plan: RunPlan,
+        send: Callable[[Event], None],
+        repetition: Repetition,
+        stop: Stop,
+        services: RunServices,
+    ) -> int:
+        """See `Elsewhere`."""
+        assert self._dispatch is not None
+        kept = _KeptAnswers(services, self._application.root)
+        return self._dispatch.run(plan, send, repetition, stop, services, kept.journal)
+
+    def _setup(self, plan: RunPlan, services: RunServices) -> Setup:
+        options = plan.options
+        return Setup(
+            version=VERSION,
+            root=str(self._application.root),
+            directory=self._environment.directory,
+            options=options,
+            settings=plan.settings,
+            context=plan.context,
+            contexts=plan.contexts,
+            order=plan.order,
+            resumable=plan.resumable,
+            key=plan.resume.origin["key"] if plan.resume is not None and plan.resume.origin is not None else "",
+            counts_usage=options.max_cost is not None or options.max_tokens is not None,
+            bounds=plan.resumable,
+            parallel=options.parallel or 0,
+        )
+
+
+class _KeptAnswers:
+    """What models have answered in tests that are under way, for when these run again on another worker."""
+
+    def __init__(self, services: RunServices, root: Path) -> None:
+        self._services = services
+        self._root = root
+        self._own: Journal | None = None
+
+    def journal(self) -> Journal | None:
+        """The journal of the run, else one that is in the memory alone."""
+        if self._services.journal is not None:
+            return self._services.journal
+        if self._own is None:
+            from runner.connectors.journal import Journal
+
+            self._own = Journal(
+                Path(os.devnull).parent / "yao-test-has-no-journal", _nowhere, self._root, str, _unsaid, goes_on=False
+            )
+        return self._own
+
+
+class _Nowhere:
+    """A file that keeps nothing; implements `runner.connectors.journal.Lines`."""
+
+    def replace(self, lines: Any) -> None:
+        """Keeps nothing."""
+
+    def write(self, line: str) -> None:
+        """Keeps nothing."""
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+def _nowhere(_: Path) -> _Nowhere:
+    return _Nowhere()
+
+
+def _unsaid(_: str) -> None:
+    """Nothing that is not written needs to be said."""
+
+
+def _paths_of(plan: RunPlan, directory: Path) -> dict[str, Path]:
+    """What names it → a path that workers need."""
+    options: RunOptions = plan.options
+    found = {suite.label: Path(suite.file) for suite in plan.suites if suite.file}
+    flags = {"--ctx": options.ctx, "--replay": options.replay, "--record-missing": options.record_missing}
+    found |= {f"{flag} {text}": (directory / text).resolve() for flag, text in flags.items() if text is not None}
+    return found

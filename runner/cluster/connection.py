@@ -1,0 +1,222 @@
+"""The connection of the command to a Dask cluster: the one place that knows the client of `distributed`."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import ssl
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from runner.cli.cluster_address import ClusterAddress
+from runner.errors import ConfigurationError, RunnerError
+from scripttest.values import Value
+
+try:
+    from distributed import Client, Future, Security
+except ImportError as error:
+    raise ConfigurationError(
+        f"--cluster needs the library distributed: {error}", "Install it with pip install 'yao-test[dask]'"
+    ) from error
+
+if TYPE_CHECKING:
+    from runner.cluster.local import LocalStations
+
+REACHING = 5.0
+"""Seconds in which a scheduler has to answer."""
+ASKING = 30.0
+"""Seconds in which workers have to answer."""
+SPREADING = 500_000
+"""Bytes of data that have to arrive in each second more."""
+_WORKERS = {"add-worker": "come", "remove-worker": "gone"}
+_TLS = (
+    "tls_ca_file tls_client_key tls_client_cert tls_scheduler_key tls_scheduler_cert tls_worker_key tls_worker_cert"
+).split()
+
+
+class Station(Value):
+    """A Dask worker."""
+
+    address: str
+    id: str
+    """No other worker has it, also not one that comes in its place."""
+    threads: int
+    """How many pieces it runs at a time."""
+
+
+class Connection:
+    """To a scheduler, which may be started for it. To be closed.
+
+    What happens comes through `inbox`: `("events", message)`, `("come", address)`, `("gone", address)` of a worker, and
+    `("ended", attempt)`.
+    """
+
+    def __init__(self, address: ClusterAddress, cpus: int, variables: Mapping[str, str]) -> None:
+        """Connects, and starts scheduler and workers before where the address is `local`; blocks. Raises RunnerError.
+
+        Args:
+            address: of the scheduler.
+            cpus: how many workers `local` has without a number.
+            variables: the environment of local workers.
+        """
+        for name in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+        self.inbox: SimpleQueue[tuple[Any, ...]] = SimpleQueue()
+        self._address = address
+        self._local: LocalStations | None = None
+        self._pool = ThreadPoolExecutor(4, "cluster")
+        self._topics: list[str] = []
+        self._is_closing = False
+        security = None
+        if address.is_local:
+            from runner.cluster.local import LocalStations
+
+            security = _own_certificate()
+            tls = {name: getattr(security, name) for name in _TLS}
+            self._local = LocalStations(address.workers or cpus, tls, variables)
+            url = self._local.address
+        else:
+            url = address.url
+            _check_reachable(address)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._client = Client(url, security=security, timeout=REACHING, set_as_default=False, name="yao-test")
+        except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+            self._end_local()
+            raise _refusal(address, error) from error
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the scheduler is gone."""
+        return self._client.status != "running"
+
+    def workers(self) -> dict[str, int]:
+        """How many pieces each worker runs at a time, by its address; blocks. Raises RunnerError."""
+        known = self._asked(lambda: self._client.scheduler_info(n_workers=-1))["workers"]
+        return {address: int(one.get("nthreads", 1)) or 1 for address, one in known.items()}
+
+    def ask(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> dict[str, Any]:
+        """Calls a function on workers, at once and beside their pieces; blocks. Address → what it answers, or the error
+        that it raised there. Raises RunnerError when the scheduler does not answer."""
+        return dict(self._asked(lambda: self._client.run(function, *arguments, workers=stations, on_error="return")))
+
+    def tell(self, function: Callable[..., Any], *arguments: Any, stations: list[str]) -> None:
+        """The same without waiting for answers; from any thread."""
+        if not self._is_closing and not self.is_lost:
+            self._pool.submit(self._client.run, function, *arguments, workers=stations, on_error="ignore")
+
+    def spread(self, function: Callable[..., Any], data: bytes, *arguments: Any, stations: list[str]) -> None:
+        """Calls a function with data on workers, to which the data goes from worker to worker; blocks. Raises
+        RunnerError."""
+
+        def call() -> None:
+            shared = self._client.scatter(data, hash=False)
+            futures = [
+                self._client.submit(function, shared, *arguments, workers=[station], pure=False, retries=0)
+                for station in stations
+            ]
+            self._client.gather(futures)
+
+        self._asked(call, ASKING + len(data) / SPREADING)
+
+    def listen(self, topic: str) -> None:
+        """Has what is sent under a topic put into the inbox, and says there when workers come and go."""
+        self._topics = [topic, "all"]
+        self._client.subscribe_topic(topic, lambda event: self.inbox.put(("events", event[1])))
+        self._client.subscribe_topic("all", self._heard)
+
+    def submit(self, function: Callable[..., Any], job: Any, attempt: str, station: str) -> Future[Any]:
+        """Has a worker call a function; the inbox hears of its end."""
+        future: Future[Any] = self._client.submit(
+            function, job, key=f"yao-test-{attempt}", workers=[station], pure=False, retries=0
+        )
+        future.add_done_callback(lambda _: self.inbox.put(("ended", attempt)))
+        return future
+
+    def cancel(self, futures: list[Future[Any]]) -> None:
+        """Gives calls up."""
+        if futures and not self.is_lost:
+            self._asked(lambda: self._client.cancel(futures, force=True))
+
+    def close(self) -> None:
+        """Ends the connection, and what was started for it."""
+        self._is_closing = True
+        try:
+            self._pool.shutdown(wait=True)
+            self._client.close(timeout=2)
+        except Exception:  # of a scheduler that is gone
+            pass
+        finally:
+            self._end_local()
+
+    def _heard(self, event: tuple[float, Any]) -> None:
+        said = event[1]
+        if isinstance(said, dict) and said.get("action") in _WORKERS:
+            self.inbox.put((_WORKERS[said["action"]], said["worker"]))
+
+    def _asked(self, call: Callable[[], Any], seconds: float = ASKING) -> Any:
+        """Asks the scheduler, which has to answer in time."""
+        try:
+            return self._pool.submit(call).result(seconds)
+        except Exception as error:
+            raise gone(self._address, error) from error
+
+    def _end_local(self) -> None:
+        if self._local is not None:
+            self._local.close()
+            self._local = None
+
+
+def gone(address: ClusterAddress, error: Exception | None = None) -> RunnerError:
+    """The error when the scheduler does not answer any more."""
+    if isinstance(error, TimeoutError):
+        error = None
+        said = f"The cluster at {address} does not answer"
+    else:
+        said = f"The scheduler of the cluster at {address} is gone"
+    why = f": {type(error).__name__}: {error}" if error is not None and str(error) else ""
+    return RunnerError(
+        f"{said}{why}",
+        "What has ended is in the report: a .jsonl report goes on with --resume",
+    )
+
+
+def _own_certificate() -> Security:
+    try:
+        made: Security = Security.temporary()
+        return made
+    except ImportError as error:
+        raise ConfigurationError(
+            f"--cluster local needs the library cryptography: {error}", "Install it with pip install 'yao-test[dask]'"
+        ) from error
+
+
+def _check_reachable(address: ClusterAddress) -> None:
+    """Looks whether somebody listens, which the client would try for long. Raises ConfigurationError."""
+    try:
+        socket.create_connection((address.host, address.port), REACHING).close()
+    except OSError as error:
+        raise ConfigurationError(
+            f"Cannot reach the cluster at {address}: {error.strerror or error}",
+            "Is the scheduler running, and is this its address? `dask scheduler` prints it",
+        ) from error
+
+
+def _refusal(address: ClusterAddress, error: BaseException) -> ConfigurationError:
+    """The error when no connection comes about."""
+    cause: BaseException | None = error
+    said = []
+    while cause is not None:
+        said.append(f"{cause}")
+        if isinstance(cause, ssl.SSLError) or "certificate" in str(cause).lower() or "TLS" in str(cause):
+            return ConfigurationError(
+                f"Cannot connect to the cluster at {address}: TLS does not come about: {cause}",
+                "Its certificates and those of distributed.comm.tls in the configuration of Dask must agree",
+            )
+        cause = cause.__cause__ or cause.__context__
+    hint = "Does it speak TLS? Then its address begins with tls://" if address.url.startswith("tcp") else None
+    return ConfigurationError(f"Cannot connect to the cluster at {address}: {said[0]}", hint)

@@ -1,0 +1,130 @@
+"""From a plan to pieces: modules and cases in the order in which they run, so many at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from math import ceil
+from typing import TYPE_CHECKING
+
+from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
+from runner.planning.shards import groups_of
+from scripttest import Status
+
+if TYPE_CHECKING:
+    from runner.application.application import TestModule
+    from runner.cases.model import Case
+    from runner.planning.case_source import CaseSource
+    from runner.planning.plan import RunPlan
+
+MOST_CASES = 50
+"""Of one piece."""
+MOST_MODULES = 25
+"""Of one piece."""
+SHARE = 3
+"""What is left is taken for so many pieces on each place, so that the last ones are small."""
+Placed = tuple[int, int, "Case"]
+"""Position in the suite, line, and the case."""
+
+
+class Feed:
+    """What is left of a plan. Cases are read as they are needed."""
+
+    def __init__(self, plan: RunPlan, reached: Callable[[CaseSource], None]) -> None:
+        """`reached` hears of each source of cases before its first piece."""
+        self._plan = plan
+        self._reached = reached
+        self._returned: deque[Piece] = deque()
+        self._modules = deque(map(self._part_of, plan.modules))
+        self._left = sum(source.selected - len(source.ended) for source in plan.sources)
+        self._units = self._all_units()
+        self._next_unit: tuple[CaseSource, list[Placed]] | None = None
+
+    def give_back(self, piece: Piece) -> None:
+        """Takes a piece that is to run before all others."""
+        self._returned.append(piece)
+
+    def take(self, places: int) -> Piece | None:
+        """The next piece, None when there is nothing left, where so many run at a time."""
+        if self._returned:
+            return self._returned.popleft()
+        if self._modules:
+            number = _share(len(self._modules), places, MOST_MODULES)
+            return Piece(modules=tuple(self._modules.popleft() for _ in range(number)))
+        number = max(_share(self._left, places, MOST_CASES), self._plan.options.parallel or 1)
+        found: dict[str, tuple[CaseSource, list[Placed]]] = {}
+        taken = 0
+        while taken < number and (unit := next(self._units, None)) is not None:
+            source, cases = unit
+            found.setdefault(source.suite.id, (source, []))[1].extend(cases)
+            taken += len(cases)
+        self._left -= taken
+        return Piece(cases=tuple(cases_part(*one) for one in found.values())) if found else None
+
+    def _part_of(self, module: TestModule) -> ModulePart:
+        plan = self._plan
+        id = module.id
+        retained = plan.resume.retained if plan.resume is not None else None
+        records = retained.results.get(id, ()) if retained is not None else ()
+        done = (
+            Done(
+                name=record["id"],
+                position=record["position"],
+                run=record.get("run", 0),
+                status=Status(record["status"]),
+            )
+            for record in records
+        )
+        return ModulePart(module=module, picked=plan.picked.get(id), done=tuple(done))
+
+    def _all_units(self) -> Iterator[tuple[CaseSource, list[Placed]]]:
+        """Cases that run on the same worker: one, or all that depend on each other, or all of an input with hooks."""
+        for source in self._plan.sources:
+            self._reached(source)
+            for unit in self._units_of(source):
+                left = [placed for placed in unit if placed[2].id not in source.ended]
+                if left:
+                    yield source, left
+
+    def _units_of(self, source: CaseSource) -> Iterator[list[Placed]]:
+        options = self._plan.settings.of(source.assistant.id, self._plan.options)
+        if options.before or options.after:
+            yield list(self._placed(source))
+        elif source.waited:
+            groups = groups_of(source)
+            units: dict[str, list[Placed]] = {}
+            for placed in self._placed(source):
+                id = placed[2].id
+                units.setdefault(groups.get(id, f"\0{id}"), []).append(placed)
+            yield from units.values()
+        else:
+            for placed in self._placed(source):
+                yield [placed]
+
+    def _placed(self, source: CaseSource) -> Iterable[Placed]:
+        order = self._plan.order
+        if order is None:
+            return ((position, line, case) for position, (line, case) in enumerate(source.cases()))
+        cases = list(source.cases())
+        places = order.tests(source.suite.id, [case.id for _, case in cases])
+        return ((place, *cases[place]) for place in places)
+
+
+def cases_part(source: CaseSource, cases: list[Placed]) -> CasesPart:
+    """Cases of a source as they travel."""
+    ids = {case.id for _, _, case in cases}
+    return CasesPart(
+        suite=source.suite,
+        folder=source.folder,
+        cases=tuple(cases),
+        waited=source.waited & ids,
+        broken=source.broken,
+        variant=source.variant,
+        done={id: runs for id, runs in source.done.items() if id in ids},
+        ended={id: source.ended[id] for _, _, case in cases for id in case.depends_on if id in source.ended},
+        runs={id: numbers for id, numbers in source.runs.items() if id in ids},
+    )
+
+
+def _share(left: int, places: int, most: int) -> int:
+    return min(left, most, max(1, ceil(left / (SHARE * max(1, places)))))

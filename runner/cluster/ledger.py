@@ -1,0 +1,234 @@
+"""What is known of the tests of a run: which have begun, have results, or were lost with a worker; nothing counts
+twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from runner.cluster.pieces import CasesPart, Done, ModulePart, Piece
+from runner.results.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
+from runner.results.model import TestResult
+from runner.results.verdict import Verdict, verdict_on
+from scripttest import Cause, Failure, Outcome, Status
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.connectors.journal import Journal
+    from runner.execution.passes import Passes
+    from runner.execution.repetition import Repetition
+    from runner.planning.case_source import CaseSource
+
+MOST_LOSSES = 3
+"""With how many lost workers a test that was under way on each of them is given up."""
+Place = tuple[str, int]
+"""Suite and position of a test."""
+
+
+class Again(Value):
+    """A test that runs again in a later pass."""
+
+    part: ModulePart | CasesPart
+    """It alone."""
+
+
+class Ledger:
+    """Takes what runner processes say, and sends what is new of it."""
+
+    def __init__(
+        self,
+        send: Callable[[Event], None],
+        repetition: Repetition,
+        passes: Passes[Again],
+        journal: Callable[[], Journal | None],
+    ) -> None:
+        """`journal` gives what keeps the answers of tests that are under way."""
+        self._send = send
+        self._repetition = repetition
+        self._passes = passes
+        self._journal = journal
+        self._selected: dict[str, int] = {}
+        """Suite → how many of its tests run, or have run before."""
+        self._began: set[tuple[str, int, int]] = set()
+        self._runs: dict[Place, dict[int, Status]] = {}
+        """Test of which some runs have ended → how."""
+        self._ended: dict[str, dict[int, Status]] = {}
+        """Suite → position → how the test ended."""
+        self._done: dict[str, list[Done]] = {}
+        """Module → its results."""
+        self._held: dict[tuple[str, int, int], str] = {}
+        """Results that are held back for the next pass, with the names of their tests."""
+        self._losses: dict[Place, int] = {}
+        self._sources: dict[str, CaseSource] = {}
+        self.repeated = 0
+        """Results that came twice."""
+
+    @property
+    def listed(self) -> set[str]:
+        """The suites whose tests are known."""
+        return set(self._selected)
+
+    @property
+    def has_tests(self) -> bool:
+        """Whether any suite has a test that runs."""
+        return any(self._selected.values()) or any(self._ended.values())
+
+    def begin_source(self, source: CaseSource) -> None:
+        """Begins a suite of cases."""
+        suite = source.suite.id
+        self._sources[suite] = source
+        self._ended.setdefault(suite, {})
+        self._send(SuiteStart(suite=suite, selected=source.selected, total=source.total))
+        self._selected[suite] = source.selected - len(source.ended)
+        self._end_suite(suite)
+
+    def take(self, event: Event, part: ModulePart | CasesPart | None) -> None:
+        """Sends what is new. `part` is what the event is about of a piece."""
+        if isinstance(event, SuiteStart):
+            if event.suite not in self._selected:
+                assert isinstance(part, ModulePart)
+                self._ended[event.suite] = {}
+                self._done[event.suite] = list(part.done)
+                self._selected[event.suite] = event.selected - len({done.position for done in part.done})
+                self._send(event)
+                self._end_suite(event.suite)
+        elif isinstance(event, TestStart):
+            key = (event.suite, event.position, event.run)
+            if key not in self._began and not self._is_over(*key):
+                self._began.add(key)
+                self._send(event)
+        elif isinstance(event, TurnStart):
+            if not self._is_over(event.suite, event.position, event.run):
+                self._send(event)
+        elif isinstance(event, AttemptEnd | TestEnd):
+            self._end(event.result, part)
+
+    def rest(self, piece: Piece) -> Piece | None:
+        """What of a piece has no result; None when nothing is left of it."""
+        modules = [left for one in piece.modules if (left := self._rest_of_module(one)) is not None]
+        cases = [rest for part in piece.cases if (rest := self._rest_of_cases(part)) is not None]
+        if not modules and not cases:
+            return None
+        journal = self._journal()
+        names = [(part.suite.id, case.id) for part in cases for _, _, case in part.cases]
+        answers = journal.lines([part.module.id for part in modules], names) if journal else ()
+        return piece.replace(modules=tuple(modules), cases=tuple(cases), answers=tuple(answers))
+
+    def lose(self, piece: Piece, under_way: Mapping[Place, str]) -> None:
+        """Takes note that a worker was lost while tests were under way on it. One that has lost too many is broken."""
+        for (suite, position), name in under_way.items():
+            place = (suite, position)
+            if self._is_over(*place, 0):
+                continue
+            self._losses[place] = self._losses.get(place, 0) + 1
+            if self._losses[place] >= MOST_LOSSES:
+                said = f"its worker was lost {MOST_LOSSES} times while it ran; it may take too much memory"
+                failure = Failure(cause=Cause.INFRASTRUCTURE, message=said)
+                outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
+                result = TestResult(suite=suite, name=name, position=position, outcome=outcome)
+                self._finish(result, part_with(piece, suite))
+
+    def begin_pass(self) -> Iterator[Piece]:
+        """Begins the next pass; what runs in it."""
+        parts = [again.part for _, again in self._passes.begin()]
+        self._held.clear()
+        modules = {part.module.id: part for part in parts if isinstance(part, ModulePart)}
+        for module in modules.values():
+            rest = self._rest_of_module(module)
+            if rest is not None:
+                yield Piece(modules=(rest,), begins_pass=True)
+        for part in parts:
+            if isinstance(part, CasesPart):
+                yield Piece(cases=(part,), begins_pass=True)
+
+    def give_up_held(self) -> None:
+        """Ends what was to run again, but does not, with the results that it had."""
+        for again, result in self._passes.take():
+            self._held.pop((result.suite, result.position, result.run), None)
+            self._finish(result, again.part)
+
+    def _end(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
+        key = (result.suite, result.position, result.run)
+        if result.attempts:  # of its runs, each of which was sent
+            return
+        if key in self._held or self._is_over(*key):
+            self.repeated += 1
+            return
+        if key not in self._began:  # a test that ends at once has no start of its own
+            self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
+        self._began.discard(key)
+        is_module = isinstance(part, ModulePart) and not result.name.startswith("Test")  # which could not be loaded
+        if part is not None and not is_module and self._passes.holds(result):
+            self._held[key] = result.name
+            self._passes.hold(Again(part=_alone(part, result)), result)
+            return
+        self._finish(result, part)
+
+    def _finish(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
+        suite, position, status = result.suite, result.position, result.outcome.status
+        ended = self._repetition.end(self._passes.told(result))
+        if suite in self._done:
+            self._done[suite].append(Done(name=result.name, position=position, run=result.run, status=status))
+        if result.run:
+            self._runs.setdefault((suite, position), {})[result.run] = status
+        journal = self._journal()
+        if journal is not None and not result.cut_short:
+            journal.end(suite, result.name, result.run or 1, verdict_on(result) is Verdict.BROKEN)
+        if ended is not None:
+            self._ended.setdefault(suite, {})[position] = ended.outcome.status
+            self._runs.pop((suite, position), None)
+            self._end_suite(suite)
+
+    def _end_suite(self, suite: str) -> None:
+        if len(self._ended[suite]) == self._selected.get(suite, -1):
+            self._send(SuiteEnd(suite=suite))
+
+    def _is_over(self, suite: str, position: int, run: int) -> bool:
+        return position in self._ended.get(suite, ()) or run in self._runs.get((suite, position), ())
+
+    def _rest_of_module(self, part: ModulePart) -> ModulePart | None:
+        id = part.module.id
+        if id not in self._selected:
+            return part
+        held = {position for suite, position, _ in self._held if suite == id}
+        if len(self._ended[id].keys() | held) >= self._selected[id]:
+            return None
+        over = [done for done in self._done[id] if done.position in self._ended[id]]
+        before = [done for done in part.done if done not in over]
+        waits = [
+            Done(name=name, position=position, run=run, status=Status.FAILED)
+            for (suite, position, run), name in self._held.items()
+            if suite == id
+        ]
+        return part.replace(done=(*before, *over, *waits))
+
+    def _rest_of_cases(self, part: CasesPart) -> CasesPart | None:
+        suite = part.suite.id
+        ended = self._ended.get(suite, {})
+        held = {position for of, position, _ in self._held if of == suite}
+        cases = tuple(one for one in part.cases if one[0] not in ended and one[0] not in held)
+        if not cases:
+            return None
+        over = {case.id: ended[position] for position, _, case in part.cases if position in ended}
+        done = {
+            case.id: {**part.done.get(case.id, {}), **self._runs.get((suite, position), {})}
+            for position, _, case in cases
+        }
+        return part.replace(
+            cases=cases, ended={**part.ended, **over}, done={id: runs for id, runs in done.items() if runs}
+        )
+
+
+def part_with(piece: Piece, suite: str) -> ModulePart | CasesPart | None:
+    """The part of a piece that is of a suite."""
+    for part in piece.modules:
+        if part.module.id == suite:
+            return part
+    return next((part for part in piece.cases if part.suite.id == suite), None)
+
+
+def _alone(part: ModulePart | CasesPart, result: TestResult) -> ModulePart | CasesPart:
+    """What runs one test of a part again."""
+    if isinstance(part, ModulePart):
+        return part
+    return part.replace(cases=tuple(one for one in part.cases if one[0] == result.position))

@@ -1,0 +1,57 @@
+"""What a runner process has to say, a little of it together: a message costs more than what is in it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from runner.results.events import AttemptEnd, TestEnd, TestStart
+
+GATHER = 0.05
+"""Seconds in which what is said becomes one message."""
+
+
+class Outbox:
+    """Sends values in their order, from a thread of its own."""
+
+    def __init__(self, send: Callable[[list[Any]], None]) -> None:
+        """`send` takes some values."""
+        self._send = send
+        self._values: list[Any] = []
+        self._lock = threading.Lock()
+        self._sending = threading.Lock()
+        self._has_some = threading.Event()
+        threading.Thread(target=self._send_some, daemon=True).start()
+
+    def put(self, value: Any) -> None:
+        """Sends a value, soon; from any thread."""
+        with self._lock:
+            self._values.append(value)
+        self._has_some.set()
+
+    def flush(self) -> None:
+        """Sends at once what there is."""
+        with self._sending:
+            with self._lock:
+                values, self._values = self._values, []
+                self._has_some.clear()
+            if values:
+                self._send(_without_plain_starts(values))
+
+    def _send_some(self) -> None:
+        while True:
+            self._has_some.wait()
+            time.sleep(GATHER)
+            self.flush()
+
+
+def _without_plain_starts(values: list[Any]) -> list[Any]:
+    """Without the starts of tests that end in the same message, which say the same."""
+    ends = {
+        (one.result.suite, one.result.position, one.result.run)
+        for one in values
+        if isinstance(one, AttemptEnd | TestEnd)
+    }
+    return [one for one in values if not isinstance(one, TestStart) or (one.suite, one.position, one.run) not in ends]

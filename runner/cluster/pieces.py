@@ -1,0 +1,138 @@
+"""What a worker is given: some modules and cases, and all that a run has decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.application.application import TestModule
+from runner.cli.options import RunOptions
+from runner.cli.settings import Settings
+from runner.planning.order import Order
+from runner.results.model import Suite
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.agents.variants import AgentVariant
+    from runner.cases.model import Case
+    from scripttest import Status
+
+
+class Setup(Value):
+    """What all pieces of a run have in common, for a runner process."""
+
+    version: str
+    root: str
+    """Of the application, where the command runs; paths in this value are below it."""
+    directory: Path
+    options: RunOptions
+    settings: Settings
+    context: Mapping[str, Any]
+    contexts: Mapping[str, Mapping[str, Any]]
+    order: Order | None
+    resumable: bool
+    """Whether results say what they are made of."""
+    key: str
+    """What values of variables are hashed with in results."""
+    counts_usage: bool
+    """Whether the run has a budget."""
+    bounds: bool
+    """Whether no more requests are under way than tests run at a time, since answers are kept."""
+    parallel: int
+    """Tests at a time; 0: one module, one case."""
+
+
+class Done(Value):
+    """A result that a test has."""
+
+    name: str
+    position: int
+    run: int
+    status: Status
+
+
+class ModulePart(Value):
+    """A test module, or what is left of it."""
+
+    module: TestModule
+    picked: frozenset[str] | None
+    """The tests that flags pick; None: all."""
+    done: tuple[Done, ...] = ()
+    """Results that it has; these tests do not run."""
+
+
+class CasesPart(Value):
+    """Some cases of an input."""
+
+    suite: Suite
+    folder: Path
+    cases: tuple[tuple[int, int, Case], ...]
+    """Position in the suite, line, and the case."""
+    waited: frozenset[str]
+    """Ids of those that others depend on."""
+    broken: str
+    """Why none of them can run."""
+    variant: AgentVariant | None
+    done: Mapping[str, Mapping[int, Status]] = {}
+    """Case → how its runs ended that have results; 0 stands for the only one."""
+    ended: Mapping[str, Status] = {}
+    """Other cases that they depend on → how these ended."""
+    runs: Mapping[str, tuple[int, ...]] = {}
+    """Case → the numbers of its runs, where flags and case do not say them."""
+
+
+class Piece(Value):
+    """What one worker runs at a time."""
+
+    modules: tuple[ModulePart, ...] = ()
+    cases: tuple[CasesPart, ...] = ()
+    answers: tuple[str, ...] = ()
+    """Lines of the journal: what models have answered in these tests before."""
+    begins_pass: bool = False
+    """Whether hosts that were down are to be asked again."""
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The ids of all suites in it."""
+        return (*(part.module.id for part in self.modules), *(part.suite.id for part in self.cases))
+
+
+class Job(Value):
+    """A piece on its way."""
+
+    run: str
+    attempt: str
+    """Of this piece on this worker; no other has it."""
+    worker: str
+    """The id of the worker that it is for."""
+    digest: str
+    """Of the application."""
+    setup: bytes
+    """A `Setup`."""
+    piece: bytes
+    """A `Piece`."""
+    topic: str
+    """What its events are sent under."""
+
+
+class Heard(Value):
+    """What a runner process says, beside events."""
+
+    usage: tuple[Any, ...] | None = None
+    """Connector, usage, and whether it is free: one model call."""
+    answer: str | None = None
+    """A line of the journal."""
+    file: tuple[str, bytes | None] | None = None
+    """A recording: its path below the folder, and its content; None: there is none any more."""
+    call: tuple[Any, ...] | None = None
+    """Connector, bounds, number, and what is asked of the bounds of a connector."""
+
+
+class Told(Value):
+    """What a runner process is told while a piece runs."""
+
+    stop: tuple[str, float] | None = None
+    """Why no test is to begin any more, and how many seconds those under way have."""
+    let: int | None = None
+    """The number of a call of the bounds that may go on."""

@@ -1,0 +1,131 @@
+"""Before the first test: whether workers have what a run needs. What they lack is said by name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.cluster import station_work
+from runner.cluster.connection import Connection, Station
+from runner.errors import ConfigurationError, RunnerError
+from runner.security.files import read_text
+from runner.version import VERSION
+
+SUFFIXES = (".yao", ".jsonc", ".json", ".yml", ".yaml")
+_VARIABLE = re.compile(r"\$ENV\.(\w+)")
+_SHOWN = 5
+
+
+def named_in(root: Path, names: Iterable[str]) -> dict[str, str]:
+    """Variable → the first of some files, below the root, that names it as `$ENV.NAME`."""
+    found: dict[str, str] = {}
+    for name in names:
+        if name.endswith(SUFFIXES):
+            try:
+                text = read_text(root / name, "replace")
+            except OSError:
+                continue
+            for variable in _VARIABLE.findall(text):
+                found.setdefault(variable, name)
+    return found
+
+
+class Preflight:
+    """What a run needs on each worker."""
+
+    def __init__(self, connection: Connection, digest: str, data: bytes, variables: Mapping[str, str]) -> None:
+        """Asks nobody yet.
+
+        Args:
+            connection: to the workers.
+            digest: of the application.
+            data: its archive.
+            variables: name → the file that names it, of those that the command has.
+        """
+        self._connection = connection
+        self._digest, self._data = digest, data
+        self._variables = variables
+        self._extras = station_work.extras()
+        self.warnings: list[str] = []
+
+    def look(self, workers: Mapping[str, int]) -> tuple[dict[str, Station], dict[str, str]]:
+        """The workers that are fine, by address, which have the application then; and address → what keeps another one
+        from running tests. Blocks. `workers` is address → how many pieces it runs at a time."""
+        if not workers:
+            return {}, {}
+        addresses = list(workers)
+        answers = self._connection.ask(station_work.look, tuple(self._variables), self._digest, stations=addresses)
+        stations: dict[str, Station] = {}
+        problems: dict[str, str] = {}
+        missing: dict[str, list[str]] = {}
+        lacking: list[str] = []
+        for address in addresses:
+            answer = answers.get(address)
+            problem = self._problem(address, answer, missing)
+            if problem is not None:
+                problems[address] = problem
+                continue
+            assert answer is not None
+            stations[address] = Station(address=address, id=answer["id"], threads=workers[address])
+            if not answer["has_application"]:
+                lacking.append(address)
+        for variable, where in missing.items():
+            self.warnings.append(
+                f"{variable}, which {self._variables[variable]} names, is set here and not on {_listed(where)}: "
+                "variables do not travel, set it where the workers run"
+            )
+        if lacking:
+            self._connection.spread(station_work.install, self._data, self._digest, stations=lacking)
+        return stations, problems
+
+    def _problem(self, address: str, answer: Any, missing: dict[str, list[str]]) -> str | None:
+        if answer is None:
+            return f"{address} does not answer"
+        if isinstance(answer, BaseException):
+            missing_module = re.search(r"No module named '([\w.]+)'", str(answer))
+            if missing_module:  # when what is asked was unpickled there
+                return f"{address} has no {missing_module[1]}: yao-test {VERSION} has to be installed there"
+            return f"{address} cannot be asked: {type(answer).__name__}: {answer}"
+        who = f"{address} ({answer['host']})"
+        if answer["version"] != VERSION:
+            return f"{who} has yao-test {answer['version']}, and this is {VERSION}"
+        extras = [extra for extra in self._extras if extra not in answer["extras"]]
+        if extras:
+            return f"{who} is without yao-test[{','.join(extras)}], which is installed here"
+        for variable in self._variables:
+            if variable not in answer["variables"]:
+                missing.setdefault(variable, []).append(who)
+        return None
+
+
+def refusal(problems: Mapping[str, str]) -> RunnerError:
+    """The error when workers cannot run the tests."""
+    said = list(problems.values())
+    more = f", and {len(said) - _SHOWN} more" if len(said) > _SHOWN else ""
+    return ConfigurationError(
+        f"Cannot run on {'a worker' if len(said) == 1 else f'{len(said)} workers'} of the cluster: "
+        f"{'; '.join(said[:_SHOWN])}{more}",
+        "Install the same yao-test with the same extras on all workers, or take those away",
+    )
+
+
+def check_paths(root: Path, paths: Mapping[str, Path]) -> None:
+    """Looks whether what flags and inputs name is in the application, which is all that travels. Raises
+    ConfigurationError. `paths` is what names it → the path."""
+    from runner.cluster.archive import travels
+
+    for named, path in paths.items():
+        below = os.path.relpath(path, root)
+        if below.startswith("..") or not travels(below):
+            raise ConfigurationError(
+                f"Cannot use {named} with --cluster: {path} does not travel to the workers",
+                f"Put it below {root}, under a name that begins with no dot",
+            )
+
+
+def _listed(who: list[str]) -> str:
+    more = f" and {len(who) - _SHOWN} more workers" if len(who) > _SHOWN else ""
+    return ", ".join(who[:_SHOWN]) + more

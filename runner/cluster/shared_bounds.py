@@ -1,0 +1,208 @@
+"""Bounds of connectors that hold for all machines of a run: they are kept by the command, and runner processes ask.
+
+| runner process | command |
+| --- | --- |
+| `enter`: a call is to begin | answers when it may go out |
+| `again`: a call is to be made again | answers when it may |
+| `answered`, `refused`: how it ended | takes note |
+| `leave`: the call is over | takes note |
+
+Only connectors whose files name bounds are asked about, so that there are no more of these messages than the bounds
+let calls through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from contextvars import ContextVar
+from itertools import count
+from typing import Any
+
+from runner.connectors.limits import MAX_CONCURRENCY, Limits, Places
+from runner.connectors.timing import Timing, uncounted
+
+BOUNDS = ("max_concurrency", "requests_per_minute", "tokens_per_minute")
+_begins: ContextVar[bool] = ContextVar("begins", default=False)
+"""Whether the call of this context has not gone out yet."""
+
+
+class SharedPlaces(Places):
+    """In a runner process: gives connectors their bounds."""
+
+    def __init__(self, ask: Callable[[tuple[Any, ...]], None]) -> None:
+        """`ask` sends a question to the command."""
+        super().__init__()
+        self._ask = ask
+        self._numbers = count(1)
+        self._waiting: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = {}
+
+    def limits(self, connector: str, options: Mapping[str, Any], timing: Timing) -> Limits:
+        """See `Places`; those of all machines, where the file of the connector names bounds."""
+        bounds = tuple(options.get(name) for name in BOUNDS)
+        if not any(bounds):
+            return super().limits(connector, options, timing)
+        return _Asking(connector, bounds, self, timing)
+
+    def send(self, connector: str, bounds: tuple[Any, ...], what: str, *details: Any) -> int:
+        """Sends a question; its number."""
+        number = next(self._numbers)
+        self._ask((connector, bounds, number, what, *details))
+        return number
+
+    async def wait(self, connector: str, bounds: tuple[Any, ...], what: str) -> None:
+        """Sends a question, and waits for the answer, which is no time of the case."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        number = next(self._numbers)
+        self._waiting[number] = loop, future
+        self._ask((connector, bounds, number, what))
+        try:
+            with uncounted():
+                await future
+        except asyncio.CancelledError:
+            self._ask((connector, bounds, number, "cancel"))
+            raise
+        finally:
+            self._waiting.pop(number, None)
+
+    def let(self, number: int) -> None:
+        """Takes an answer; from any thread."""
+        loop, future = self._waiting.get(number, (None, None))
+        if loop is not None and future is not None:
+            loop.call_soon_threadsafe(_settle, future)
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class _Asking(Limits):
+    """The bounds of one connector, in a runner process."""
+
+    def __init__(self, connector: str, bounds: tuple[Any, ...], places: SharedPlaces, timing: Timing) -> None:
+        super().__init__(MAX_CONCURRENCY, None, timing)
+        self._of = connector, bounds
+        self._places = places
+
+    async def __aenter__(self) -> None:
+        await self._places.wait(*self._of, "enter")
+        _begins.set(True)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._places.send(*self._of, "leave")
+
+    async def again(self) -> None:
+        """See `Limits`."""
+        if not _begins.get():
+            await self._places.wait(*self._of, "again")
+
+    async def turn(self) -> None:
+        """See `Limits`; it has come when the call may begin, or may be made again."""
+        _begins.set(False)
+
+    def answered(self, tokens: int) -> None:
+        """See `Limits`."""
+        self._places.send(*self._of, "answered", tokens)
+
+    def refused(self, began: float, seconds: float | None) -> None:
+        """See `Limits`."""
+        self._places.send(*self._of, "refused", self._timing.monotonic() - began, seconds)
+
+
+class KeptBounds:
+    """In the command: the bounds of all connectors, and who holds what of them. On a thread of its own."""
+
+    def __init__(self, let: Callable[[str, int], None]) -> None:
+        """`let` tells the runner process of an attempt that its call of a number may go on; from the thread."""
+        self._let = let
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._limits: dict[str, Limits] = {}
+        self._held: dict[str, dict[str, int]] = {}
+        """Attempt → connector → how many calls it has under way."""
+        self._entered: dict[str, set[int]] = {}
+        """Attempt → the numbers of the calls that were let in."""
+        self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
+
+    def take(self, attempt: str, call: tuple[Any, ...]) -> None:
+        """Takes what a runner process asks or says."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+            self._thread.start()
+        self._loop.call_soon_threadsafe(self._take, attempt, *call)
+
+    def give_up(self, attempt: str) -> None:
+        """Has what an attempt holds given to others; it is over."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._give_up, attempt)
+
+    def close(self) -> None:
+        """Ends the thread."""
+        if self._loop is not None:
+            loop, self._loop = self._loop, None
+            loop.call_soon_threadsafe(loop.call_later, 0.01, loop.stop)  # after the calls that were given up
+            self._thread.join()
+            loop.close()
+
+    def _take(
+        self, attempt: str, connector: str, bounds: tuple[Any, ...], number: int, what: str, *details: Any
+    ) -> None:
+        limits = self._limits.get(connector)
+        if limits is None:
+            options = {name: value for name, value in zip(BOUNDS, bounds, strict=True) if value is not None}
+            limits = self._limits[connector] = Places().limits(connector, options, Timing())
+        if what == "enter":
+            self._start(attempt, number, self._enter(attempt, number, connector, limits))
+        elif what == "again":
+            self._start(attempt, number, self._again(attempt, number, limits))
+        elif what == "leave":
+            self._leave(attempt, connector)
+        elif what == "answered":
+            limits.answered(details[0])
+        elif what == "refused":
+            limits.refused(Timing().monotonic() - details[0], details[1])
+        elif (task := self._tasks.get((attempt, number))) is not None:
+            task.cancel()
+        elif number in self._entered.get(attempt, ()):  # the answer was on its way when the call was given up
+            self._leave(attempt, connector)
+
+    def _start(self, attempt: str, number: int, work: Coroutine[Any, Any, None]) -> None:
+        assert self._loop is not None
+        task = self._tasks[attempt, number] = self._loop.create_task(work)
+        task.add_done_callback(lambda _: self._tasks.pop((attempt, number), None))
+
+    async def _enter(self, attempt: str, number: int, connector: str, limits: Limits) -> None:
+        await limits.__aenter__()
+        held = self._held.setdefault(attempt, {})
+        held[connector] = held.get(connector, 0) + 1
+        try:
+            await limits.turn()
+        except asyncio.CancelledError:
+            self._leave(attempt, connector)
+            raise
+        self._entered.setdefault(attempt, set()).add(number)
+        self._let(attempt, number)
+
+    async def _again(self, attempt: str, number: int, limits: Limits) -> None:
+        await limits.again()
+        await limits.turn()
+        self._let(attempt, number)
+
+    def _leave(self, attempt: str, connector: str) -> None:
+        held = self._held.get(attempt, {})
+        if held.get(connector):
+            held[connector] -= 1
+            self._limits[connector].leave()
+
+    def _give_up(self, attempt: str) -> None:
+        for (of, _), task in list(self._tasks.items()):
+            if of == attempt:
+                task.cancel()
+        for connector, number in self._held.get(attempt, {}).items():
+            for _ in range(number):
+                self._leave(attempt, connector)
+        self._held.pop(attempt, None)
+        self._entered.pop(attempt, None)

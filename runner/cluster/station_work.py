@@ -1,0 +1,225 @@
+"""What runs within a Dask worker: it looks whether a run can be had here, unpacks the application, and for each piece
+passes on what a runner process says. It loads nothing of the runner but this.
+
+Events go through the scheduler (`Worker.log_event`), since workers need not be able to reach the command.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from distributed import get_worker
+
+from runner.cluster.archive import unpack
+from runner.cluster.frames import DONE, FAILED, PIECE, SETUP, FrameBuffer, frame
+from runner.cluster.pieces import Job
+from runner.version import VERSION
+
+EXTRAS = {"crypto": ("cryptography", "bcrypt"), "formats": ("markdownify", "xmltodict"), "mcp": ("mcp",)}
+"""Extra → the libraries that it brings."""
+LOOK = 0.25
+"""Seconds between looks whether anybody still wants a piece."""
+IDLE = 20.0
+"""Seconds that a runner process is kept for the next piece of its run."""
+DYING = 3.0
+"""Seconds that it gets to end what it has started."""
+_READ = 1 << 18
+_RUNNER = "import gc; gc.disable(); from runner.cluster.piece_runner import main; main()"
+"""While modules are loaded there is nothing to collect; a piece turns it on."""
+_lock = threading.Lock()
+_idle: dict[str, list[_Process]] = {}
+"""Run → its processes that have nothing to do."""
+_busy: dict[str, _Process] = {}
+"""Attempt → the process that runs it."""
+_begun: set[str] = set()
+"""Attempts that have begun here."""
+
+
+def extras() -> tuple[str, ...]:
+    """The extras of yao-test that are installed here."""
+    return tuple(name for name, libraries in EXTRAS.items() if all(map(find_spec, libraries)))
+
+
+def look(names: tuple[str, ...], digest: str, dask_worker: Any = None) -> Mapping[str, Any]:
+    """What is here of what a run needs: `{id, version, extras, variables, host, has_application}`; `names` are those of
+    variables."""
+    return {
+        "id": dask_worker.id,
+        "version": VERSION,
+        "extras": extras(),
+        "variables": tuple(name for name in names if os.environ.get(name)),
+        "host": socket.gethostname(),
+        "has_application": _place(dask_worker, digest).is_dir(),
+    }
+
+
+def install(data: bytes, digest: str) -> str:
+    """Unpacks the application here, unless it is here."""
+    folder = _place(get_worker(), digest)
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unpack(data, folder)
+    return str(folder)
+
+
+def work(job: Job) -> str:
+    """Runs a piece, if it is for this worker and has not begun here before: Dask may run a task again."""
+    worker = get_worker()
+    with _lock:
+        if worker.id != job.worker or job.attempt in _begun:
+            return "elsewhere"
+        _begun.add(job.attempt)
+    key = worker.get_current_task()
+    process = _taken(job.run) or _Process(_place(worker, job.digest), job.setup)
+    with _lock:
+        _busy[job.attempt] = process
+    number, kept = 0, False
+
+    def send(data: bytes, end: str = "") -> None:
+        nonlocal number
+        worker.log_event(job.topic, {"attempt": job.attempt, "number": number, "data": data, "end": end})
+        number += 1
+
+    try:
+        send(b"")
+        process.write(frame(PIECE, job.piece))
+        buffer = FrameBuffer()
+        while True:
+            data = process.read(LOOK)
+            if data is None:
+                send(b"", "died")
+                return "died"
+            if data:
+                kinds = [kind for kind, _ in buffer.take(data)]
+                if DONE in kinds:
+                    kept = True
+                    send(data, "done")
+                    return "done"
+                send(data)
+                if FAILED in kinds:
+                    return "failed"
+            task = worker.state.tasks.get(key)
+            if task is None or task.state != "executing":  # the command gave it up, or is gone
+                return "given up"
+    finally:
+        with _lock:
+            _busy.pop(job.attempt, None)
+        if kept:
+            _keep(job.run, process)
+        else:
+            process.end()
+
+
+def tell(attempt: str, message: bytes) -> None:
+    """Passes a message to the process that runs an attempt; one that is over is told nothing."""
+    process = _busy.get(attempt)
+    if process is not None:
+        process.write(message)
+
+
+def finish(run: str) -> None:
+    """Ends the processes of a run that have nothing to do."""
+    with _lock:
+        idle = _idle.pop(run, [])
+    for process in idle:
+        threading.Thread(target=process.end, daemon=True).start()
+
+
+def _place(worker: Any, digest: str) -> Path:
+    return Path(os.path.realpath(worker.local_directory)) / "yao-test" / digest
+
+
+def _taken(run: str) -> _Process | None:
+    with _lock:
+        idle = _idle.get(run)
+        return idle.pop() if idle else None
+
+
+def _keep(run: str, process: _Process) -> None:
+    process.since = time.monotonic()
+    with _lock:
+        _idle.setdefault(run, []).append(process)
+    timer = threading.Timer(IDLE, _end_idle, (run,))
+    timer.daemon = True
+    timer.start()
+
+
+def _end_idle(run: str) -> None:
+    """Ends processes that have had nothing to do for long."""
+    now = time.monotonic()
+    with _lock:
+        idle = _idle.get(run, [])
+        late = [process for process in idle if now - process.since >= IDLE * 0.9]
+        _idle[run] = [process for process in idle if process not in late]
+        if not _idle[run]:
+            del _idle[run]
+    for process in late:
+        process.end()
+
+
+class _Process:
+    """A runner process. It ends with this one: its standard input does."""
+
+    def __init__(self, folder: Path, setup: bytes) -> None:
+        self._child = subprocess.Popen(
+            [sys.executable, "-P", "-c", _RUNNER],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            bufsize=0,
+        )
+        self._write_lock = threading.Lock()
+        self.since = 0.0
+        """When it had nothing to do any more."""
+        self.write(frame(SETUP, setup))
+
+    def write(self, data: bytes) -> None:
+        """Sends messages; one that is gone is noticed when its output ends."""
+        assert self._child.stdin is not None
+        view = memoryview(data)
+        with self._write_lock:
+            try:
+                while view:
+                    view = view[self._child.stdin.write(view) :]
+            except (OSError, ValueError):
+                return
+
+    def read(self, seconds: float) -> bytes | None:
+        """What it says within some seconds, more of it together; None when it is gone."""
+        assert self._child.stdout is not None
+        descriptor = self._child.stdout.fileno()
+        if not select.select([descriptor], [], [], seconds)[0]:
+            return b""
+        data = os.read(descriptor, _READ)
+        if not data:
+            return None
+        while len(data) < _READ and select.select([descriptor], [], [], 0)[0]:
+            more = os.read(descriptor, _READ)
+            if not more:
+                break
+            data += more
+        return data
+
+    def end(self) -> None:
+        """Ends it, and what it has started."""
+        assert self._child.stdin is not None and self._child.stdout is not None
+        with self._write_lock:
+            self._child.stdin.close()
+        try:
+            self._child.wait(DYING)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._child.stdout.close()

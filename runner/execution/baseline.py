@@ -1,0 +1,25 @@
+"""`--baseline`: what a run that has ended says beside earlier ones."""
+
+from __future__ import annotations
+
+from runner.reporters.console.diff_lines import as_rows, as_text
+from runner.reporters.console.style import DOUBLE, Style, count
+from runner.results.change_verdict import change_between
+from runner.results.comparison import compare
+from runner.store.baseline import baseline_of, in_all_runs
+from runner.store.places import StorePlace
+from runner.store.store import Store
+
+
+def comparison_text(place: StorePlace, name: str, colors: bool) -> str:
+    """A run beside the newest runs of a name, as `yao-test diff` says it. Raises ConfigurationError when there is
+    nothing to compare with, StoreError when the store cannot be read."""
+    style = Style(colors)
+    with Store(place.folder) as store:
+        run = in_all_runs(store.report(place.run))
+        baseline = baseline_of(store, name, run, leave_out=place.run)
+    newest = baseline.runs[0]
+    of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
+    head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"
+    verdict = change_between(baseline.report, run, names=(name, "this run"))
+    return head + as_text(compare(baseline.report, run), style) + as_rows([verdict], [name], style)

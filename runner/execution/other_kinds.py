@@ -1,0 +1,134 @@
+"""What leads the tests of a run that are no plain ones, fuzz tests and benchmarks; made when the first of them runs."""
+
+from __future__ import annotations
+
+import _thread
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
+
+from runner.errors import ConfigurationError, MissingError
+
+if TYPE_CHECKING:
+    from runner.benchmarks.benchmark_tests import BenchmarkTests
+    from runner.benchmarks.lines import Sample
+    from runner.environment import Environment
+    from runner.fuzzing.fuzz_tests import FuzzTests
+    from runner.planning.plan import RunPlan
+
+INPUT_SECONDS = 2.0
+"""What an input of a search or of the corpus may take where `--timeout` does not say it."""
+
+
+class OtherKinds:
+    """Of one run."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        environment: Environment,
+        results: TextIO,
+        forget: Callable[[str, str], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Raises ConfigurationError when `--fuzz` lacks its library, or `--baseline` cannot be used.
+
+        Args:
+            results: takes the lines of benchmarks.
+            forget: ends the world of a test, by its module and name.
+            stopped: whether the run is to end.
+        """
+        self._plan = plan
+        self._environment = environment
+        self._results = results
+        self._forget = forget
+        self._stopped = stopped
+        self._lock = _thread.allocate_lock()
+        self._fuzz: FuzzTests | None = None
+        self._benchmarks: BenchmarkTests | None = None
+        options = plan.options
+        if options.fuzz:
+            _check_library()
+        baseline = options.measured_baseline
+        self._baseline = self._read_baseline(baseline) if baseline is not None else None
+
+    def fuzz(self) -> FuzzTests:
+        """What leads fuzz tests. From any thread."""
+        with self._lock:
+            self._fuzz = self._fuzz or self._open_fuzz()
+        return self._fuzz
+
+    def benchmarks(self) -> BenchmarkTests:
+        """What leads benchmarks. From any thread."""
+        with self._lock:
+            self._benchmarks = self._benchmarks or self._open_benchmarks()
+        return self._benchmarks
+
+    def close(self) -> None:
+        """Ends what is under way."""
+        if self._fuzz is not None:
+            self._fuzz.close()
+
+    @property
+    def said(self) -> list[str]:
+        """What is to be said at the end."""
+        return [
+            *(self._fuzz.said if self._fuzz is not None else ()),
+            *(self._benchmarks.lines() if self._benchmarks is not None else ()),
+        ]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether a benchmark is worse than in the baseline."""
+        return self._benchmarks is not None and self._benchmarks.is_worse
+
+    def _open_fuzz(self) -> FuzzTests:
+        from os import urandom
+
+        from runner.fuzzing.fuzz_test import Fuzzing
+        from runner.fuzzing.fuzz_tests import FuzzTests
+
+        plan, options = self._plan, self._plan.options
+        fuzzing = Fuzzing(
+            seconds=options.fuzz_time if options.fuzz else None,
+            limit=options.timeout or INPUT_SECONDS,
+            seed=options.seed or int.from_bytes(urandom(3), "big") + 1,
+        )
+        return FuzzTests(fuzzing, plan.test_files, plan.application.root, self._forget, self._stopped)
+
+    def _open_benchmarks(self) -> BenchmarkTests:
+        from runner.benchmarks.benchmark_tests import Benchmarking, BenchmarkTests
+
+        options = self._plan.options
+        benchmarking = Benchmarking(
+            seconds=options.bench_time,
+            timeout=options.script_timeout,
+            count=options.repetitions,
+            cpus=self._environment.cpus,
+            baseline=self._baseline,
+            threshold=options.bench_threshold / 100,
+        )
+        return BenchmarkTests(benchmarking, self._results, [module.id for module in self._plan.modules])
+
+    def _read_baseline(self, name: str) -> tuple[Sample, ...]:
+        from runner.benchmarks.lines import read
+        from runner.cli.options import absolute
+        from runner.security.files import read_text
+
+        path = absolute(name, self._environment.directory)
+        try:
+            samples = tuple(read(read_text(path)))
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            raise ConfigurationError(f"Cannot read --baseline {name}: {why}") from error
+        if not samples:
+            hint = f"Make it with: yao-test --bench '{self._plan.options.bench}' --count 6 > {name}"
+            raise ConfigurationError(f"Cannot use --baseline {name}: it has no line of a benchmark", hint)
+        return samples
+
+
+def _check_library() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("hypothesis") is None:
+        hint = "Install it with: pip install 'yao-test[fuzz]'"
+        raise MissingError("Cannot search with --fuzz: that needs the extra fuzz", hint)

@@ -1,0 +1,186 @@
+"""One run, from options to exit code: it is planned, what runs it is opened, and a `Session` carries it out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bindings import SCRIPT_GLOBALS
+from runner import exit_codes
+from runner.application.context import build_context
+from runner.cli.settings import Settings
+from runner.execution.scripts import host_module
+from runner.execution.services import RunServices, TestServices
+from runner.execution.session import Session, name_written
+from runner.execution.stopping import Interrupted, Signals, Stop, Woken
+from runner.planning.plan import RunPlan, make_plan
+from scripttest import EVERY_RUN, ScriptHost
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.application.application import Application
+    from runner.cli.options import RunOptions
+    from runner.environment import Environment
+    from runner.execution.elsewhere import Elsewhere
+    from runner.execution.observing import Observer
+    from runner.planning.selection import Selection
+    from scripttest import Coverage, Processes
+
+
+def run(
+    options: RunOptions,
+    environment: Environment,
+    application: Application,
+    parts: Path,
+    processes: Processes | None,
+    regraded_from: str | None = None,
+    settings: Settings | None = None,
+    observer: Observer | None = None,
+    coverage: Coverage | None = None,
+    elsewhere: Elsewhere | None = None,
+) -> int:
+    """Runs what the options name and reports it; the exit code. A signal before anything runs raises Interrupted.
+    Raises ConfigurationError before anything is reported.
+
+    Args:
+        parts: the folder of the script half of the bindings.
+        processes: what runs scripts; None for a run of nothing but case files.
+        regraded_from: the report whose transcripts are graded; no agent is asked then.
+        settings: of the configuration file, if there is one.
+        observer: who watches the run; it gets the processes back.
+        coverage: counts what the scripts run that `processes` runs, if anything is counted.
+        elsewhere: runs the tests in the place of this machine.
+    """
+    stop = observer.stop if observer is not None else Stop()
+    settings = settings or Settings()
+    results = environment.stdout
+    if options.bench and not options.dry_run:
+        environment = environment.replace(stdout=environment.stderr)
+    try:
+        with Signals(stop):
+            started = environment.monotonic()
+            if options.require_trust or options.trust_from:
+                from runner.application.trust import require
+
+                require(application.root, options.trust_from, environment.variables)
+            context = build_context(options, environment.directory)
+            selection = selection_of(options)
+            with RunServices(
+                options=options,
+                environment=environment,
+                application=application,
+                context=context,
+                parts=parts,
+                settings=settings,
+                coverage=coverage,
+            ) as services:
+                try:
+                    plan = make_plan(
+                        options,
+                        environment,
+                        application,
+                        context,
+                        selection,
+                        services.agents,
+                        services.fingerprints,
+                        regraded_from,
+                        settings,
+                    )
+                    tests = TestServices(services, plan, selection, environment, results, lambda: bool(stop.reason))
+                    if options.kinds != EVERY_RUN:
+                        tests.other_kinds()
+                except BaseException:
+                    if processes is not None:
+                        processes.close()
+                    raise
+                if elsewhere is not None:
+                    _open(elsewhere, plan, services)
+
+                def carry_out(host: ScriptHost | None) -> int:
+                    if options.dry_run:
+                        return _list(plan, host, selection, stop, environment)
+                    return Session(
+                        plan=plan,
+                        environment=environment,
+                        services=services,
+                        tests=tests,
+                        selection=selection,
+                        stop=stop,
+                        host=host,
+                        started=started,
+                        observer=observer,
+                        coverage=coverage,
+                        elsewhere=elsewhere,
+                    ).run()
+
+                if processes is None:
+                    return carry_out(None)
+                workers = 1 if options.fuzz or options.bench else options.parallel or environment.cpus
+                with open_host(options, application, processes, tests, workers, coverage) as host:
+                    with Woken(host.wake_descriptor), tests:
+                        code = carry_out(host)
+                    if observer is not None:
+                        observer.processes = host.release()
+                    return code
+    except KeyboardInterrupt as error:
+        raise Interrupted(stop.code or exit_codes.INTERRUPTED) from error
+
+
+def _open(elsewhere: Elsewhere, plan: RunPlan, services: RunServices) -> None:
+    try:
+        elsewhere.open(plan, services)
+    except BaseException:
+        if plan.resume is not None and plan.resume.resumed_report is not None:
+            plan.resume.resumed_report.close()
+        raise
+
+
+def open_host(
+    options: RunOptions,
+    application: Application,
+    processes: Processes,
+    tests: TestServices,
+    workers: int,
+    coverage: Coverage | None = None,
+) -> ScriptHost:
+    """What runs script tests, on so many `workers`."""
+    return ScriptHost(
+        application.root,
+        processes,
+        tests.router,
+        SCRIPT_GLOBALS,
+        workers=workers,
+        timeout=options.script_timeout,
+        filter=bool(options.pattern),
+        list_only=options.dry_run,
+        runs=options.runs,
+        seed=options.seed,
+        instrument=coverage.instrument if coverage is not None else None,
+        kinds=options.kinds,
+    )
+
+
+def selection_of(options: RunOptions) -> Selection | None:
+    """What `--run` names, or what is searched or measured; None when that is all."""
+    if not options.pattern:
+        return None
+    from runner.planning.selection import Selection
+
+    return Selection(options.pattern, options.selecting)
+
+
+def _list(
+    plan: RunPlan, host: ScriptHost | None, selection: Selection | None, stop: Stop, environment: Environment
+) -> int:
+    """Prints the plan; the cases that generators made are written to `--output`. The exit code."""
+    from runner.execution.listing import print_plan
+
+    records = host.run([host_module(module, plan) for module in plan.modules], stop.left) if host else iter(())
+    code = print_plan(plan, records, selection, environment)
+    if plan.writes_cases:
+        from runner.planning.generators import write_cases
+
+        written = write_cases(plan.sources, plan.options.outputs, environment.directory, environment.secrets.text)
+        if not plan.options.json:
+            name_written(written, plan.options, environment, environment.stdout.write)
+    return code

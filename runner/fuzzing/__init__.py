@@ -1,0 +1,1 @@
+"""`--fuzz`, and the inputs that fuzz tests have in every run."""

@@ -1,0 +1,233 @@
+"""One fuzz test of a run. It goes through up to three steps, each in realms of its own:
+
+| step | what its realms run |
+| --- | --- |
+| seeds | what `f.add` gave, then the corpus; each is a subtest |
+| search | with `--fuzz`, once all of these pass: the inputs of a search |
+| found | the seeds and the corpus again, to which belongs what was found |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.fuzzing.corpus import Input, name_of, read_corpus, write_input
+from runner.fuzzing.literals import Literals
+from scripttest import Cause, Failure, Outcome, Status
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.fuzzing.realms import SearchRealms
+
+SHOWN = 300
+"""Characters of an input that are shown."""
+
+
+class Fuzzing(Value):
+    """What the flags say of fuzz tests."""
+
+    seconds: float | None
+    """That a search takes; None: there is none."""
+    limit: float
+    """Seconds that one input of the corpus, or of a search, may take."""
+    seed: int
+    """What the searches are made of."""
+
+
+class FuzzTest:
+    """A test under way."""
+
+    def __init__(
+        self,
+        *,
+        module: str,
+        name: str,
+        fuzzing: Fuzzing,
+        folder: Path,
+        shown: str,
+        literals: Callable[[], Literals],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            module: its id.
+            name: of its function.
+            fuzzing: what the flags say.
+            folder: of its corpus.
+            shown: that folder, as messages name it.
+            literals: gives those of what it tests.
+            stopped: whether the run is to end.
+        """
+        self._module = module
+        self.name = name
+        self._fuzzing = fuzzing
+        self._folder = folder
+        self._shown = shown
+        self._literals = literals
+        self._stopped = stopped
+        self._seeds: list[str] = []
+        self._schemas: list[Any] = []
+        self._size: int | None = None
+        """How many arguments it takes, if that is known."""
+        self._inputs: dict[str, Input] = {}
+        """Seeds and corpus, by name."""
+        self._left: list[Input] = []
+        self.allowed: float | None = None
+        """Seconds for the next input; None: as many as for any test."""
+        self._realms: SearchRealms | None = None
+        self._passed: Outcome | None = None
+        """Of the seeds and the corpus, before the search."""
+        self._found: list[Any] | None = None
+        self._kept = ""
+        """Where that was written, or why it was not."""
+        self._asked = False
+        """Whether the realm has asked for an input."""
+        self.said = ""
+        """What came of the search."""
+
+    def begin(self, seeds: list[str], schemas: list[str], parameters: int) -> None:
+        """The test has come to `f.fuzz`. Blocks.
+
+        Args:
+            seeds: JSON of the arguments of each.
+            schemas: JSON of what `f.schema` was given.
+            parameters: how many arguments its function names.
+        """
+        if self._realms is not None and self._found is None:
+            return
+        self._seeds = seeds
+        self._size = len(json.loads(seeds[0])) if seeds else None
+        if schemas:
+            from runner.fuzzing.arguments import schemas_of_arguments
+
+            self._schemas = schemas_of_arguments([json.loads(one) for one in schemas], self._size or parameters)
+            self._size = self._size or len(self._schemas)
+        own = [Input(name=f"seed#{number}", args=args) for number, args in enumerate(seeds)]
+        self._left = [*own, *read_corpus(self._folder, self._size, self._shown)]
+        self._inputs = {one.name: one for one in self._left}
+
+    def next(self, came: Any) -> dict[str, Any] | None:
+        """What comes next: an input, or inputs of a search, after what came of the last ones of that; None: nothing in
+        this realm. Blocks."""
+        self._asked = True
+        if self._realms is not None and self._found is None:
+            self.allowed = self._fuzzing.limit
+            if self._stopped():
+                self._realms.is_over = True
+                return None
+            request = self._realms.next(came)
+            return None if request is None else {"tried": request.inputs}
+        if not self._left:
+            self.allowed = None
+            return None
+        one = self._left.pop(0)
+        self.allowed = None if one.name.startswith("seed#") else self._fuzzing.limit
+        return {"kept": {"name": one.name, "args": one.args, "problem": one.problem}}
+
+    def close(self) -> None:
+        """Ends what it has running."""
+        if self._realms is not None:
+            self._realms.close()
+
+    def settled(self, outcome: Outcome) -> Outcome | None:
+        """The outcome of the test, of whose realms one has ended; None: it goes on in another one."""
+        asked, self._asked = self._asked, False
+        if self._realms is None:
+            may_search = self._fuzzing.seconds is not None and not self._stopped()
+            if not may_search or not asked or outcome.status != Status.PASSED:
+                return self._explained(outcome)
+            self._passed = outcome
+            return self._begin_search(self._fuzzing.seconds or 0)
+        if self._found is not None:
+            return self._explained(outcome)
+        self._realms.ended(outcome)
+        if not asked:  # it does not come to `f.fuzz` any more
+            return outcome
+        return self._conclude() if self._realms.is_over else None
+
+    def _begin_search(self, seconds: float) -> Outcome | None:
+        from runner.fuzzing.realms import SearchRealms
+        from runner.fuzzing.search import SearchPlan
+
+        examples = [json.loads(one.args) for one in self._inputs.values()]
+        if not examples and not self._schemas:
+            return self._broken("nothing says what its inputs look like: f.add one, or give f.schema(...)")
+        if not self._size:
+            return self._broken("its inputs have no arguments: f.add(value) gives one")
+        plan = SearchPlan(
+            examples=examples,
+            schemas=self._schemas,
+            literals=self._literals(),
+            seed=self._fuzzing.seed,
+            seconds=seconds,
+        )
+        self._realms = SearchRealms(plan)
+        return None
+
+    def _conclude(self) -> Outcome | None:
+        """After the search: None where what was found is to be seen."""
+        assert self._realms is not None and self._passed is not None
+        self._realms.close()
+        search = self._realms.search
+        if search is None:
+            return self._passed
+        count = f"{search.tried} input{'' if search.tried == 1 else 's'} ({search.seconds:.2f}s)"
+        seed = f"--seed {self._fuzzing.seed}"
+        self.said = f"{self.name}: {count}, nothing found ({seed})"
+        if search.found is None:
+            if search.unsteady:
+                self.said += f"; {search.unsteady} of them failed after others, and not by themselves"
+            return self._broken(search.problem) if search.problem else self._passed
+        self._found = search.found
+        try:
+            file = write_input(self._folder, self._found)
+            self._kept = f"{self._shown}/{file.name}"
+        except OSError as error:
+            self._kept = f"not kept: {error.strerror or error}"
+        self.said = f"{self.name}: found after {count}, {self._kept} ({seed})"
+        if self._stopped() or self._kept.startswith("not kept"):
+            return self._with_found(self._passed)
+        return None
+
+    def _broken(self, why: str) -> Outcome:
+        assert self._passed is not None
+        failure = Failure(cause=Cause.ERROR, message=f"Cannot search {self.name}: {why}")
+        return self._passed.replace(status=Status.FAILED, failures=(*self._passed.failures, failure))
+
+    def _explained(self, outcome: Outcome) -> Outcome:
+        """An outcome whose failures say with which input, and where it was kept."""
+        steps = tuple(self._step(step) for step in outcome.steps)
+        outcome = outcome.replace(steps=steps)
+        if self._found is not None and outcome.status == Status.PASSED:
+            return self._with_found(outcome)
+        return outcome
+
+    def _step(self, step: Outcome) -> Outcome:
+        one = self._inputs.get(step.name.partition("/")[2])
+        if one is None or one.problem or not step.failures:
+            return step
+        is_seed = one.name.startswith("seed#")
+        lines = [f"input: {_cut(one.args)}"] + ([] if is_seed else [f"file : {self._shown}/{one.name}.json"])
+        if self._found is not None and one.name == name_of(self._found):
+            lines.append(f"found by --fuzz; again: {self._command(one.name)}")
+        first, *others = step.failures
+        details = "\n".join([*filter(None, [first.details]), *lines])
+        return step.replace(failures=(first.replace(details=details), *others))
+
+    def _with_found(self, outcome: Outcome) -> Outcome:
+        """An outcome that has to say by itself what was found."""
+        assert self._found is not None
+        text = f"--fuzz has found an input that fails in a realm of its own: {_cut(json.dumps(self._found))}"
+        failure = Failure(cause=Cause.ERROR, message=f"{text} ({self._kept})")
+        return outcome.replace(status=Status.FAILED, failures=(*outcome.failures, failure))
+
+    def _command(self, input: str) -> str:
+        return f"yao-test -i {self._module} --run '^{self.name}$/{input}'"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

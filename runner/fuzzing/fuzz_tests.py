@@ -1,0 +1,103 @@
+"""The fuzz tests of a run: answers what their realms ask, and says when they are over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bindings import ProcessError
+from runner.fuzzing.corpus import FOLDER
+from runner.fuzzing.fuzz_test import Fuzzing, FuzzTest
+from runner.fuzzing.literals import Literals, literals_in
+
+if TYPE_CHECKING:
+    from bindings import World
+    from scripttest import Compiled, Outcome
+
+
+class FuzzTests:
+    """Leads the fuzz tests of a run: a `TestKind` of `bindings`. Threads may share it."""
+
+    def __init__(
+        self,
+        fuzzing: Fuzzing,
+        files: Mapping[str, Path],
+        root: Path,
+        forget: Callable[[str, str], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            fuzzing: what the flags say.
+            files: module → its test file.
+            root: of the application.
+            forget: ends the world of a test, by its module and name.
+            stopped: whether the run is to end.
+        """
+        self._fuzzing = fuzzing
+        self._files = files
+        self._root = root
+        self._forget = forget
+        self._stopped = stopped
+        self._tests: dict[tuple[str, str], FuzzTest] = {}
+        self._code: dict[str, list[str]] = {}
+        self.said: list[str] = []
+        """What came of the searches, a line each."""
+
+    def take(self, compiled: Compiled) -> None:
+        """Hears of the code of a module, or of a script that one calls."""
+        self._code.setdefault(compiled.source.key, []).extend(script.code for script in compiled.scripts)
+
+    def answer(self, world: World, name: str, args: list[Any]) -> Any:
+        """Answers `fuzz.Begin` and `fuzz.Next`."""
+        test = self._test(world.suite, world.key)
+        if name == "fuzz.Begin":
+            return test.begin(*args)
+        if name == "fuzz.Next":
+            return test.next(args[0])
+        raise ProcessError(f"Process {name} does not exist", 404, missing=True)
+
+    def seconds_after(self, module: str, test: str, name: str) -> float | None:
+        """What the next input may take."""
+        return self._test(module, test).allowed
+
+    def settled(self, module: str, test: str, outcome: Outcome) -> Outcome | None:
+        """The outcome of a test, or None where another realm is needed."""
+        own = self._test(module, test)
+        found = own.settled(outcome)
+        if found is None:
+            self._forget(module, own.name)
+        else:
+            del self._tests[module, test]
+            self.said += [own.said] if own.said else []
+        return found
+
+    def corpus_of(self, module: str, test: str) -> Path:
+        """The folder of the corpus of a test."""
+        return self._files[module].parent / FOLDER / test.partition("#")[0]
+
+    def close(self) -> None:
+        """Ends searches that are under way."""
+        for test in self._tests.values():
+            test.close()
+
+    def _test(self, module: str, test: str) -> FuzzTest:
+        key = module, test
+        if key not in self._tests:
+            name, folder = test.partition("#")[0], self.corpus_of(module, test)
+            shown = folder.relative_to(self._root) if folder.is_relative_to(self._root) else folder
+            self._tests[key] = FuzzTest(
+                module=module,
+                name=name,
+                fuzzing=self._fuzzing,
+                folder=folder,
+                shown=str(shown),
+                literals=self._literals,
+                stopped=self._stopped,
+            )
+        return self._tests[key]
+
+    def _literals(self) -> Literals:
+        return literals_in("\n".join(code for codes in self._code.values() for code in codes))

@@ -1,0 +1,103 @@
+"""A search for an input that fails. What inputs are tried is decided by `searching`, in a process of its own: the
+library for it would look at all that this process has loaded, and leave files where the command is run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.fuzzing.literals import Literals
+from scripttest.values import Value
+
+Came = Mapping[str, Any] | None
+"""What came of inputs: of the first that failed its place, `at`, and `kind` and `message` of its first failure; without
+a place where the realm ended in one of them. None: no one failed."""
+_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from runner.fuzzing.searching import main; main()"
+SHOWN = 500
+"""Characters that are shown of what a process said that broke."""
+
+
+class Request(Value):
+    """Inputs to be run, one after the other, until one fails."""
+
+    inputs: Sequence[Mapping[str, str]]
+    """Each with its `name`, and its `args`: JSON of the list."""
+    fresh: bool
+    """Whether they are to be the first and only ones of their realm."""
+
+
+class SearchPlan(Value):
+    """What a search is made of."""
+
+    examples: Sequence[Sequence[Any]]
+    """Lists of arguments whose shapes inputs have."""
+    schemas: Sequence[Any]
+    """Of the arguments; none: the shapes of the examples."""
+    literals: Literals
+    seed: int
+    """What its random numbers are made of."""
+    seconds: float
+
+
+class Search:
+    """One search. To be closed."""
+
+    def __init__(self, plan: SearchPlan) -> None:
+        """Begins. Raises OSError."""
+        self.found: list[Any] | None = None
+        """The smallest input so far that failed."""
+        self.tried = 0
+        """Inputs, before it began to make one smaller."""
+        self.seconds = 0.0
+        """What that took."""
+        self.unsteady = 0
+        """Inputs that failed after others, and not by themselves."""
+        self.problem = ""
+        """Why it could not go on."""
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        self._says(
+            {
+                "examples": plan.examples,
+                "schemas": plan.schemas,
+                "numbers": plan.literals.numbers,
+                "texts": plan.literals.texts,
+                "seed": plan.seed,
+                "seconds": plan.seconds,
+            }
+        )
+        self._is_first = True
+
+    def next(self, came: Came) -> Request | None:
+        """The next inputs, after what came of the last ones; None: the search is over. Blocks."""
+        if not self._is_first:
+            self._says(came)
+        self._is_first = False
+        assert self._process.stdout is not None and self._process.stderr is not None
+        line = self._process.stdout.readline()
+        if not line:
+            said = self._process.stderr.read().decode(errors="replace")
+            self.problem = f"its process has ended: {said[-SHOWN:].strip()}"
+            return None
+        told = json.loads(line)
+        self.found, self.tried, self.seconds = told["found"], told["tried"], told["seconds"]
+        self.unsteady, self.problem = told["unsteady"], told["problem"]
+        return None if told["over"] else Request(inputs=told["inputs"], fresh=told["fresh"])
+
+    def close(self) -> None:
+        """Ends its process, unless it has ended."""
+        if self._process.returncode is None:
+            self._process.kill()
+            self._process.communicate()
+
+    def _says(self, value: Any) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(value).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:  # said where it is read
+            return

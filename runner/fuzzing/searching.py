@@ -1,0 +1,213 @@
+"""The process of a search: Hypothesis makes inputs, and hears what came of each. The first line that it reads is the
+plan; then it writes inputs, reads what came of them, and so on, each a line of JSON.
+
+Inputs are run many at a time: Hypothesis hears that each has passed, before it has run. When one has failed, Hypothesis
+makes the same inputs again, which need not run, up to that one, and then makes that one smaller.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.errors import NoSuchExample, Unsatisfiable
+
+from runner.errors import RunnerError
+from runner.fuzzing.corpus import name_of
+from runner.fuzzing.literals import Literals
+from runner.fuzzing.shapes import Shapes, Strategy
+
+SHRINKING = 20.0
+"""Seconds that a search takes beyond its time to make what it found smaller."""
+MOST_AT_ONCE = 100
+"""Inputs that are run at a time."""
+AT_ONCE = 0.1
+"""Seconds that these should take."""
+MOST_BROKEN = 20
+"""Inputs for which something else broke, after which a search is given up."""
+_NEVER = 10**9
+
+
+def main() -> None:
+    """Searches, as standard input says."""
+    with TemporaryDirectory() as home:
+        set_hypothesis_home_dir(home)
+        _Searching(json.loads(sys.stdin.readline())).run()
+
+
+class _Searching:
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self._plan = plan
+        self._found: list[Any] | None = None
+        self._tried = 0
+        self._unsteady = 0
+        self._broken = 0
+        self._problem = ""
+        self._seconds = 0.0
+        self._began = self._until = 0.0
+        self._waiting: list[list[Any]] = []
+        """Inputs that were made and have not run."""
+        self._at_once = 1
+        self._alone = 0
+        """How many of the next inputs run by themselves, since the realm of these has ended in one of them."""
+        self._again = 0
+        """Which of the inputs failed, counted from 1."""
+
+    def run(self) -> None:
+        """Until there is nothing more to try, or the time is up."""
+        try:
+            self._look()
+        except _EndError:
+            pass
+        except RunnerError as error:
+            self._problem = error.message
+        except Exception as error:  # of the library: what was found until then counts
+            self._problem = "" if self._found is not None else f"{type(error).__name__}: {error}"
+        self._write(over=True)
+
+    def _look(self) -> None:
+        strategy = self._strategy()  # which loads what it needs
+        self._began = time.monotonic()
+        self._until = self._began + self._plan["seconds"]
+        try:
+            self._find(strategy, self._passes)
+            self._try_waiting()
+        except _FoundError:
+            count = 0
+
+            def fails(args: list[Any]) -> bool:
+                nonlocal count
+                count += 1
+                if count < self._again:
+                    return False
+                return args == self._found if count == self._again else self._is_smaller(args)
+
+            self._find(strategy, fails)
+        finally:
+            self._seconds = self._seconds or time.monotonic() - self._began
+
+    def _find(self, strategy: Strategy, fails: Any) -> None:
+        chosen = settings(
+            max_examples=_NEVER,
+            database=None,
+            deadline=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        )
+        try:
+            find(strategy, fails, settings=chosen, random=random.Random(self._plan["seed"]))
+        except NoSuchExample:
+            return  # there are no more inputs
+        except Unsatisfiable:
+            self._problem = "no value was made that its schema accepts"
+
+    def _strategy(self) -> Strategy:
+        plan = self._plan
+        shapes = Shapes(Literals(numbers=tuple(plan["numbers"]), texts=tuple(plan["texts"])))
+        if not plan["schemas"]:
+            return shapes.arguments(plan["examples"])
+        from runner.fuzzing.schemas import by_schemas
+
+        return by_schemas(plan["schemas"], shapes)
+
+    def _passes(self, args: list[Any]) -> bool:
+        """Takes an input for one that passes, until enough of them are there to be run."""
+        self._waiting.append(args)
+        is_late = time.monotonic() >= self._until
+        if is_late or len(self._waiting) >= self._at_once:
+            self._try_waiting()
+        if is_late:
+            raise _EndError
+        return False
+
+    def _try_waiting(self) -> None:
+        """Runs inputs that wait. Raises _FoundError when one of them fails."""
+        waiting, self._waiting = self._waiting, []
+        while waiting:
+            began = time.monotonic()
+            given = waiting[: 1 if self._alone else self._at_once]
+            came = self._ask(given, fresh=self._alone > 0)
+            seconds = time.monotonic() - began
+            if came is not None and came.get("at") is None and not self._alone:
+                self._alone = len(given)
+                continue
+            ran = len(given) if came is None else came.get("at", 0) + 1
+            self._tried += ran
+            if came is not None and self._is_find(waiting[ran - 1], came):
+                self._again = self._tried
+                raise _FoundError
+            del waiting[:ran]
+            self._alone = max(self._alone - ran, 0)
+            if seconds < AT_ONCE:
+                self._at_once = min(2 * self._at_once, MOST_AT_ONCE)
+            else:
+                self._at_once = max(self._at_once // 2, 1)
+
+    def _is_find(self, args: list[Any], came: dict[str, Any]) -> bool:
+        """Whether an input that has failed after others fails by itself."""
+        if came["kind"] == "infrastructure":
+            self._broken += 1
+            if self._broken == MOST_BROKEN:
+                self._problem = f"what it needs is broken: {came['message']}"
+                raise _EndError
+            return False
+        if not self._alone and not self._fails_alone(args):
+            self._unsteady += 1
+            return False
+        self._found = args
+        now = time.monotonic()
+        self._seconds, self._until = now - self._began, now + SHRINKING
+        return True
+
+    def _is_smaller(self, args: list[Any]) -> bool:
+        """Whether an input to which the found one was made smaller fails too."""
+        if time.monotonic() >= self._until:
+            raise _EndError
+        fails = self._fails_alone(args)
+        if fails and _size(args) < _size(self._found):
+            self._found = args
+        return fails
+
+    def _fails_alone(self, args: list[Any]) -> bool:
+        came = self._ask([args], fresh=True)
+        return came is not None and came["kind"] != "infrastructure"
+
+    def _ask(self, inputs: list[list[Any]], fresh: bool) -> dict[str, Any] | None:
+        """What came of inputs; see `Came` in `search`."""
+        self._write(inputs=[{"name": name_of(args), "args": json.dumps(args)} for args in inputs], fresh=fresh)
+        line = sys.stdin.readline()
+        if not line:
+            raise _EndError
+        came: dict[str, Any] | None = json.loads(line)
+        return came
+
+    def _write(self, over: bool = False, **request: Any) -> None:
+        told = {
+            "over": over,
+            "found": self._found,
+            "tried": self._tried,
+            "seconds": self._seconds,
+            "unsteady": self._unsteady,
+            "problem": self._problem,
+        }
+        sys.stdout.write(json.dumps({**told, **request}) + "\n")
+        sys.stdout.flush()
+
+
+class _FoundError(BaseException):
+    """An input fails; no library takes it for a failure."""
+
+
+class _EndError(BaseException):
+    """The time is up."""
+
+
+def _size(args: Any) -> tuple[int, str]:
+    text = json.dumps(args)
+    return len(text), text

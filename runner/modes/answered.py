@@ -1,0 +1,54 @@
+"""What is known of each answer of a case, so that it can be graded again: see `runner.results.regradable`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from runner.agents.chat import ModelCall, taken
+from runner.results.model import TurnUsage
+from runner.results.regradable import Answered, Regradable
+
+if TYPE_CHECKING:
+    from runner.assertions.base import Evidence
+    from runner.cases.model import Case
+
+LEFT_OUT = ("id", "input", "messages", "before", "after", "depends_on", "skip")
+"""Fields of a case that are elsewhere in its result, or do not count when it is graded again."""
+LONGEST = 100_000
+"""Characters of a case that a report keeps."""
+MOST_AGENTS = 1000
+"""Agents that were asked for one answer and that a report keeps."""
+
+
+def usage_of(calls: Sequence[ModelCall]) -> TurnUsage | None:
+    """What calls of models took together; None when one does not say it."""
+    took, usages = taken(calls), [call.usage for call in calls]
+    if took.tokens is None:
+        return None
+    return TurnUsage(
+        input_tokens=sum(usage.input_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        cost=took.cost,
+    )
+
+
+def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> Answered:
+    """An answer, by what assertions see of it and the calls of models for it."""
+    agents = evidence.agents
+    return Answered(
+        milliseconds=evidence.milliseconds,
+        usage=usage_of(calls),
+        model_calls=evidence.model_calls,
+        agents=None if agents is None or len(agents) > MOST_AGENTS else agents,
+    )
+
+
+def regradable(case: Case, answers: Sequence[Answered]) -> Regradable | None:
+    """What a report keeps of a case for grading it again; None where nothing was answered."""
+    if not answers:
+        return None
+    kept = {key: value for key, value in case.model_dump(exclude_unset=True).items() if key not in LEFT_OUT}
+    is_short = len(json.dumps(kept, ensure_ascii=False)) <= LONGEST
+    return Regradable(case=kept if is_short else None, answers=tuple(answers))

@@ -1,0 +1,219 @@
+"""Which cases `yao-test regrade` holds against the transcripts of a report, and where it finds them.
+
+A case that is in its file is graded as the file has it now, since regrading is for what was changed there. One that is
+not there any more, or whose file is gone, is graded as the report has it. A file that was moved is named with `-i`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.agents.assistant import Assistant, Assistants, stand_in
+from runner.application.application import Application, repository_of
+from runner.cases.model import Case
+from runner.cases.select import Chosen, chooser
+from runner.cases.values import cases_from_values
+from runner.cli.options import RunOptions, absolute
+from runner.errors import BrokenError, ConfigurationError
+from runner.modes.transcripts import Transcripts
+from runner.planning.case_source import CaseSource
+from runner.results.model import Suite, TestResult
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.results.regradable import Regradable
+
+NAMED = 10
+"""Results that are named when they are left out."""
+NOT_KEPT = "its case is in no file any more, and the report does not have it"
+NO_FILES = "its case is in no file any more, and the files that were sent with it are in no report"
+
+
+class Regraded(Value):
+    """What is graded again."""
+
+    sources: list[CaseSource]
+    transcripts: Transcripts
+    """By the suites of this run."""
+    warnings: list[str]
+
+
+class Regrading:
+    """Finds the cases of a report."""
+
+    def __init__(
+        self, transcripts: Transcripts, options: RunOptions, application: Application, directory: Path
+    ) -> None:
+        self._transcripts = transcripts
+        self._options = options
+        self._application = application
+        self._directory = directory
+        self._chosen: Chosen | None = chooser(options.run) if options.run else None
+        self._suites = [suite for suite in transcripts.suites if not suite.is_message]
+        self._places = {suite.label: self._place(suite) for suite in self._suites}
+        self._refused = dict(transcripts.refused)
+        self._kept: list[str] = []
+        """What is said of cases that are graded as the report has them."""
+
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that are there: those of the report by where their files are."""
+        found = ((input, self._places.get(input, Path())) for input in self._options.inputs)
+        return tuple(input if place == Path() else str(place) for input, place in found if place is not None)
+
+    def cases(self, sources: Sequence[CaseSource]) -> Regraded:
+        """What is graded, `sources` being the cases of the inputs that are there. Raises ConfigurationError when
+        nothing is."""
+        kept: list[CaseSource] = []
+        results: dict[tuple[str, str, int], TestResult] = {}
+        moved = self._moved(sources)
+        for suite in self._suites:
+            place = self._places[suite.label]
+            base = next((source for source in sources if place and source.suite.file == str(place)), None)
+            base = base or (moved if place is None else None)
+            if base is None and (place is not None or not self._is_wanted(suite)):
+                continue
+            of_suite = {key: result for key, result in self._transcripts.results.items() if key[0] == suite.id}
+            source = self._source(suite, base, of_suite)
+            if source is not None:
+                kept.append(source)
+                results |= {(source.suite.id, *key[1:]): result for key, result in of_suite.items()}
+        if not kept:
+            raise ConfigurationError(f"Cannot regrade {self._transcripts.report}: {self._nothing()}")
+        return Regraded(
+            sources=kept,
+            transcripts=self._transcripts.replace(results=results),
+            warnings=list(self._warnings(sum(source.selected for source in kept))),
+        )
+
+    def _nothing(self) -> str:
+        refused = next(iter(self._refused.items()), None)
+        return "it has no transcript of these cases" + (f"; {refused[0]}: {refused[1]}" if refused else "")
+
+    def _warnings(self, count: int) -> Iterator[str]:
+        cases = "1 case" if count == 1 else f"{count} cases"
+        yield f"Regraded from {self._transcripts.report}: {cases}; no agent was asked"
+        yield from self._kept
+        if self._refused:
+            named = _listed([f"{id} ({why})" for id, why in self._refused.items()])
+            yield f"{len(self._refused)} results have no transcript and are left out: {named}"
+
+    def _place(self, suite: Suite) -> Path | None:
+        """The file of a suite: from the working directory, or else where it is in the repository."""
+        if not suite.file:
+            return None
+        places = (absolute(suite.label, self._directory), self._written(suite))
+        return next((place for place in places if place.is_file()), None)
+
+    def _written(self, suite: Suite) -> Path:
+        """Where the file of a suite was."""
+        return repository_of(self._application.root) / suite.file
+
+    def _moved(self, sources: Sequence[CaseSource]) -> CaseSource | None:
+        """What has taken the place of the one file that is gone."""
+        gone = [label for label, place in self._places.items() if place is None]
+        known = set(map(str, self._places.values()))
+        strange = [source for source in sources if source.suite.file and source.suite.file not in known]
+        return strange[0] if len(gone) == len(strange) == 1 else None
+
+    def _is_wanted(self, suite: Suite) -> bool:
+        """Whether an input names a suite whose file is gone."""
+        path = absolute(suite.label, self._directory) if suite.file else None
+        return any(
+            input == suite.label or (path is not None and path.is_relative_to(self._directory / input))
+            for input in self._options.inputs
+        )
+
+    def _source(
+        self, suite: Suite, base: CaseSource | None, results: Mapping[tuple[str, str, int], TestResult]
+    ) -> CaseSource | None:
+        """The cases of a suite that have a transcript."""
+        runs: dict[str, list[int]] = {}
+        for _, case, run in results:
+            runs.setdefault(case, []).append(run)
+        left = runs.keys() - set(base.ids()) if base is not None else runs.keys()
+        of_report = dict(self._of_report(result for key, result in results.items() if key[1] in left))
+        if of_report:
+            gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
+            self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(list(of_report))}")
+
+        def cases() -> Iterator[tuple[int, Case]]:
+            if base is not None:
+                yield from ((line, _alone(case)) for line, case in base.cases() if case.id in runs)
+            yield from of_report.values()
+
+        selected = sum(1 for _ in cases())
+        if not selected:
+            return None
+        numbers = {case: tuple(sorted(made)) for case, made in runs.items()}
+        if base is None:
+            place = self._written(suite) if suite.file else self._directory / "cases"
+            suite = suite.replace(file=str(place) if suite.file else "")
+            assistant, folder = self._assistant(suite.agent), place.parent
+        else:
+            own = f"{base.suite.id} [{suite.variant}]" if suite.variant else base.suite.id
+            suite = base.suite.replace(id=own, label=suite.label, variant=suite.variant)
+            assistant, folder = base.assistant, base.folder
+        return CaseSource(
+            suite=suite,
+            assistant=assistant,
+            folder=folder,
+            selected=selected,
+            total=selected,
+            cases=cases,
+            ids=base.ids if base is not None else lambda: runs,
+            runs=numbers,
+        )
+
+    def _assistant(self, id: str) -> Assistant:
+        """An agent, or what stands for one that cannot be used, or is not there any more."""
+        assistants = Assistants(self._application)
+        try:
+            return assistants.get(id)
+        except BrokenError:
+            return stand_in(*assistants.find(id))
+        except ConfigurationError:
+            return stand_in(id, self._application.assistants.joinpath(*id.split(".")))
+
+    def _of_report(self, results: Iterable[TestResult]) -> Iterator[tuple[str, tuple[int, Case]]]:
+        """Ids of cases that are in no file, with their lines and what the report has of them."""
+        made: set[str] = set()
+        for result in results:
+            if result.name in made or result.case is None:
+                continue
+            made.add(result.name)
+            try:
+                case = _case_in(result, result.regradable)
+            except ValueError as error:
+                self._refused.setdefault(result.name, str(error))
+                continue
+            if self._chosen is None or self._chosen(case):
+                yield case.id, (result.case.line, case)
+
+
+def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
+    """The case that a report has of a result. Raises ValueError, which says why there is none."""
+    said = result.case
+    assert said is not None
+    if regradable is None or regradable.case is None:
+        raise ValueError(NOT_KEPT)
+    if said.attachments or any(turn.attachments for turn in said.turns):
+        raise ValueError(NO_FILES)
+    begun = {"id": result.name} if said.input is None else {"id": result.name, "input": said.input}
+    try:
+        (case,), _ = cases_from_values([{**begun, **regradable.case}], "the report", Path())
+    except ConfigurationError as error:
+        wrong = " ".join(error.message.split())
+        raise ValueError(f"its case is in no file any more: {wrong}") from error
+    return case
+
+
+def _alone(case: Case) -> Case:
+    """A case that needs nothing but its transcript."""
+    return case.model_copy(update={"before": None, "after": None, "depends_on": [], "skip": False})
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"

@@ -1,0 +1,151 @@
+"""Text for a terminal: no line is longer than it, and what is written from right to left stands apart.
+
+| line | what becomes of it |
+|---|---|
+| a rule | is cut |
+| the name of a suite or a test with its verdict, a place | loses its middle |
+| code with its line number | loses its end |
+| a command to type | goes on in the next line, after a backslash between two arguments; an argument is never broken |
+| anything else | goes on in the next line, below its indent |
+
+Letters of two columns are those of Unicode's East Asian Width; what combines with the letter before has none. Isolates
+are those of Unicode's bidirectional algorithm: without them a name in Hebrew would move the digits around it.
+"""
+
+from __future__ import annotations
+
+import re
+from unicodedata import bidirectional, category, east_asian_width
+
+MORE = "…"
+_PIECE = re.compile(r"\x1b\[[0-9;]*m|.", re.DOTALL)
+_CODES = re.compile(r"\x1b\[[0-9;]*m")
+_RULE = re.compile("[═─]+")
+_NAMED = re.compile(r"\s*(?:[►✓✗○ℹ] |(?:Script Test|Script|at|called from):? )")
+_CODE = re.compile(r"\s*(?:>\s*)?\d*\s+\| ")
+_COMMAND = re.compile(r"(\s*Run it again: )(.*)", re.DOTALL)
+_ARGUMENT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
+_FROM_RIGHT = ("R", "AL")
+_ISOLATE, _END = "\u2068", "\u2069"
+
+
+def fitted(text: str, columns: int) -> str:
+    """A text of whole lines for a terminal."""
+    return "\n".join(isolated(part) for line in text.split("\n") for part in _line(line, columns).split("\n"))
+
+
+def isolated(text: str) -> str:
+    """A line in which each run of words that are written from right to left stands apart from what is around it."""
+    if text.isascii() or _ISOLATE in text or not any(bidirectional(letter) in _FROM_RIGHT for letter in text):
+        return text
+    return re.sub(rf"({_CODES.pattern})|[^\x1b]+", lambda match: match[1] or _isolated_words(match[0]), text)
+
+
+def width(text: str) -> int:
+    """How many columns a text takes that has no colours."""
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+def visible(text: str) -> str:
+    """A text with blanks in place of what cannot be seen."""
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def cut(text: str, room: int) -> tuple[str, int]:
+    """As much of a text as fits into so many columns, and what is left of them."""
+    if text.isascii():
+        return text[:room], max(0, room - len(text))
+    for place, letter in enumerate(text):
+        room -= _width(letter)
+        if room < 0:
+            return text[:place], 0
+    return text, room
+
+
+def shortened(text: str, room: int) -> str:
+    """A text, perhaps in colours, that loses its middle where it has no room."""
+    if width(_CODES.sub("", text)) <= room:
+        return text
+    pieces = _PIECE.findall(text)
+    tail_room = room // 2
+    head_room = room - tail_room - 1
+    head = tail = 0
+    while (head_room := head_room - _width(pieces[head])) >= 0:
+        head += 1
+    while (tail_room := tail_room - _width(pieces[-1 - tail])) >= 0:
+        tail += 1
+    middle = pieces[head : len(pieces) - tail]
+    kept = [piece for piece in middle if _CODES.fullmatch(piece)]
+    while tail and category(pieces[-tail]) in ("Mn", "Me"):  # of a letter that is gone
+        tail -= 1
+    return "".join([*pieces[:head], MORE, *kept, *(pieces[-tail:] if tail else [])])
+
+
+def _line(line: str, columns: int) -> str:
+    if len(line) <= columns and line.isascii():
+        return line
+    plain = _CODES.sub("", line)
+    if width(plain) <= columns:
+        return line
+    if _RULE.fullmatch(plain):
+        return plain[:columns]
+    if _NAMED.match(plain):
+        return shortened(line, columns)
+    if _CODE.match(plain):
+        return cut(plain, columns - 1)[0] + MORE
+    if command := _COMMAND.fullmatch(plain):
+        return _command(command[1], command[2], columns)
+    return _wrapped(line, columns)
+
+
+def _command(head: str, command: str, columns: int) -> str:
+    indent = " " * (len(head) - len(head.lstrip()) + 2)
+    lines: list[str] = []
+    line = head.rstrip()
+    for argument in _ARGUMENT.findall(command):
+        if width(f"{line} {argument} \\") > columns and line.strip():
+            lines.append(f"{line} \\" if lines or line != head.rstrip() else line)
+            line = indent + argument
+        else:
+            line = f"{line} {argument}"
+    return "\n".join([*lines, line])
+
+
+def _wrapped(line: str, columns: int) -> str:
+    plain = _CODES.sub("", line)
+    indent = " " * min(len(plain) - len(plain.lstrip(" ")) + 2, columns // 3)
+    out, room = "", columns
+    for blanks, word in re.findall("( *)([^ ]*)", line):
+        needed = width(_CODES.sub("", word))
+        if len(blanks) + needed <= room:
+            out += blanks + word
+            room -= len(blanks) + needed
+        elif out and needed <= columns - len(indent):
+            out += f"\n{indent}{word}"
+            room = columns - len(indent) - needed
+        else:  # longer than a line
+            out += blanks[:room]
+            room -= len(blanks[:room])
+            for piece in _PIECE.findall(word):
+                if _width(piece) > room:
+                    out, room = f"{out}\n{indent}", columns - len(indent)
+                out += piece
+                room -= _width(piece)
+    return out
+
+
+def _width(letter: str) -> int:
+    if letter.isascii():
+        return 8 if letter == "\t" else len(letter) if letter.isprintable() else 0
+    return 0 if category(letter) in ("Mn", "Me", "Cf") else 2 if east_asian_width(letter) in "WF" else 1
+
+
+def _isolated_words(text: str) -> str:
+    words = text.split(" ")
+    found = [place for place, word in enumerate(words) if any(bidirectional(letter) in _FROM_RIGHT for letter in word)]
+    for place in found:
+        word = words[place]
+        letters = [at for at, letter in enumerate(word) if letter.isalnum()]
+        start, end = letters[0], letters[-1] + 1
+        words[place] = f"{word[:start]}{_ISOLATE}{word[start:end]}{_END}{word[end:]}"
+    return " ".join(words).replace(f"{_END} {_ISOLATE}", " ")

@@ -1,0 +1,200 @@
+/** Asks the server that sent the page. The token of the link goes with every request, as a header. */
+
+import type { Index, Row } from "../model";
+import type { Comparison } from "../changes";
+import type { Variants } from "../variants";
+
+const token = new URLSearchParams(location.search).get("token") ?? "";
+const HEADER = { "X-Yao-Test-Token": token };
+/** Milliseconds after which a stream that broke is asked for again, the first time and at most. */
+const SOON = 500;
+const LATE = 8000;
+
+/** One run in the list. */
+export interface RunHead {
+  id: string;
+  started_at: string;
+  /** `running`, `cut short`, or as the summary of a report says. */
+  status: string;
+  suites: string[];
+  branch?: string;
+  revision?: string;
+  profile?: string;
+  connectors: string[];
+  counts: { total: number; passed: number; failed: number; skipped: number; errors: number };
+  /** Tests that were chosen, where that is known. */
+  planned?: number;
+  duration_ms?: number;
+  cost?: number;
+  labels: number;
+  /** Why it cannot be run again from here; empty: it can. */
+  elsewhere: string;
+  /** The run before it that tested some of the same. */
+  before?: string;
+}
+
+export interface RunList {
+  runs: RunHead[];
+  more: boolean;
+  version: string;
+}
+
+/** The index of a run that may grow. */
+export interface RunIndex extends Index {
+  revision: number;
+  head: RunHead;
+}
+
+/** What has changed in a run. */
+export interface RunUpdate extends Omit<RunIndex, "rows"> {
+  rows: [at: number, row: Row][];
+}
+
+/** Something that a person may be asked about a result. */
+export interface Question {
+  run: number;
+  turn: number;
+  /** Empty: the answer as a whole. */
+  criterion: string;
+  input: string;
+  output: string;
+  /** What the judge said, if there is one. */
+  judged?: { passed: boolean; judge: string };
+  label?: { passed: boolean; why: string; person: string };
+}
+
+/** A test in one run. */
+export interface Occurrence {
+  run: string;
+  /** What the run calls the suite. */
+  name: string;
+  started_at: string;
+  verdict: string;
+  cause?: string;
+  branch?: string;
+  revision?: string;
+  passed: number;
+  judged: number;
+  duration_ms: number;
+  score?: number;
+  tokens?: number;
+  cost?: number;
+  connector?: string;
+  answer?: string;
+  error?: string;
+}
+
+export interface TestHistory {
+  suite: string;
+  test: string;
+  said: string[];
+  rate?: [low: number, value: number, high: number];
+  occurrences: Occurrence[];
+  version: string;
+}
+
+export interface ComparedRuns {
+  heads: RunHead[];
+  comparison: Comparison | null;
+  variants: Variants;
+  version: string;
+}
+
+/** A test of the store. */
+export interface KnownTest {
+  suite: string;
+  test: string;
+  /** What can be said of it, the worst first. */
+  trends: string[];
+  /** Verdicts of the newest runs, the newest last. */
+  verdicts: string[];
+  passed: number;
+  judged: number;
+  duration_ms: number;
+  last: string;
+}
+
+/** A run that was started here. */
+export interface Again {
+  state: "none" | "running" | "ended";
+  of?: string;
+  commands: string[];
+  output: string;
+  code?: number;
+}
+
+export class Refused extends Error {}
+
+async function asked(path: string, options: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { ...options, headers: { ...HEADER, ...options.headers } });
+  } catch {
+    throw new Refused("yao-test view has ended, or cannot be reached. Start it again, and open the link that it prints.");
+  }
+  if (response.ok) return response;
+  const said = await response.text();
+  try {
+    throw new Refused((JSON.parse(said) as { error: string }).error);
+  } catch (error) {
+    throw error instanceof Refused ? error : new Refused(said.trim() || `The server said ${response.status}`);
+  }
+}
+
+export const textOf = async (path: string): Promise<string> => (await asked(path)).text();
+export const blobOf = async (path: string): Promise<Blob> => (await asked(path)).blob();
+export const get = async <T>(path: string): Promise<T> => (await asked(path)).json() as Promise<T>;
+
+export async function send<T>(method: "POST" | "PUT" | "DELETE", path: string, body: object = {}): Promise<T> {
+  const headers = { "Content-Type": "application/json" };
+  return (await asked(path, { method, headers, body: JSON.stringify(body) })).json() as Promise<T>;
+}
+
+/** Follows a stream of events, and asks again when it breaks; `path` says from where. Gives what ends it. */
+export function follow<T>(path: () => string, take: (value: T) => void, lost: (isLost: boolean) => void): () => void {
+  const ending = new AbortController();
+  void (async () => {
+    let pause = SOON;
+    while (!ending.signal.aborted) {
+      try {
+        const response = await asked(path(), { signal: ending.signal });
+        lost(false);
+        pause = SOON;
+        for await (const text of eventsOf(response)) take(JSON.parse(text) as T);
+      } catch {
+        if (!ending.signal.aborted) lost(true);
+      }
+      await new Promise((resume) => setTimeout(resume, pause));
+      pause = Math.min(LATE, pause * 2);
+    }
+  })();
+  return () => ending.abort();
+}
+
+/** The data of each event, by https://html.spec.whatwg.org/multipage/server-sent-events.html. */
+async function* eventsOf(response: Response): AsyncGenerator<string> {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop()!;
+    for (const part of parts) {
+      const data = part.split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+      if (data.length > 0) yield data.join("\n");
+    }
+  }
+}
+
+/** The address of a page. */
+export function hrefOf(page: string, values: Record<string, string | string[]> = {}, hash = ""): string {
+  const query = new URLSearchParams({ token });
+  for (const [name, value] of Object.entries(values)) for (const one of [value].flat()) query.append(name, one);
+  return `${page}?${query}${hash}`;
+}
+
+/** What the address says. */
+export const asks = (name: string): string[] => new URLSearchParams(location.search).getAll(name);
+
+export const runPath = (run: string, rest: string): string => `/api/runs/${encodeURIComponent(run)}/${rest}`;

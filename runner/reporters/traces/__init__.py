@@ -1,0 +1,1 @@
+"""`--otlp`: a run as spans of OpenTelemetry, sent to a collector."""

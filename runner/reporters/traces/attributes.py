@@ -1,0 +1,197 @@
+"""What spans say: attributes of the semantic conventions for generative AI and for tests
+(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` for what these have no
+words for. All of it comes from results, which hold no secrets any more.
+
+What was said, to models or by them, is in `gen_ai.input.messages`, `gen_ai.output.messages` and
+`gen_ai.tool.call.*`, and in the texts of failed assertions: only where contents are wanted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.results.verdict import Verdict, verdict_on
+from scripttest import Cause
+
+if TYPE_CHECKING:
+    from runner.results.events import RunEnd, RunStart
+    from runner.results.fold import Execution
+    from runner.results.model import Suite, TestResult
+
+Attributes = dict[str, str | bool | int | float | Sequence[str]]
+Record = Mapping[str, Any]
+
+DESCRIPTION_LIMIT = 1000
+"""Characters of why a span failed."""
+_TEST_STATUS = {Verdict.PASSED: "pass", Verdict.FAILED: "fail"}
+"""The conventions have no word for others."""
+_SUITE_STATUS = {"passed": "success", "failed": "failure", "error": "failure", "interrupted": "aborted"}
+_OPTIONAL = {
+    "gen_ai.request.model": "asked",
+    "gen_ai.response.model": "model",
+    "gen_ai.usage.input_tokens": "input_tokens",
+    "gen_ai.usage.output_tokens": "output_tokens",
+    "gen_ai.usage.cache_read.input_tokens": "cached_tokens",
+    "yao_test.cost_usd": "cost",
+    "yao_test.turn": "turn",
+}
+"""Attribute → field of a step of a trace, which may lack it."""
+
+
+def of_run(start: RunStart) -> Attributes:
+    """What is known of a run when it begins."""
+    found: Attributes = {"yao_test.version": start.version, "yao_test.runs": start.runs}
+    return found | ({"yao_test.shard": start.shard} if start.shard else {})
+
+
+def of_end(end: RunEnd, run: Execution) -> Attributes:
+    """How a run has ended."""
+    counts = run.counts
+    figures = {name: getattr(counts, name) for name in ("passed", "failed", "skipped", "errors")}
+    found: Attributes = {f"yao_test.tests.{name}": count for name, count in figures.items()}
+    found |= {"test.suite.run.status": _SUITE_STATUS[end.status.value], "yao_test.not_run": end.not_run}
+    return found | ({"yao_test.stopped": end.stopped} if end.stopped else {})
+
+
+def of_suite(suite: Suite) -> Attributes:
+    """What a suite is."""
+    found: Attributes = {"test.suite.name": suite.name, "gen_ai.agent.id": suite.agent}
+    return found | ({"yao_test.variant": suite.variant} if suite.variant else {})
+
+
+def of_test(result: TestResult, suite: Suite) -> Attributes:
+    """What came of a test, or of one run of it."""
+    verdict, cause, case = verdict_on(result), result.outcome.cause, result.case
+    found = {**of_suite(suite), "test.case.name": result.name, "yao_test.verdict": verdict.value}
+    if verdict in _TEST_STATUS:
+        found["test.case.result.status"] = _TEST_STATUS[verdict]
+    if cause is not None:
+        found |= {"yao_test.cause": cause.value, "error.type": cause.value}
+    if result.run:
+        found["yao_test.run"] = result.run
+    if case is not None:
+        found["yao_test.mode"] = case.mode
+        found |= {"yao_test.tags": list(case.tags)} if case.tags else {}
+        found |= {"yao_test.score": case.score} if case.score is not None else {}
+        found |= {"yao_test.cost_usd": case.cost} if case.cost is not None else {}
+    return found
+
+
+def why_failed(result: TestResult, contents: bool) -> str:
+    """Why a test failed, as text. What an agent said, which failed assertions quote, is not told without
+    `contents`."""
+    failure = result.outcome.decisive
+    if failure is None:
+        return ""
+    kind = f"{failure.cause.value}: {failure.type}" if failure.type else failure.cause.value
+    if result.case is not None and failure.cause == Cause.ASSERTION and not contents:
+        return kind
+    return f"{kind}: {failure.message}"[:DESCRIPTION_LIMIT]
+
+
+def of_call(call: Record) -> Attributes:
+    """A call of an agent."""
+    name = str(call["agent"])
+    return {
+        **_who(call),
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.id": name,
+        "gen_ai.agent.name": name,
+        **_optional(call),
+    }
+
+
+def of_model_call(step: Record) -> Attributes:
+    """A call of a model."""
+    found: Attributes = {
+        **_who(step),
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": step["vendor"],
+        "gen_ai.system": step["vendor"],
+        "yao_test.connector": step["connector"],
+        **_optional(step),
+    }
+    if step.get("finish_reason"):
+        found["gen_ai.response.finish_reasons"] = [step["finish_reason"]]
+    return found | ({"error.type": "model"} if "error" in step else {})
+
+
+def of_tool_call(step: Record) -> Attributes:
+    """A call of a tool."""
+    found: Attributes = {
+        **_who(step),
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": step["name"],
+        "gen_ai.tool.type": "extension" if step["server"] else "function",
+        **_optional(step),
+    }
+    found |= {"yao_test.server": step["server"]} if step["server"] else {}
+    for name in ("arguments", "result"):
+        if name in step:
+            found[f"gen_ai.tool.call.{name}"] = _json(step[name])
+    return found | ({"error.type": "tool"} if step.get("failed") else {})
+
+
+class Said:
+    """What was said to models and by them, of the calls of one trace in their order: a trace does not repeat what an
+    earlier call of the same agent has sent."""
+
+    def __init__(self) -> None:
+        self._sent: dict[tuple[str, str], list[Record]] = {}
+
+    def attributes(self, step: Record) -> Attributes:
+        """The messages of a call of a model; none of a trace that does not have them."""
+        if "messages" not in step:
+            return {}
+        who = (step["role"], step["agent"])
+        sent = self._sent[who] = [*self._sent.get(who, [])[: step.get("before", 0)], *step["messages"]]
+        found: Attributes = {"gen_ai.input.messages": _json([_message(message) for message in sent])}
+        answer = step.get("answer")
+        if answer is not None:
+            said = {"role": "assistant", **answer}
+            reason = answer.get("finish_reason", "stop")
+            found["gen_ai.output.messages"] = _json([{**_message(said), "finish_reason": reason}])
+        return found
+
+
+def _message(message: Record) -> dict[str, Any]:
+    """A message of OpenAI's form in that of the conventions."""
+    return {"role": message.get("role", "user"), "parts": list(_parts(message))}
+
+
+def _parts(message: Record) -> Iterator[dict[str, Any]]:
+    content = message.get("content")
+    if message.get("role") == "tool":
+        yield {"type": "tool_call_response", "id": message.get("tool_call_id"), "response": content}
+        return
+    if message.get("reasoning"):
+        yield {"type": "reasoning", "content": message["reasoning"]}
+    for part in content if isinstance(content, list) else [content] if content else []:
+        yield (
+            {"type": "text", "content": part}
+            if isinstance(part, str)
+            else {
+                **part,
+                **({"content": part["text"]} if "text" in part else {}),
+            }
+        )
+    if message.get("refusal"):
+        yield {"type": "text", "content": message["refusal"]}
+    for call in message.get("tool_calls") or ():
+        asked = call.get("function", call)
+        identity = {"id": call["id"]} if "id" in call else {}
+        yield {"type": "tool_call", **identity, "name": asked.get("name"), "arguments": asked.get("arguments")}
+
+
+def _who(record: Record) -> Attributes:
+    return {"yao_test.role": record["role"]}
+
+
+def _optional(record: Record) -> Attributes:
+    return {name: record[field] for name, field in _OPTIONAL.items() if field in record}
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,177 @@
+"""How much of a figure is the noise of its judges, by the votes that they cast on the same answers.
+
+The first two votes on an answer are always cast, so half of their squared difference is what a single vote scatters by,
+whatever stopped the others. A score is the mean of its votes, and scatters less by their number; a majority is taken to
+scatter like one vote, which is the most that it can.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.results.criteria import objects_in, score_in
+from scripttest.values import Value, fields_of
+
+if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult
+    from runner.results.model import CaseResult, CriterionResult
+
+PASSED, SCORE = "passed", "score"
+FEWEST = 10
+"""Answers with two votes from which on anything is said."""
+_Z = 1.959964
+_MOST = 0.25
+"""The variance of what passes and fails by chance."""
+
+Votes = tuple[float | None, bool]
+"""A vote: its score, and whether it passed."""
+
+
+class Judging(Value):
+    """What the votes on one run of a case come to."""
+
+    criteria: int
+    """Assertions and criteria that were judged, by whomever."""
+    voted: int
+    """Those with two votes or more that were cast."""
+    votes: int
+    """Votes on these."""
+    verdicts: float
+    """Half of the squared differences of the first two votes on each, 1 and 0; their sum."""
+    scores: float
+    """The same of their scores, where they have some."""
+
+
+class JudgesNoise(Value):
+    """How far figures would be off if the judges voted again: half of their 95 % intervals, from 0 to 1."""
+
+    answers: int
+    """On which there were several votes."""
+    passed: float
+    """Of a pass rate."""
+    score: float
+    """Of a mean score."""
+    criterion: float
+    """Of one criterion."""
+
+    def of(self, measure: str) -> float:
+        """Of `passed`, `score`, or the id of a criterion."""
+        return {PASSED: self.passed, SCORE: self.score}.get(measure, self.criterion)
+
+
+class NoiseSum:
+    """The votes on several cases."""
+
+    def __init__(self) -> None:
+        self._cases = self._voted = self._votes = 0
+        self._verdicts = self._scores = 0.0
+        self._of_passed = self._of_score = self._of_runs = 0.0
+
+    def add(self, runs: Sequence[Judging | None]) -> None:
+        """Counts the runs of a case."""
+        self._cases += bool(runs)
+        for run in runs:
+            if run is not None:
+                share = 1 / len(runs) ** 2
+                self._voted += run.voted
+                self._votes += run.votes
+                self._verdicts += run.verdicts
+                self._scores += run.scores
+                self._of_passed += share * run.voted
+                self._of_score += share * run.voted / run.criteria**2
+                self._of_runs += share
+
+    def variances(self) -> tuple[int, float, float, float] | None:
+        """The answers, and by what a pass rate, a mean score and a criterion scatter for the votes alone; None: there
+        are too few."""
+        if self._voted < FEWEST:
+            return None
+        passed = min(self._verdicts / self._voted * self._of_passed, _MOST * self._of_runs)
+        of_vote = self._scores / self._votes
+        cases = self._cases**2
+        return self._voted, passed / cases, of_vote * self._of_score / cases, of_vote * self._of_runs / cases
+
+
+def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
+    """The noise of a figure, and of the difference of two where there are two sides; None where there are too few
+    votes."""
+    known = [found for side in sides if (found := side.variances()) is not None]
+    if not known:
+        return None
+    answers, passed, score, criterion = map(sum, zip(*known, strict=True))
+    of_passed, of_score, of_criterion = (_Z * math.sqrt(variance) for variance in (passed, score, criterion))
+    return JudgesNoise(answers=int(answers), passed=of_passed, score=of_score, criterion=of_criterion)
+
+
+def judging_of(case: CaseResult) -> Judging | None:
+    """The votes on a case; None where nobody voted several times."""
+    checks: list[AssertionResult | CriterionResult] = [check for entry in case.scores for check in entry.assertions]
+    if not case.scores:
+        lists = [case.assertions] if case.mode == "standard" else [turn.assertions for turn in case.turns]
+        checks += [check for one in (*lists, case.final_assertions or ()) for check in one]
+    checks += [check for checkpoint in case.checkpoints for check in checkpoint.assertions]
+    if not any(check.votes or getattr(check, "details", ()) for check in checks):
+        return None
+    return _judging(_of_values(checks))
+
+
+def judging_in(record: Mapping[str, Any]) -> Judging | None:
+    """The same of the record of a result."""
+    if "judging" in record:
+        said = record["judging"]
+        return Judging(**said) if isinstance(said, dict) else None
+    of_scores = [check for entry in objects_in(record.get("scores")) for check in objects_in(entry.get("assertions"))]
+    checks = of_scores
+    if not record.get("scores"):
+        parts = [record, *objects_in(record.get("turns"))]
+        lists = [part.get("assertions") for part in parts] + [record.get("final_assertions")]
+        checks = [check for one in lists for check in objects_in(one)]
+    for checkpoint in objects_in(record.get("checkpoints")):
+        checks = checks + objects_in(checkpoint.get("assertions"))
+    if not any("votes" in check or "details" in check for check in checks):
+        return None
+    return _judging(_of_records(checks))
+
+
+def judging_record(judging: Judging) -> dict[str, Any]:
+    """`{criteria, voted, votes, verdicts, scores}`."""
+    return dict(fields_of(judging))
+
+
+def _judging(checks: Iterable[list[Votes]]) -> Judging | None:
+    """Of checks that were judged, each with its votes, or none where it has no two on one question."""
+    criteria = voted = votes = 0
+    verdicts = scores = 0.0
+    for cast in checks:
+        criteria += 1
+        if len(cast) < 2:
+            continue
+        voted, votes = voted + 1, votes + len(cast)
+        (one, first), (other, second) = cast[:2]
+        verdicts += (first - second) ** 2 / 2
+        known = one is not None and other is not None
+        scores += ((one - other) if known else (first - second)) ** 2 / 2  # type: ignore[operator]
+    return Judging(criteria=criteria, voted=voted, votes=votes, verdicts=verdicts, scores=scores) if voted else None
+
+
+def _of_values(checks: Iterable[AssertionResult | CriterionResult]) -> Iterator[list[Votes]]:
+    for check in checks:
+        if details := getattr(check, "details", ()):
+            yield from _of_values(details)
+        elif check.judged and not check.error:
+            cast = [(vote.score, vote.passed) for vote in check.votes if vote.passed is not None]
+            yield cast if check.agreement is not None else []
+
+
+def _of_records(checks: Iterable[Mapping[str, Any]]) -> Iterator[list[Votes]]:
+    for check in checks:
+        if details := objects_in(check.get("details")):
+            yield from _of_records(details)
+        elif check.get("judged") is not False and not check.get("error"):
+            votes = objects_in(check.get("votes"))
+            cast = [
+                (score_in(vote.get("score")), vote["passed"]) for vote in votes if isinstance(vote.get("passed"), bool)
+            ]
+            yield cast if check.get("agreement") is not None else []

@@ -1,0 +1,90 @@
+"""A run as lines of JSON: what `.jsonl` reports and stores keep of each event. `runner.results.saved` reads them."""
+
+from __future__ import annotations
+
+from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, TestEnd, TestStart, Warned
+from runner.results.fold import Execution
+from runner.results.json_text import json_line
+from runner.results.model import Suite, TestResult
+from runner.results.places import without_root
+from runner.results.report import Record, end_record, start_record
+from runner.results.result_json import line_of
+from runner.results.stability_json import figures
+from runner.results.suite_json import has_cases
+
+OF_SOME = ("notes", "flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate", "run_id")
+"""What the start says of some runs."""
+
+
+def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str | None:
+    """The line of an event that `so_far` has; None for one that has none. `goes_on`: the lines of the run that is
+    resumed stand there already."""
+    if isinstance(event, TestStart):
+        return None
+    if isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made anew each time
+        result = event.result
+        if result.attempts:
+            return _stability(result, so_far.suites[result.suite])
+        return None if goes_on and result.record is not None else _result(result, so_far)
+    if isinstance(event, RunStart):
+        if goes_on:
+            return None
+        made_of = {"resume": event.resume} if event.resume else {}
+        return json_line({**start_line(start_record(event), event.total_cases), **made_of})
+    if isinstance(event, RunError):
+        return json_line(error_line(without_root(event.message, so_far.root), event.hint))
+    if isinstance(event, Warned):
+        return json_line({"type": "warning", "warning": without_root(event.message, so_far.root)})
+    if isinstance(event, RunEnd):
+        return json_line({"type": "summary", **end_record(so_far)})
+    return None
+
+
+def start_line(start: Record, total_cases: int | None) -> Record:
+    """The first line, of `Report.start`."""
+    suites = start["suites"]
+    more = {key: start[key] for key in OF_SOME if key in start}
+    return {
+        "type": "start",
+        "timestamp": start["timestamp"],
+        "agent_id": ",".join(sorted({suite["agent"] for suite in suites})),
+        "total_cases": total_cases,
+        "scripts": [suite["id"] for suite in suites if not has_cases(suite)],
+        "inputs": [suite["label"] for suite in suites if has_cases(suite)],
+        "suites": suites,
+        "environment": start["environment"],
+        "version": start["version"],
+        **more,
+    }
+
+
+def error_line(message: str, hint: str | None) -> Record:
+    """The line of an error."""
+    return {"type": "error", "error": message, **({"hint": hint} if hint else {})}
+
+
+def result_text(result: TestResult, so_far: Execution) -> str:
+    """The line of a result, without its fingerprint."""
+    text = line_of(result, so_far).text
+    if result.regradable is not None:
+        from runner.results.regradable import regradable_record
+
+        text = f'{text[:-1]}, "regrade": {json_line(regradable_record(result.regradable))}}}'
+    return text
+
+
+def _result(result: TestResult, so_far: Execution) -> str:
+    text = result_text(result, so_far)
+    if result.fingerprint:
+        text = f'{text[:-1]}, "fingerprint": {json_line(result.fingerprint)}}}'
+    return text
+
+
+def _stability(result: TestResult, suite: Suite) -> str | None:
+    if result.stability is None:
+        return None
+    head = {"type": "stability", "suite": suite.name, "position": result.position, "id": result.name}
+    not_judged = {"not_judged": result.outcome.not_judged} if result.outcome.not_judged else {}
+    return json_line(
+        {**head, "status": result.outcome.status, **figures(result.stability, result.repeat), **not_judged}
+    )

@@ -1,0 +1,126 @@
+"""What a run is compared with: the newest runs of a branch, of a commit, or one run, as one report.
+
+Each test is as its newest run there has it. Runs before that count too where the test was made of the same in them: the
+more there are, the smaller a difference shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runner.errors import ConfigurationError, did_you_mean
+from runner.results.fold import counted
+from runner.results.histories import as_runs
+from runner.results.made_of import changed
+from runner.results.report import Record, Report
+from runner.results.summary import counts_record
+from runner.store.rows import key_of
+from runner.store.store import KeptRun, Store
+from scripttest.values import Value
+
+MOST = 10
+"""Runs that are put together."""
+ENDED = ("passed", "failed", "error")
+"""States of runs that came to their end."""
+Key = tuple[str, str]
+
+
+class Baseline(Value):
+    """What is compared with."""
+
+    name: str
+    """As it was asked for."""
+    report: Report
+    """With suites that are named as in all runs."""
+    runs: tuple[KeptRun, ...]
+    """Those that it is made of, the newest first."""
+
+
+def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = None) -> Baseline:
+    """The baseline of a run: its tests, as the newest runs of a branch have them, of a commit, or a run of that id.
+    Raises ConfigurationError when there is none.
+
+    Args:
+        store: where it is looked for.
+        name: a branch, a commit, or the id of a run; each may be shortened but the first.
+        run: what is compared with it, with suites as `in_all_runs` names them.
+        leave_out: the id of that run, where it is in the store too.
+    """
+    candidates = [one for one in _named(store, name) if one.state in ENDED and one.id != leave_out][:MOST]
+    if not candidates:
+        branches = sorted({one.branch for one in store.runs() if one.branch})
+        hint = (
+            did_you_mean(name, branches)
+            or "A run of it that came to its end has to be in the store; see docs/history.md"
+        )
+        raise ConfigurationError(f"Cannot compare with {name}: the store {store.folder} has no other run of it", hint)
+    wanted = {(record["suite"], record["id"]) for record in run.results}
+    whole = _whole_suites(run)
+    newest: dict[Key, Record] = {}
+    parts: list[tuple[KeptRun, Report]] = []
+    for one in candidates:
+        report = in_all_runs(store.report(one.id))
+        results = [record for record in report.results if _counts(record, newest, wanted, whole)]
+        for record in results:
+            newest.setdefault((record["suite"], record["id"]), record)
+        if results:
+            suites = {record["suite"] for record in results}
+            start = {**report.start, "suites": [suite for suite in report.suites if suite["id"] in suites]}
+            summary = {**report.summary, **counts_record(counted(results))}
+            parts.append((one, report.replace(start=start, results=results, summary=summary, text="")))
+    if not parts:
+        raise ConfigurationError(
+            f"Cannot compare with {name}: its runs in the store {store.folder} have none of these tests",
+            "Cases are matched by their file in the repository and their id",
+        )
+    whole_report = parts[0][1]
+    if len(parts) > 1:
+        whole_report, _ = as_runs([report for _, report in reversed(parts)], [one.id for one, _ in reversed(parts)])
+    return Baseline(name=name, report=whole_report, runs=tuple(one for one, _ in parts))
+
+
+def in_all_runs(report: Report) -> Report:
+    """A report whose suites are named as they are in all runs, wherever it was made."""
+    keys = {suite["id"]: key_of(suite) for suite in report.suites}
+    if len(set(keys.values())) < len(keys):
+        return report
+    suites = [{**suite, "id": keys[suite["id"]]} for suite in report.suites]
+    results = [{**record, "suite": keys[record["suite"]]} for record in report.results]
+    listed = [{**one, "id": keys.get(one["id"], one["id"])} for one in report.summary.get("suites") or ()]
+    summary = {**report.summary, **({"suites": listed} if listed else {})}
+    return report.replace(start={**report.start, "suites": suites}, results=results, summary=summary, text="")
+
+
+def _named(store: Store, name: str) -> Sequence[KeptRun]:
+    if runs := store.runs(branch=name) or (store.runs(commit=name) if len(name) > 3 else []):
+        return runs
+    try:
+        return [store.run(name)]
+    except ConfigurationError:
+        return []
+
+
+def _whole_suites(run: Report) -> frozenset[str]:
+    """The suites of a run of which all tests ran, so that a test that is not there is gone."""
+    listed: Mapping[str, Any] = {one["id"]: one for one in run.summary.get("suites") or ()}
+    suites = (suite["id"] for suite in run.suites)
+    if run.summary.get("stopped"):
+        return frozenset()
+    return frozenset(
+        id
+        for id in suites
+        if id not in listed or (listed[id].get("ended", True) and listed[id].get("selected") == listed[id].get("total"))
+    )
+
+
+def _counts(record: Record, newest: Mapping[Key, Record], wanted: set[Key], whole: frozenset[str]) -> bool:
+    """Whether a result belongs to the baseline."""
+    key = record["suite"], record["id"]
+    if key not in wanted and record["suite"] not in whole:
+        return False
+    known = newest.get(key)
+    if known is None:
+        return True
+    made_of = known.get("fingerprint"), record.get("fingerprint")
+    return None not in made_of and not changed(*made_of)

@@ -1,0 +1,256 @@
+"""What became of each test over time: how often it passes, whether it is flaky, slower or dearer, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from itertools import pairwise
+
+from runner.results.changes import STANDARD
+from runner.results.made_of import changed
+from runner.results.verdict import Verdict
+from runner.statistics.intervals import Interval, wilson
+from runner.statistics.series import Break, level_break, rate_break
+from runner.store.rows import CUT_SHORT
+from runner.store.store import KeptResult, KeptRun, Store
+from scripttest.values import Value
+
+SCRIPTED = "scripted"
+"""The connector whose answers are the same each time."""
+
+
+class Trend(StrEnum):
+    """What can be said of a test, the worst first."""
+
+    BROKE = "broke"
+    """It passes less often than before, beyond chance."""
+    FAILS = "fails"
+    """It has never passed since it last changed, and in none of the newest runs."""
+    FLAKY = "flaky"
+    """It passed and failed while its pass rate did not change."""
+    NO_VERDICT = "no verdict"
+    """The newest run of it broke, or was inconclusive."""
+    SLOWER = "slower"
+    DEARER = "dearer"
+    """It takes more money, or more tokens where no price is known."""
+    FIXED = "fixed"
+    """It passes more often than before, beyond chance."""
+    FASTER = "faster"
+    CHEAPER = "cheaper"
+    STEADY = "passes"
+    SKIPPED = "skipped"
+
+
+class Since(Value):
+    """The first run after a change."""
+
+    run: KeptRun
+    before: KeptRun
+    """The run before it."""
+    parts: tuple[str, ...]
+    """What the test was made of that is not the same in both; see `runner.results.made_of`."""
+    is_known: bool
+    """Whether it is known of both what the test was made of."""
+    p: float
+    """How likely so much of a difference is where nothing changed."""
+
+
+class Level(Value):
+    """A figure that changed."""
+
+    before: float
+    """The mean before."""
+    after: float
+    since: Since
+
+    @property
+    def ratio(self) -> float:
+        """How many times as much."""
+        return self.after / self.before
+
+
+class TestHistory(Value):
+    """One test over the runs that are looked at, in the order of time."""
+
+    suite: str
+    test: str
+    results: tuple[KeptResult, ...]
+    """Its verdicts, one for each run that came to it."""
+    passed: int
+    """Runs that passed since its pass rate last changed ..."""
+    judged: int
+    """... of those that passed or failed since then."""
+    all_passed: int
+    """The same of all that are looked at."""
+    all_judged: int
+    broken: int
+    """Runs that broke or were inconclusive, of all."""
+    trends: tuple[Trend, ...]
+    """The worst first; at least one."""
+    rate_before: float | None
+    """The pass rate before it changed; None where it did not."""
+    since: Since | None
+    """When the pass rate changed."""
+    failing: int
+    """How many of the newest results failed, one after another."""
+    failing_since: Since | None
+    """When these began; None where none failed, or all did."""
+    milliseconds: float | None
+    """The mean of the runs that passed; after the last change, where there was one."""
+    cost: float | None
+    """US dollars, the same of runs that were judged."""
+    tokens: float | None
+    duration: Level | None
+    """How the duration changed; None where it did not."""
+    price: Level | None
+    """How the cost changed, or the number of tokens where no price is known."""
+
+    @property
+    def interval(self) -> Interval:
+        """Of the pass rate, at 95 %."""
+        return wilson(self.passed, self.judged)
+
+    @property
+    def worst(self) -> Trend:
+        """What is to be said first."""
+        return self.trends[0]
+
+
+_ORDER = {trend: place for place, trend in enumerate(Trend)}
+
+
+def histories(store: Store, runs: Sequence[KeptRun]) -> list[TestHistory]:
+    """The history of each test that some of these runs have, the worst first."""
+    known = {run.id: run for run in runs}
+    order = {run.id: place for place, run in enumerate(reversed(runs))}
+    found: dict[tuple[str, str], list[KeptResult]] = {}
+    for result in store.verdicts(list(known)):
+        if result.cause != CUT_SHORT:
+            found.setdefault((result.suite, result.test), []).append(result)
+    made = [_history(store, known, sorted(results, key=lambda one: order[one.run])) for results in found.values()]
+    return sorted(made, key=lambda one: (_ORDER[one.worst], _rate(one), one.suite, one.test))
+
+
+def history_of(store: Store, suite: str, test: str, runs: Sequence[KeptRun]) -> TestHistory | None:
+    """The history of one test over these runs; None when none of them came to it."""
+    known = {run.id: run for run in runs}
+    results = [one for one in store.over_time(suite, test, list(known)) if one.cause != CUT_SHORT]
+    return _history(store, known, results) if results else None
+
+
+def _rate(one: TestHistory) -> float:
+    return one.passed / one.judged if one.judged else 1.0
+
+
+def _history(store: Store, runs: Mapping[str, KeptRun], results: Sequence[KeptResult]) -> TestHistory:
+    judged = [result for result in results if result.judged]
+
+    def since(at: int, of: Sequence[KeptResult], p: float) -> Since:
+        before, after = of[at - 1], of[at]
+        made_of = store.fingerprint(before.made_of), store.fingerprint(after.made_of)
+        parts, is_known = changed(*made_of), None not in made_of
+        return Since(run=runs[after.run], before=runs[before.run], parts=parts, is_known=is_known, p=p)
+
+    outcomes = [(result.passed, result.judged) for result in judged]
+    rate = rate_break(outcomes, steady=_is_steady(store, judged)) if judged else None
+    newest = judged[rate.at :] if rate is not None else judged
+    passed, count = sum(one.passed for one in newest), sum(one.judged for one in newest)
+    streak = _streak(judged)
+    fine = [result for result in judged if result.verdict == Verdict.PASSED]
+    duration, milliseconds = _level(fine, lambda one: one.duration_ms, since, _is_slower)
+    price, cost = _level(judged, lambda one: one.cost, since, _takes_more)
+    tokens_level, tokens = _level(judged, lambda one: one.tokens, since, _takes_more)
+    price = price if cost is not None else tokens_level
+    trends = set(_trends(results, rate, passed, count, streak == len(newest), duration, price))
+    return TestHistory(
+        suite=results[-1].suite,
+        test=results[-1].test,
+        results=tuple(results),
+        passed=passed,
+        judged=count,
+        all_passed=sum(one.passed for one in judged),
+        all_judged=sum(one.judged for one in judged),
+        broken=sum(Verdict(one.verdict).is_none for one in results),
+        trends=tuple(sorted(trends, key=lambda trend: _ORDER[trend])),
+        rate_before=rate.before if rate is not None else None,
+        since=since(rate.at, judged, rate.p) if rate is not None else None,
+        failing=streak,
+        failing_since=since(len(judged) - streak, judged, 1.0) if 0 < streak < len(judged) else None,
+        milliseconds=milliseconds,
+        cost=cost,
+        tokens=tokens,
+        duration=duration,
+        price=price,
+    )
+
+
+def _trends(
+    results: Sequence[KeptResult],
+    rate: Break | None,
+    passed: int,
+    judged: int,
+    all_fail: bool,
+    duration: Level | None,
+    price: Level | None,
+) -> Iterable[Trend]:
+    if Verdict(results[-1].verdict).is_none:
+        yield Trend.NO_VERDICT
+    if judged:
+        if rate is not None:
+            yield Trend.BROKE if rate.after < rate.before else Trend.FIXED
+        if 0 < passed < judged:
+            yield Trend.FLAKY
+        elif all_fail and rate is None:
+            yield Trend.FAILS
+        elif passed == judged and rate is None:
+            yield Trend.STEADY
+    elif not Verdict(results[-1].verdict).is_none:
+        yield Trend.SKIPPED
+    if duration is not None:
+        yield Trend.SLOWER if duration.ratio > 1 else Trend.FASTER
+    if price is not None:
+        yield Trend.DEARER if price.ratio > 1 else Trend.CHEAPER
+
+
+def _is_steady(store: Store, judged: Sequence[KeptResult]) -> bool:
+    """Whether the test only ends otherwise where something of it changed: no model, and no chance, is in it."""
+    if any(result.connector not in (None, SCRIPTED) or 0 < result.passed < result.judged for result in judged):
+        return False
+    for one, other in pairwise(judged):
+        if one.passed != other.passed and one.made_of is not None and other.made_of is not None:
+            before, after = store.fingerprint(one.made_of), store.fingerprint(other.made_of)
+            if not changed(before, after):
+                return False
+    return True
+
+
+def _streak(judged: Sequence[KeptResult]) -> int:
+    """How many of the newest results failed."""
+    passing = next((at for at, one in enumerate(reversed(judged)) if one.verdict != Verdict.FAILED), len(judged))
+    return passing
+
+
+def _level(
+    results: Sequence[KeptResult],
+    figure: Callable[[KeptResult], float | None],
+    since: Callable[[int, Sequence[KeptResult], float], Since],
+    counts: Callable[[float, float], bool],
+) -> tuple[Level | None, float | None]:
+    """How a figure changed, if that counts, and its mean from then on."""
+    known = [(one, value) for one in results if (value := figure(one))]
+    if not known:
+        return None, None
+    having, values = [one for one, _ in known], [value for _, value in known]
+    found = level_break(values)
+    if found is None or not (counts(found.before, found.after) or counts(found.after, found.before)):
+        return None, sum(values) / len(values)
+    level = Level(before=found.before, after=found.after, since=since(found.at, having, found.p))
+    return level, sum(values[found.at :]) / len(values[found.at :])
+
+
+def _is_slower(before: float, after: float) -> bool:
+    return after >= before * STANDARD.slower_factor and after - before >= STANDARD.slower_by
+
+
+def _takes_more(before: float, after: float) -> bool:
+    return after >= before * STANDARD.usage_factor

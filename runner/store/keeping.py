@@ -1,0 +1,167 @@
+"""Keeps a run in a store: a reporter over the stream of events, which writes it as it comes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.results.fold import Execution
+from runner.results.result_json import line_of
+from runner.results.run_lines import line_of_event, result_text
+from runner.results.suite_json import suite_record
+from runner.store.locks import RunLock
+from runner.store.rows import key_of, kind_of, line_without_fingerprint, row_of
+from runner.store.writing import Writer, insert_results
+
+if TYPE_CHECKING:
+    from runner.cli.store_keep import StoreKeep
+    from runner.results.model import TestResult
+    from runner.results.report import Record
+    from runner.store.revisions import Revision
+
+
+class RunKeeper:
+    """A reporter. It holds the lock of its run, which says that the run is under way, until it is closed."""
+
+    def __init__(
+        self,
+        folder: Path,
+        run: str,
+        revision: Revision,
+        *,
+        profile: str | None,
+        reports: tuple[str, ...],
+        keep: Sequence[StoreKeep],
+        now: Callable[[], str],
+    ) -> None:
+        """Opens the store on a thread; what is wrong with it is raised by a later event, or at the end.
+
+        Args:
+            folder: of the store.
+            run: the id of the run; one that the store has goes on.
+            revision: where its code comes from.
+            profile: that of the configuration file.
+            reports: the `.jsonl` reports of the run, as a command line names them.
+            keep: beyond which age or size the oldest runs leave the store when this one has ended.
+            now: tells the time.
+        """
+        self._folder = folder
+        self._run = run
+        self._revision = revision
+        self._profile = profile
+        self._reports = reports
+        self._keep = keep
+        self._now = now
+        self._suites: dict[str, Record] = {}
+        self._session = 0
+        """Set, and read, on the thread of the writer."""
+        self._lock: RunLock | None = None
+        self._writer = Writer(folder)
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Sends what is kept of an event to the thread. Raises StoreError."""
+        if isinstance(event, TestEnd):
+            result = event.result
+            if result.attempts:
+                self._send_result(result, so_far, line_of_event(event, so_far), 0)
+            else:
+                self._send_result(result, so_far, result_text(result, so_far), 0)
+        elif isinstance(event, AttemptEnd):
+            self._send_result(event.result, so_far, result_text(event.result, so_far), event.result.run)
+        elif isinstance(event, RunStart):
+            self._begin(event, so_far)
+        elif isinstance(event, SuiteStart):
+            values = (event.selected, event.total, self._run, key_of(self._suites[event.suite]))
+            self._execute("UPDATE suites SET selected = ?, total = ?, ended = 0 WHERE run = ? AND suite = ?", values)
+        elif isinstance(event, SuiteEnd):
+            key = key_of(self._suites[event.suite])
+            self._execute("UPDATE suites SET ended = 1 WHERE run = ? AND suite = ?", (self._run, key))
+        elif isinstance(event, (RunError, Warned)):
+            self._remark(line_of_event(event, so_far))
+        elif isinstance(event, RunEnd):
+            self._end(event, line_of_event(event, so_far))
+
+    def close(self) -> None:
+        """Waits until everything is in the store. Raises StoreError."""
+        try:
+            self._writer.close(self._prune)
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def _prune(self, database: sqlite3.Connection) -> None:
+        from runner.store.pruning import prune
+
+        prune(database, self._folder, self._keep, self._now())
+
+    def _begin(self, event: RunStart, so_far: Execution) -> None:
+        self._suites = {suite.id: suite_record(suite) for suite in event.suites}
+        line = line_of_event(event, so_far)
+        code = self._revision
+        values = (code.branch, code.commit, code.place, self._profile, json.dumps(self._reports), line)
+        suites = [(key_of(suite), suite["id"], kind_of(suite)) for suite in self._suites.values()]
+
+        def begin(database: sqlite3.Connection) -> None:
+            self._lock = RunLock(self._folder, self._run)
+            row = database.execute("SELECT session FROM runs WHERE id = ?", (self._run,)).fetchone()
+            self._session = 0 if row is None else int(row[0]) + 1
+            if row is None:
+                head = (self._run, 0, event.started_at)
+                database.execute(
+                    "INSERT INTO runs (id, session, started_at, branch, revision, place, profile, reports, start)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*head, *values),
+                )
+            else:
+                database.execute(
+                    "UPDATE runs SET session = ?, branch = ?, revision = ?, place = ?, profile = ?, reports = ?,"
+                    " start = ?, ended_at = NULL, status = NULL, summary = NULL WHERE id = ?",
+                    (self._session, *values, self._run),
+                )
+            database.executemany(
+                "INSERT OR REPLACE INTO suites (run, suite, name, kind, session, ended) VALUES (?, ?, ?, ?, ?, 0)",
+                [(self._run, *suite, self._session) for suite in suites],
+            )
+
+        self._writer.send(begin)
+
+    def _send_result(self, result: TestResult, so_far: Execution, text: str | None, attempt: int) -> None:
+        suite, record = self._suites[result.suite], line_of(result, so_far).record
+        fingerprint = result.fingerprint
+        if "fingerprint" in record:  # of an earlier session
+            fingerprint = record["fingerprint"]
+            text = None if text is None else line_without_fingerprint(record)
+
+        def insert(database: sqlite3.Connection) -> None:
+            insert_results(database, self._run, self._session, [row_of(suite, record, text, attempt, fingerprint)])
+
+        self._writer.send(insert)
+
+    def _remark(self, line: str | None) -> None:
+        def insert(database: sqlite3.Connection) -> None:
+            database.execute(
+                "INSERT INTO remarks (run, session, line) VALUES (?, ?, ?)", (self._run, self._session, line)
+            )
+
+        self._writer.send(insert)
+
+    def _end(self, event: RunEnd, line: str | None) -> None:
+        def end(database: sqlite3.Connection) -> None:
+            for table in ("results", "suites", "remarks"):
+                database.execute(f"DELETE FROM {table} WHERE run = ? AND session < ?", (self._run, self._session))
+            database.execute(
+                "UPDATE runs SET ended_at = ?, status = ?, summary = ? WHERE id = ?",
+                (event.completed_at, event.status.value, line, self._run),
+            )
+
+        self._writer.send(end)
+
+    def _execute(self, statement: str, values: tuple[object, ...]) -> None:
+        def execute(database: sqlite3.Connection) -> None:
+            database.execute(statement, values)
+
+        self._writer.send(execute)

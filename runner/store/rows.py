@@ -1,0 +1,128 @@
+"""What is kept of a run, as rows: made of the lines and records of a report, in one place for runs that are under way
+and for those that are read from files."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+from runner.results.case_json import is_cut_short
+from runner.results.json_text import json_line
+from runner.results.judged_cases import judged_cases
+from runner.results.report import Record, Report
+from runner.results.suite_json import has_cases
+from runner.results.verdict import verdict_in
+from scripttest.values import Value
+
+LONG = 1000
+"""Characters from which on a line is compressed."""
+MODULE, CASE_FILE, OTHER = "module", "file", "other"
+"""Kinds of suites."""
+CUT_SHORT = "cut_short"
+"""The cause of a result whose run ended before it did."""
+COLUMNS = (
+    "suite position test attempt verdict cause passed judged score duration_ms tokens cost connector made_of line"
+).split()
+"""Of a result, beside its run."""
+
+
+class Row(Value):
+    """A result."""
+
+    values: Mapping[str, Any]
+    """By the names of `COLUMNS`."""
+    fingerprint: str | None
+    """What it was made of, as JSON."""
+
+
+def kind_of(suite: Record) -> str:
+    """`module`, `file` for a file of cases, and `other` for cases that are in none."""
+    if not has_cases(suite):
+        return MODULE
+    return CASE_FILE if suite["file"] else OTHER
+
+
+def key_of(suite: Record) -> str:
+    """What names a suite in all runs, wherever they were started: the id of a test module, the file of cases from the
+    repository; with its variant."""
+    if kind_of(suite) != CASE_FILE:
+        return str(suite["id"])
+    variant = suite.get("variant")
+    return f"{suite['file']} [{variant}]" if variant else str(suite["file"])
+
+
+def id_of(start: Record) -> str:
+    """The id of the run with this start line: its own, else one that is made of it, the same each time."""
+    own = start.get("run_id")
+    if isinstance(own, str) and own.isalnum():
+        return own
+    told = {key: start.get(key) for key in ("timestamp", "version", "environment", "flags", "shard", "runs_per_case")}
+    suites = [suite["id"] for suite in start.get("suites") or ()]
+    return digest_of(json.dumps([told, suites], sort_keys=True))
+
+
+def row_of(suite: Record, record: Record, line: str | None, attempt: int, fingerprint: Any) -> Row:
+    """The row of a result.
+
+    Args:
+        suite: the record of its suite.
+        record: the result; that of a test with several runs has them.
+        line: as it is kept, without the fingerprint; None for a verdict that has none.
+        attempt: 0 for the verdict on a test, else which run of it this is.
+        fingerprint: what it was made of; None where that is not known.
+    """
+    report = Report(start={"suites": [suite]}, results=[record], errors=[], warnings=[], summary={})
+    (case,) = judged_cases(report).values()
+    runs = case.runs
+    made_of = json.dumps(fingerprint, sort_keys=True, ensure_ascii=False) if isinstance(fingerprint, dict) else None
+    values = {
+        "suite": key_of(suite),
+        "position": record["position"],
+        "test": str(record["id"]),
+        "attempt": attempt,
+        "verdict": verdict_in(record).value,
+        "cause": CUT_SHORT if is_cut_short(record) else record.get("cause"),
+        "passed": sum(run.passed for run in runs),
+        "judged": len(runs),
+        "score": _mean([run.score for run in runs]),
+        "duration_ms": _mean([run.milliseconds for run in runs]) or record.get("duration_ms") or 0,
+        "tokens": _mean([run.tokens for run in runs]),
+        "cost": _mean([run.cost for run in runs]),
+        "connector": record.get("connector") or suite.get("connector") or None,
+        "made_of": digest_of(made_of) if made_of is not None else None,
+        "line": None if line is None else packed(line),
+    }
+    return Row(values=values, fingerprint=made_of)
+
+
+def line_without_fingerprint(record: Record) -> str:
+    """The line of a result, as it is kept."""
+    return json_line({key: value for key, value in record.items() if key != "fingerprint"})
+
+
+def line_with_fingerprint(line: str, fingerprint: str | None) -> str:
+    """The line of a result, as a report has it."""
+    return line if fingerprint is None else f'{line[:-1]}, "fingerprint": {fingerprint}}}'
+
+
+def packed(line: str) -> str | bytes:
+    """A line as it is kept."""
+    return line if len(line) < LONG else zlib.compress(line.encode("utf-8", "backslashreplace"), 1)
+
+
+def unpacked(kept: str | bytes) -> str:
+    """The line that was kept."""
+    return kept if isinstance(kept, str) else zlib.decompress(kept).decode()
+
+
+def digest_of(text: str) -> str:
+    """A short name of a text."""
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+
+
+def _mean(figures: list[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,259 @@
+"""The tables of a store, and how a database of an older version gets them.
+
+| table | a row is |
+| --- | --- |
+| `runs` | a run: its first and last line as a `.jsonl` report has them, and where its code came from |
+| `suites` | a suite of a run: how many tests it has, and how many were chosen |
+| `results` | a line of a result; `attempt` 0 is the verdict on a test, others are single runs of it |
+| `remarks` | an error or a warning of a run, as such a line |
+| `fingerprints` | what results were made of, by its digest |
+| `labels` | what a person says of an answer |
+
+Lines of results are texts, or compressed by zlib where they are long. `seq` only rises, so that whoever follows a run
+asks for what is newer. `session` counts how often a run was resumed: what it has of earlier ones goes when it ends.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from runner.errors import ConfigurationError, RunnerError
+from runner.security.files import check_target
+from runner.store.locks import locked
+from runner.store.places import APPLICATION, FILE, SCHEMA, check_header
+
+LOCK = "runs.lock"
+"""Who holds it opens or closes the database, and may change its tables."""
+PATIENCE = 60.0
+"""Seconds to wait for another writer."""
+MIGRATIONS = (
+    """
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY,
+        session INTEGER NOT NULL,
+        started_at TEXT NOT NULL,
+        ended_at TEXT,
+        status TEXT,
+        branch TEXT,
+        revision TEXT,
+        profile TEXT,
+        reports TEXT NOT NULL,
+        start TEXT NOT NULL,
+        summary TEXT
+    );
+    CREATE INDEX runs_by_time ON runs (started_at);
+    CREATE TABLE suites (
+        run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+        suite TEXT NOT NULL,
+        name TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        session INTEGER NOT NULL,
+        selected INTEGER,
+        total INTEGER,
+        ended INTEGER NOT NULL,
+        PRIMARY KEY (run, suite)
+    );
+    CREATE TABLE results (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+        session INTEGER NOT NULL,
+        suite TEXT NOT NULL,
+        position INTEGER NOT NULL,
+        test TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        verdict TEXT NOT NULL,
+        cause TEXT,
+        passed INTEGER NOT NULL,
+        judged INTEGER NOT NULL,
+        score REAL,
+        duration_ms REAL NOT NULL,
+        tokens REAL,
+        cost REAL,
+        connector TEXT,
+        made_of TEXT,
+        line BLOB,
+        UNIQUE (run, suite, position, attempt)
+    );
+    CREATE INDEX results_of_tests ON results (suite, test, attempt);
+    CREATE TABLE remarks (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+        session INTEGER NOT NULL,
+        line TEXT NOT NULL
+    );
+    CREATE INDEX remarks_of_runs ON remarks (run);
+    CREATE TABLE fingerprints (digest TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE labels (
+        run TEXT NOT NULL REFERENCES runs ON DELETE CASCADE,
+        suite TEXT NOT NULL,
+        test TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        turn INTEGER NOT NULL,
+        criterion TEXT NOT NULL,
+        passed INTEGER,
+        score REAL,
+        why TEXT NOT NULL,
+        person TEXT NOT NULL,
+        made_at TEXT NOT NULL,
+        PRIMARY KEY (run, suite, test, attempt, turn, criterion, person)
+    );
+    """,
+    """
+    ALTER TABLE runs ADD COLUMN place TEXT;
+    CREATE INDEX results_by_verdict ON results (run, attempt, verdict);
+    """,
+)
+"""Each makes of a database of the version before it one of its own; the first one of nothing."""
+assert len(MIGRATIONS) == SCHEMA
+
+_WHY = {
+    "SQLITE_FULL": ("the disk is full", "Free some space, or name a store elsewhere with --store"),
+    "SQLITE_READONLY": ("it cannot be written", "Make the folder writable, or name another one with --store"),
+    "SQLITE_CANTOPEN": ("it cannot be opened", "Make the folder accessible, or name another one with --store"),
+    "SQLITE_PERM": ("permission is denied", "Make the folder accessible, or name another one with --store"),
+    "SQLITE_BUSY": ("another process keeps it locked", "Try again when that has ended"),
+    "SQLITE_LOCKED": ("another process keeps it locked", "Try again when that has ended"),
+    "SQLITE_CORRUPT": ("it is damaged", "Move the folder away; a new store begins with the next run"),
+    "SQLITE_NOTADB": (f"its {FILE} is no database", "Name another folder with --store"),
+    "SQLITE_IOERR": ("the disk does not take it", "Look after the disk, or name a store elsewhere with --store"),
+}
+
+
+class StoreError(RunnerError):
+    """A store that cannot be read or written."""
+
+
+def open_for_writing(folder: Path) -> sqlite3.Connection:
+    """The database of a store, made or brought to this version where that is needed. Blocks while others do that.
+    Raises StoreError, and ConfigurationError for a store of a newer version, or none."""
+    path = folder / FILE
+    try:
+        check_target(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / LOCK), understood(folder):
+            database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            try:
+                _set_up(folder, database)
+            except BaseException:
+                database.close()
+                raise
+            return database
+    except OSError as error:
+        raise StoreError(*_of_system(folder, error)) from error
+
+
+def close(folder: Path, database: sqlite3.Connection) -> None:
+    """Closes the database of a store. The last one to do so tidies up its files, which nobody opens meanwhile. Raises
+    StoreError."""
+    try:
+        with locked(folder / LOCK), understood(folder):
+            database.close()
+    except OSError:  # it could only be read
+        database.close()
+
+
+@contextmanager
+def open_store(folder: Path) -> Iterator[sqlite3.Connection]:
+    """`open_for_writing`, closed in the end; what the database raises meanwhile becomes a StoreError."""
+    database = open_for_writing(folder)
+    try:
+        with understood(folder):
+            yield database
+    finally:
+        close(folder, database)
+
+
+def open_for_reading(folder: Path) -> sqlite3.Connection:
+    """The same to read from, also where nothing may be written. Raises ConfigurationError when there is no store."""
+    path = folder / FILE
+    if not path.is_file():
+        raise ConfigurationError(
+            f"There is no store in {folder}",
+            "yao-test --store DIR keeps a run; so does each run once there is .yao-test/",
+        )
+    try:
+        check_target(path)
+    except OSError as error:
+        raise StoreError(*_of_system(folder, error)) from error
+    try:
+        return open_for_writing(folder)
+    except StoreError:
+        pass
+    with understood(folder):
+        alone = "" if path.with_name(f"{FILE}-wal").exists() else "&immutable=1"
+        database = sqlite3.connect(
+            f"{path.resolve().as_uri()}?mode=ro{alone}", uri=True, timeout=PATIENCE, check_same_thread=False
+        )
+        try:
+            version = _check(folder, database)
+        except BaseException:
+            database.close()
+            raise
+        if version < SCHEMA:
+            database.close()
+            raise StoreError(
+                f"Cannot read the store {folder}: an older yao-test has written it, and it cannot be changed here",
+                "Copy the folder to where it can be written",
+            )
+    return database
+
+
+@contextmanager
+def understood(folder: Path) -> Iterator[None]:
+    """What a database raises becomes a StoreError of one sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        name = str(getattr(error, "sqlite_errorname", None) or "")
+        known = next((said for begin, said in _WHY.items() if name.startswith(begin)), None)
+        why, hint = known or (f"{type(error).__name__}: {error}", None)
+        raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error
+
+
+@contextmanager
+def changing(database: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing; other writers wait."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def _check(folder: Path, database: sqlite3.Connection) -> int:
+    application, version = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("application_id", "user_version")
+    )
+    check_header(folder, application, version)
+    return version
+
+
+def _set_up(folder: Path, database: sqlite3.Connection) -> None:
+    version = _check(folder, database)
+    for pragma in ("trusted_schema = OFF", "foreign_keys = ON", "synchronous = NORMAL"):
+        database.execute(f"PRAGMA {pragma}")
+    if version == SCHEMA:
+        return
+    if not version:
+        database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        database.execute("PRAGMA journal_mode = WAL")
+    with changing(database):
+        for migration in MIGRATIONS[version:]:
+            for statement in migration.split(";\n"):
+                if statement.strip():
+                    database.execute(statement)
+        database.execute(f"PRAGMA application_id = {APPLICATION}")
+        database.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def _of_system(folder: Path, error: OSError) -> tuple[str, str]:
+    hint = "Make the folder accessible, or name another one with --store"
+    return f"Cannot use the store {folder}: {error.strerror or error}", hint

@@ -1,0 +1,308 @@
+"""What a store has: runs, their results, one test over time, labels. Everything that reads a store goes through here.
+
+A store may be read while runs are written: each call sees what was written before it. Whoever follows a run asks for
+the results after the last `seq` that it has seen.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from runner.errors import ConfigurationError
+from runner.results.report import Record, Report
+from runner.results.saved import read_text
+from runner.store.locks import is_under_way
+from runner.store.rows import line_with_fingerprint, unpacked
+from runner.store.schema import changing, close, open_for_reading, understood
+from scripttest.values import Value, names_of
+
+UNDER_WAY, CUT_SHORT = "under way", "cut short"
+"""States of runs that have no end: their process is there, or it is gone."""
+LATEST = "latest"
+"""Names the run that began last."""
+_RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
+_LINES = "SELECT line, content FROM results LEFT JOIN fingerprints ON digest = made_of"
+
+
+class KeptRun(Value):
+    """A run."""
+
+    id: str
+    started_at: str
+    """UTC, RFC 3339."""
+    ended_at: str | None
+    """None while it is under way, and where it was cut short."""
+    state: str
+    """How it ended, as reports say it (`passed`, `failed`, `error`, `interrupted`), `under way` or `cut short`."""
+    branch: str | None
+    commit: str | None
+    place: str | None
+    """Which application on which machine it was made in; see `runner.store.places.place_of`."""
+    profile: str | None
+    reports: tuple[str, ...]
+    """Its `.jsonl` reports, which `--resume` takes."""
+    start: Record
+    """The start line of its report: `suites`, `version`, `environment`, `flags`, `resume` ..."""
+    summary: Record
+    """The last line of it; empty while there is none."""
+    session: int
+    """How often it was resumed."""
+    counts: dict[str, int]
+    """Verdict (`passed`, `failed`, `skipped`, `broken`, `inconclusive`) → how many tests have it so far."""
+    last_seq: int
+    """The highest number of a result that it has; 0: none."""
+    labels: int
+    """How many labels people have put on its answers."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ended by itself."""
+        return self.ended_at is not None
+
+
+class KeptResult(Value):
+    """A result, without its transcript; that is `Store.line`."""
+
+    seq: int
+    """Rises with each result that is written."""
+    run: str
+    suite: str
+    """What names its suite in all runs; see `runner.store.rows.key_of`."""
+    position: int
+    """In its suite, from 0."""
+    test: str
+    attempt: int
+    """0: the verdict on the test; else one of its several runs, from 1."""
+    verdict: str
+    """`passed`, `failed`, `skipped`, `broken` or `inconclusive`."""
+    cause: str | None
+    """As in reports; `cut_short` where the run ended before the test did."""
+    passed: int
+    """Runs of it that passed ..."""
+    judged: int
+    """... of those that passed or failed."""
+    score: float | None
+    """0 to 1, the mean of its runs, as are the following ones."""
+    duration_ms: float
+    tokens: float | None
+    cost: float | None
+    """US dollars."""
+    connector: str | None
+    made_of: str | None
+    """The digest of its fingerprint; see `Store.fingerprint`."""
+
+
+class KeptLabel(Value):
+    """What a person says of an answer."""
+
+    run: str
+    suite: str
+    """As in `KeptResult`."""
+    test: str
+    attempt: int = 0
+    turn: int = 0
+    """Of a conversation, from 1; 0: of the whole."""
+    criterion: str = ""
+    """As a judge was asked; empty: of the answer as such."""
+    passed: bool | None
+    """None: the person cannot say."""
+    score: float | None = None
+    why: str = ""
+    person: str = ""
+    made_at: str
+    """UTC, RFC 3339."""
+
+
+class Store:
+    """An open store. Its methods block, raise StoreError when it cannot be read, and may be called from any thread, one
+    at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        """Opens it. Raises ConfigurationError when there is none, or one of a newer version."""
+        self.folder = folder
+        self._database = open_for_reading(folder)
+        self._fingerprints: dict[str, Record] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes it."""
+        close(self.folder, self._database)
+
+    def change(self) -> int:
+        """A number that is another one as soon as a process has written something: cheap enough to ask often."""
+        return int(self.rows("PRAGMA data_version")[0][0])
+
+    def runs(
+        self, *, branch: str | None = None, profile: str | None = None, commit: str | None = None, limit: int = -1
+    ) -> list[KeptRun]:
+        """The runs, those that began last first."""
+        return self._runs(
+            "WHERE (? IS NULL OR branch = ?) AND (? IS NULL OR profile = ?) AND (? IS NULL OR revision LIKE ? || '%')"
+            " ORDER BY started_at DESC, rowid DESC LIMIT ?",
+            (branch, branch, profile, profile, commit, commit, limit),
+        )
+
+    def run(self, name: str) -> KeptRun:
+        """The run with an id, or one that begins so, or the `latest`. Raises ConfigurationError for none, or
+        several."""
+        if name == LATEST:
+            found = self.runs(limit=1)
+        else:
+            found = self._runs("WHERE id = ?", (name,))
+            found = found or self._runs("WHERE substr(id, 1, ?) = ? LIMIT 2", (len(name), name))
+        if len(found) == 1 and name:
+            return found[0]
+        if found:
+            raise ConfigurationError(f"Cannot tell which run {name} is: several begin so", "Write more of its id")
+        raise ConfigurationError(f"There is no run {name} in the store {self.folder}", "yao-test store list shows them")
+
+    def results(self, run: str, after: int = 0) -> list[KeptResult]:
+        """The results of a run, and each run of those that have several, in the order in which they ended; only those
+        that were written `after` a `seq`."""
+        return self._results("WHERE run = ? AND seq > ? ORDER BY seq", (run, after))
+
+    def verdicts(self, runs: Sequence[str]) -> list[KeptResult]:
+        """The verdicts on all tests of some runs."""
+        names = json.dumps(list(runs))
+        return self._results("WHERE attempt = 0 AND run IN (SELECT value FROM json_each(?)) ORDER BY seq", (names,))
+
+    def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[KeptResult]:
+        """The verdicts on one test, in the order in which its runs began; of some runs only."""
+        return self._results(
+            "JOIN runs ON runs.id = run WHERE suite = ? AND test = ? AND attempt = 0"
+            " AND (? IS NULL OR run IN (SELECT value FROM json_each(?))) ORDER BY started_at, runs.rowid, position",
+            (suite, test, *(2 * [None if runs is None else json.dumps(list(runs))])),
+        )
+
+    def tests(self) -> list[tuple[str, str]]:
+        """Suite and name of each test that was ever run."""
+        return [(suite, test) for suite, test in self.rows("SELECT DISTINCT suite, test FROM results ORDER BY 1, 2")]
+
+    def of_test(self, run: str, suite: str, test: str) -> list[KeptResult]:
+        """The results of one test in a run: the verdict, and each run of it where it has several."""
+        return self._results("WHERE run = ? AND suite = ? AND test = ? ORDER BY seq", (run, suite, test))
+
+    def line(self, seq: int) -> Record:
+        """The line of a result, as a `.jsonl` report has it: with transcript, trace, assertions. Raises
+        ConfigurationError when it is gone."""
+        rows = self.rows(f"{_LINES} WHERE seq = ?", (seq,))
+        if not rows or rows[0][0] is None:
+            raise ConfigurationError(f"There is no result {seq} in the store {self.folder}", "Was its run removed?")
+        line: Record = json.loads(line_with_fingerprint(unpacked(rows[0][0]), rows[0][1]))
+        return line
+
+    def text(self, run: str) -> str:
+        """The run, named as for `run`, as the text of a `.jsonl` report; without a summary while it has not ended."""
+        return "".join(f"{line}\n" for line in self._lines(self.run(run).id))
+
+    def report(self, run: str) -> Report:
+        """The run, named as for `run`, as a report, such as all other commands take."""
+        found = self.run(run)
+        text = self.text(found.id)
+        report = read_text(f"run:{found.id}", text)
+        said = [warning for warning in report.warnings if warning not in report.damage]
+        return report.replace(warnings=said, damage=[], text=text)
+
+    def fingerprint(self, digest: str | None) -> Record | None:
+        """What a result was made of: `{part: digest}`."""
+        if digest is None:
+            return None
+        if digest not in self._fingerprints:
+            rows = self.rows("SELECT content FROM fingerprints WHERE digest = ?", (digest,))
+            self._fingerprints[digest] = json.loads(rows[0][0]) if rows else {}
+        return self._fingerprints[digest] or None
+
+    def labels(self, run: str | None = None) -> list[KeptLabel]:
+        """All labels, or those of a run, in the order in which they were made."""
+        rows = self.rows(
+            "SELECT run, suite, test, attempt, turn, criterion, passed, score, why, person, made_at FROM labels"
+            " WHERE ? IS NULL OR run = ? ORDER BY made_at, rowid",
+            (run, run),
+        )
+        return [_label(row) for row in rows]
+
+    def put_label(self, label: KeptLabel) -> None:
+        """Keeps a label, in the place of one of the same person on the same answer. Raises ConfigurationError when the
+        run is gone, StoreError when nothing can be written."""
+        values = (
+            label.run, label.suite, label.test, label.attempt, label.turn, label.criterion, label.passed, label.score,
+            label.why, label.person, label.made_at,
+        )  # fmt: skip
+        self.run(label.run)
+        with understood(self.folder), changing(self._database):
+            self._database.execute(f"INSERT OR REPLACE INTO labels VALUES ({', '.join('?' * len(values))})", values)
+
+    def remove_label(self, label: KeptLabel) -> None:
+        """Takes a label away."""
+        values = (label.run, label.suite, label.test, label.attempt, label.turn, label.criterion, label.person)
+        with understood(self.folder), changing(self._database):
+            self._database.execute(
+                "DELETE FROM labels WHERE run = ? AND suite = ? AND test = ? AND attempt = ? AND turn = ?"
+                " AND criterion = ? AND person = ?",
+                values,
+            )
+
+    def _lines(self, run: str) -> Iterator[str]:
+        (start, summary), *_ = self.rows("SELECT start, summary FROM runs WHERE id = ?", (run,))
+        yield start
+        for line, fingerprint in self.rows(f"{_LINES} WHERE run = ? AND line IS NOT NULL ORDER BY seq", (run,)):
+            yield line_with_fingerprint(unpacked(line), fingerprint)
+        yield from (line for (line,) in self.rows("SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,)))
+        if summary is not None:
+            yield summary
+
+    def _runs(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
+        rows = self.rows(f"SELECT {_RUN} FROM runs {condition}", values)
+        return [self._run(row) for row in rows]
+
+    def _run(self, row: Sequence[Any]) -> KeptRun:
+        id, started_at, ended_at, status, branch, commit, place, profile, reports, start, summary, session = row
+        counts = dict(
+            self.rows("SELECT verdict, count(*) FROM results WHERE run = ? AND attempt = 0 GROUP BY verdict", (id,))
+        )
+        ((last,),) = self.rows("SELECT coalesce(max(seq), 0) FROM results WHERE run = ?", (id,))
+        ((labels,),) = self.rows("SELECT count(*) FROM labels WHERE run = ?", (id,))
+        return KeptRun(
+            id=id,
+            started_at=started_at,
+            ended_at=ended_at,
+            state=status or (UNDER_WAY if is_under_way(self.folder, id) else CUT_SHORT),
+            branch=branch,
+            commit=commit,
+            place=place,
+            profile=profile,
+            reports=tuple(json.loads(reports)),
+            start=json.loads(start),
+            summary=json.loads(summary) if summary else {},
+            session=session,
+            counts=counts,
+            last_seq=last,
+            labels=labels,
+        )
+
+    def _results(self, condition: str, values: Sequence[Any]) -> list[KeptResult]:
+        names = names_of(KeptResult)
+        rows = self.rows(f"SELECT {', '.join(f'results.{name}' for name in names)} FROM results {condition}", values)
+        return [KeptResult(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """What a query gives; see `runner.store.schema` for the tables."""
+        with understood(self.folder):
+            return self._database.execute(statement, values).fetchall()
+
+
+def _label(row: Sequence[Any]) -> KeptLabel:
+    found = dict(zip(names_of(KeptLabel), row, strict=True))
+    passed = found["passed"]
+    return KeptLabel(**{**found, "passed": None if passed is None else bool(passed)})

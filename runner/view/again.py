@@ -1,0 +1,173 @@
+"""Tests of a run, run again by somebody at a page: the command line is that of the run, made of what the store has of
+it and of names that the run has. Nothing of a request becomes a word of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shlex import join
+from threading import Lock, Thread
+from typing import Any
+
+from runner.cli.quick import read
+from runner.errors import ConfigurationError
+from runner.reporters.rerun_command import SWITCHES, TEXTS, pattern_of
+from runner.results.suite_json import suite_of
+from runner.store.store import KeptRun
+
+Record = dict[str, Any]
+Words = list[str]
+
+TAKEN = {*TEXTS, *SWITCHES, "variants", "timeout", "runs", "repeat", "min_pass_rate", "allow_net", "allow_exec"} - {
+    "app"
+}
+"""Options of a run that hold when it is run again."""
+PROGRAM = (sys.executable, "-P", "-m", "runner")
+KEPT = 200_000
+"""Characters of output that are kept, the last ones."""
+GRACE = 5
+"""Seconds after which what was asked to stop is killed."""
+
+
+def elsewhere(run: KeptRun, here: str | None) -> str:
+    """Why a run cannot be run again here; empty when it can.
+
+    Args:
+        run: which.
+        here: the place of the application; None where there is none.
+    """
+    if here is None:
+        return "yao-test view was not started in an application"
+    if run.place != here:
+        return "it was made on another machine, or in another application"
+    return "" if _options(run) is not None else "its flags are not those of this version"
+
+
+def commands_of(run: KeptRun, chosen: Sequence[Record], application: Path, root: Path, store: Path) -> list[Words]:
+    """The command lines, without the program: one for everything, or one for each suite of the chosen results.
+
+    Args:
+        run: which was not made elsewhere.
+        chosen: results of it; none: all are.
+        application: where they run.
+        root: from which the run names files.
+        store: where the results go.
+    """
+    flags = [*(_options(run) or ()), f"--store={store}"]
+    suites = {suite["id"]: suite for suite in run.start["suites"]}
+    inputs = {id: f"--input={_input(suite, application, root)}" for id, suite in suites.items()}
+    if not chosen:
+        return [[*dict.fromkeys(inputs.values()), *flags]]
+    named: dict[str, list[str]] = {}
+    for result in chosen:
+        named.setdefault(inputs[result["suite"]], []).append(str(result["id"]))
+    return [[given, f"--run={pattern_of(dict.fromkeys(names))}", *flags] for given, names in named.items()]
+
+
+def shown(words: Words) -> str:
+    """A command line as a person would type it."""
+    return join(["yao-test", *words])
+
+
+class Again:
+    """What was started last; one at a time."""
+
+    def __init__(self, application: Path, variables: Mapping[str, str]) -> None:
+        """`variables` are all that the command line may use, keys among them."""
+        self._application = application
+        self._variables = variables
+        self._lock = Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._stopped = False
+        self._record: Record = {"state": "none", "commands": [], "output": ""}
+
+    def record(self) -> Record:
+        """`{state, of?, commands, output, code?}`; `state` is `none`, `running` or `ended`."""
+        with self._lock:
+            return dict(self._record)
+
+    def start(self, run: str, commands: Sequence[Words]) -> Record:
+        """Starts the command lines of a run, one after the other. Raises ConfigurationError while others run."""
+        with self._lock:
+            if self._record["state"] == "running":
+                raise ConfigurationError("Cannot start it: something is still running", "Stop that, or wait")
+            self._stopped = False
+            self._record = {"state": "running", "of": run, "commands": [*map(shown, commands)], "output": ""}
+        Thread(target=self._run, args=(commands,), daemon=True).start()
+        return self.record()
+
+    def stop(self) -> Record:
+        """Stops what runs; waits until it has ended."""
+        with self._lock:
+            self._stopped = True
+            process = self._process
+        if process is not None:
+            _signal(process, signal.SIGINT)
+            try:
+                process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                _signal(process, signal.SIGKILL)
+        return self.record()
+
+    def _run(self, commands: Sequence[Words]) -> None:
+        code = 0
+        for words in commands:
+            with self._lock:
+                if self._stopped:
+                    break
+                process = self._process = subprocess.Popen(
+                    [*PROGRAM, *words],
+                    cwd=self._application,
+                    env=dict(self._variables),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    encoding="utf-8",
+                    errors="replace",
+                    start_new_session=True,
+                )
+            with process:
+                for line in process.stdout or ():
+                    with self._lock:
+                        self._record["output"] = (self._record["output"] + line)[-KEPT:]
+            code = max(code, process.returncode)
+        with self._lock:
+            self._process = None
+            self._record |= {"state": "ended", "code": code}
+
+
+def _options(run: KeptRun) -> Words | None:
+    """The flags of a run as words; None when this version would not have written them."""
+    values = read([str(word) for word in run.start.get("flags") or ()])
+    if values is None:
+        return None
+    words: Words = []
+    for field, value in values.items():
+        if not value or field == "app":
+            continue
+        if field not in TAKEN:
+            return None
+        flag = "--variant" if field == "variants" else f"--{field.replace('_', '-')}"
+        words += (
+            [flag] if value is True else [f"{flag}={one}" for one in ([value] if isinstance(value, str) else value)]
+        )
+    return words
+
+
+def _input(suite: Record, application: Path, root: Path) -> str:
+    found = suite_of(suite)
+    if not found.has_cases or not found.file or found.is_message or found.is_generated:
+        return found.input
+    return os.path.relpath(root / found.file, application)
+
+
+def _signal(process: subprocess.Popen[str], number: int) -> None:
+    """Sends a signal to a process and all that it has started."""
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return

@@ -1,0 +1,42 @@
+"""Two or more runs side by side: `diff` of two, and the answers of all beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runner.errors import ConfigurationError
+from runner.reporters.html.compared import comparison_record
+from runner.reporters.html.variants import variants_record
+from runner.results.change_verdict import adjusted, change_between
+from runner.results.comparison import compare
+from runner.results.report import Report
+
+Record = dict[str, Any]
+
+MOST = 10
+"""Runs that are compared at a time."""
+
+
+def compared(reports: Sequence[Report], names: Sequence[str]) -> Record:
+    """`{comparison, variants}` as the pages of the HTML report have them: the first run against each other one. The
+    comparison is null for more than two. Raises ConfigurationError.
+
+    Args:
+        reports: in the order in which they began.
+        names: what they are called.
+    """
+    if not 2 <= len(reports) <= MOST:
+        raise ConfigurationError(f"Cannot compare {len(reports)} runs: 2 to {MOST} can be compared")
+    first, *others = reports
+    verdicts = adjusted(
+        [change_between(first, other, names=(names[0], name)) for other, name in zip(others, names[1:], strict=True)]
+    )
+    variants = variants_record(names, reports, verdicts)
+    variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))
+    (_, *head), *rows = variants["overview"]
+    variants["overview"] = [["Run", *head], *rows]
+    if len(others) > 1:
+        return {"comparison": None, "variants": variants}
+    found = comparison_record(compare(first, others[0]), others[0], first, [(names[1], verdicts[0])])
+    return {"comparison": found, "variants": {**variants, "overview": [], "said": []}}

@@ -1,0 +1,158 @@
+"""What pages may ask for beside a single run, and what they may have done: comparisons, a test over time, pictures,
+labels, and running again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from runner.errors import ConfigurationError
+from runner.store.rows import key_of
+from runner.store.store import KeptLabel, Store
+from runner.version import VERSION
+from runner.view.again import Again, commands_of, shown
+from runner.view.comparing import compared
+from runner.view.over_time import all_tests, over_time
+from runner.view.people import Question, exported, label_of, label_record, questions_on, records_of
+from runner.view.pictures import picture
+from runner.view.runs import Runs
+
+Record = dict[str, Any]
+LETTERS = "ABCDEFGHIJ"
+"""What compared runs are called."""
+
+
+class Desk:
+    """Answers from any thread. Its methods block, and raise ConfigurationError for what cannot be done."""
+
+    def __init__(self, runs: Runs, again: Again | None, person: str, now: Callable[[], str]) -> None:
+        """
+        Args:
+            runs: those of the store.
+            again: runs command lines; None where there is no application.
+            person: who looks at the pages.
+            now: the time, UTC, RFC 3339.
+        """
+        self.runs = runs
+        self._again = again
+        self._person = person
+        self._now = now
+
+    def compare(self, ids: Sequence[str]) -> Record:
+        """`{heads, comparison, variants, version}`: see `compared`."""
+        names = LETTERS[: len(ids)]
+        found = compared([self.runs.report(id) for id in ids], [f"Run {letter}" for letter in names])
+        return {"heads": [self.runs.head(self.runs.run(id)) for id in ids], **found, "version": VERSION}
+
+    def over_time(self, suite: str, test: str) -> Record:
+        """See `over_time`."""
+        with self.runs.reading() as store:
+            return over_time(store, suite, test)
+
+    def tests(self) -> Record:
+        """See `all_tests`."""
+        with self.runs.reading() as store:
+            return all_tests(store)
+
+    def picture(self, id: str, place: int, source: str) -> tuple[bytes, str] | None:
+        """The content of an attachment, and its media type; None when it is no picture that is at hand."""
+        application = self.runs.application
+        run, result = self.runs.run(id), self.runs.result(id, place)
+        if application is None or self.runs.elsewhere(run):
+            return None
+        file = next(suite["file"] for suite in run.start["suites"] if suite["id"] == result["suite"])
+        return picture(result, source, file, application, self.runs.root)
+
+    def questions(self, id: str, place: int) -> Record:
+        """`{questions}`: see `records_of`."""
+        result = self.runs.result(id, place)
+        with self.runs.reading() as store:
+            suite = _key_in(store, id, result["suite"])
+            found = _questions(store, id, suite, result["id"])
+            return {"questions": records_of(found, self._labels(store, id, suite, result["id"]))}
+
+    def put_label(self, id: str, said: Mapping[str, Any]) -> Record:
+        """Keeps what a person says, `{at, run, turn, criterion, passed, why}`, or takes it away where `passed` is null:
+        `{count, label?}`, with the number of labels that the run has now."""
+        result = self.runs.result(id, _whole(said.get("at")))
+        test = str(result["id"])
+        with self.runs.reading() as store:
+            suite = _key_in(store, id, result["suite"])
+            label = label_of(
+                said,
+                _questions(store, id, suite, test),
+                run=id,
+                suite=suite,
+                test=test,
+                person=self._person,
+                now=self._now(),
+            )
+            if label.passed is None:
+                store.remove_label(label)
+            else:
+                store.put_label(label)
+            count = {"count": store.run(id).labels}
+        return count if label.passed is None else {**count, "label": label_record(label)}
+
+    def exported_labels(self, id: str) -> str:
+        """The labels of a run as JSONL."""
+        with self.runs.reading() as store:
+            labels = store.labels(id)
+            tests = {(label.suite, label.test) for label in labels}
+            return exported(labels, {test: _lines(store, id, *test) for test in tests})
+
+    def plan(self, id: str, keys: Sequence[str]) -> Record:
+        """`{commands}`: what `start` would start, as a person would type it."""
+        return {"commands": [shown(words) for words in self._commands(id, keys)]}
+
+    def start(self, id: str, keys: Sequence[str]) -> Record:
+        """Runs the results of these rows again, or all of a run: `Again.record`."""
+        commands = self._commands(id, keys)
+        assert self._again is not None
+        return self._again.start(id, commands)
+
+    def started(self) -> Record:
+        """What was started last: `Again.record`."""
+        return self._again.record() if self._again else {"state": "none", "commands": [], "output": ""}
+
+    def stop(self) -> Record:
+        """Stops what was started."""
+        return self._again.stop() if self._again else self.started()
+
+    def _commands(self, id: str, keys: Sequence[str]) -> list[list[str]]:
+        run = self.runs.run(id)
+        if why := self.runs.elsewhere(run):
+            raise ConfigurationError(f"Cannot run it again from here: {why}")
+        assert self.runs.application is not None
+        chosen = self.runs.chosen(id, keys)
+        return commands_of(run, chosen, self.runs.application, self.runs.root, self.runs.folder)
+
+    def _labels(self, store: Store, id: str, suite: str, test: str) -> list[KeptLabel]:
+        """Those of this person on one test."""
+        return [
+            label
+            for label in store.labels(id)
+            if (label.suite, label.test, label.person) == (suite, test, self._person)
+        ]
+
+
+def _key_in(store: Store, id: str, name: str) -> str:
+    """What the store calls a suite of a run."""
+    return next(key_of(suite) for suite in store.run(id).start["suites"] if suite["id"] == name)
+
+
+def _lines(store: Store, id: str, suite: str, test: str) -> list[Record]:
+    """The lines of a test in a run: of each of its runs, where it has several."""
+    found = store.of_test(id, suite, test)
+    several = [one for one in found if one.attempt]
+    return [store.line(one.seq) for one in several or found]
+
+
+def _questions(store: Store, id: str, suite: str, test: str) -> list[Question]:
+    return questions_on(_lines(store, id, suite, test))
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ConfigurationError("Cannot find the result: it has no place")
+    return value

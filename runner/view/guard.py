@@ -1,0 +1,89 @@
+"""Who may ask the server of `yao-test view`, and what a browser may do with its answers.
+
+| asked | refused with |
+| --- | --- |
+| by another name than that of the loopback address, as after DNS rebinding | 421 |
+| without the token of the link, or with another one | 403 |
+| to change something, by a page of another origin | 403 |
+
+Pages, script and style take the token from their address, since a browser asks for them by itself; everything below
+`/api/` takes it from a header, which no page of another origin can send.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+from urllib.parse import parse_qs
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+TOKEN_HEADER = b"x-yao-test-token"
+SAFE_METHODS = ("GET", "HEAD")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+REFUSED = "This page needs the link that yao-test view printed, with its token.\n"
+
+
+class Guard:
+    """Passes on what may be asked, and gives every answer its headers."""
+
+    def __init__(self, app: App, token: str, port: int) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._hosts = {f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            raise RuntimeError(f"{scope['type']} is not served")
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *HEADERS]
+            await send(message)
+
+        refused = self._refused(scope)
+        if refused is None:
+            await self._app(scope, receive, with_headers)
+        else:
+            status, said = refused
+            head = [(b"content-type", b"text/plain; charset=utf-8")]
+            await with_headers({"type": "http.response.start", "status": status, "headers": head})
+            await with_headers({"type": "http.response.body", "body": said.encode()})
+
+    def _refused(self, scope: Scope) -> tuple[int, str] | None:
+        """Status and words for a request that is refused; None when it may be answered."""
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name, []).append(value)
+        hosts = headers.get(b"host", [])
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            return 421, "This server answers for 127.0.0.1 only.\n"
+        if scope["path"].startswith("/api/"):
+            given = headers.get(TOKEN_HEADER, [])
+        else:
+            given = [value.encode() for value in parse_qs(scope["query_string"].decode("latin-1")).get("token", [])]
+        if len(given) != 1 or not hmac.compare_digest(given[0], self._token):
+            return 403, REFUSED
+        if scope["method"] not in SAFE_METHODS:
+            origins = headers.get(b"origin", [])
+            if any(origin not in {b"http://" + host for host in self._hosts} for origin in origins):
+                return 403, "Another page may not change anything here.\n"
+        return None

@@ -1,0 +1,104 @@
+"""One test over time: how it went in each run of the store, newest first; and all tests, the worst first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.results.made_of import described
+from runner.results.value_texts import text_of
+from runner.store.history import Since, TestHistory, histories, history_of
+from runner.store.rows import key_of
+from runner.store.store import KeptResult, KeptRun, Store
+from runner.version import VERSION
+
+Record = dict[str, Any]
+
+MOST = 200
+"""Runs of a test that are shown."""
+EXCERPT = 300
+"""Characters of what it said."""
+NEWEST = 50
+"""Runs that the list of tests looks at."""
+SHOWN = 12
+"""Verdicts of a test in that list."""
+FIGURES = ("verdict", "cause", "passed", "judged", "duration_ms", "score", "tokens", "cost", "connector", "run")
+
+
+def over_time(store: Store, suite: str, test: str) -> Record:
+    """`{suite, test, said: [sentence, ...], rate?: [low, value, high], occurrences: [{run, name, started_at, branch,
+    revision, verdict, cause, passed, judged, duration_ms, score, tokens, cost, connector, answer?, error?}, ...],
+    version}`; `name` is what the run calls the suite."""
+    runs = store.runs(limit=MOST)
+    history = history_of(store, suite, test, runs)
+    record: Record = {"suite": suite, "test": test, "said": [], "version": VERSION, "occurrences": []}
+    if history is None:
+        return record
+    if history.judged:
+        record["rate"] = [history.interval.low, history.passed / history.judged, history.interval.high]
+    known = {run.id: run for run in runs}
+    occurrences = [_occurrence(store, known[one.run], one) for one in reversed(history.results)]
+    return {**record, "said": _sentences(history), "occurrences": occurrences}
+
+
+def _sentences(history: TestHistory) -> list[str]:
+    """What became of the test, in words."""
+    said = [", ".join(history.trends).capitalize()]
+    if history.since is not None and history.rate_before is not None:
+        said.append(f"It passed {history.rate_before:.0%} of its runs before{_since(history.since)}")
+    elif history.failing_since is not None:
+        said.append(f"It fails{_since(history.failing_since)}")
+    for what, level in (("takes", history.duration), ("costs", history.price)):
+        if level is not None:
+            said.append(f"It {what} {level.ratio:.2g} times as much{_since(level.since)}")
+    return said
+
+
+def _since(since: Since) -> str:
+    """Since when, and what is not the same any more."""
+    commit = f" of commit {since.run.commit[:8]}" if since.run.commit else ""
+    parts = f", when {described(since.parts)} changed" if since.parts else ""
+    return f" since the run of {since.run.started_at}{commit}{parts}"
+
+
+def all_tests(store: Store) -> Record:
+    """`{tests: [{suite, test, trends, verdicts, passed, judged, duration_ms, last}, ...], version}` of the newest runs,
+    the worst first; `verdicts` has the newest one last."""
+    runs = store.runs(limit=NEWEST)
+    began = {run.id: run.started_at for run in runs}
+    return {"tests": [_test(one, began[one.results[-1].run]) for one in histories(store, runs)], "version": VERSION}
+
+
+def _test(history: TestHistory, last: str) -> Record:
+    return {
+        "suite": history.suite,
+        "test": history.test,
+        "trends": list(history.trends),
+        "verdicts": [one.verdict for one in history.results[-SHOWN:]],
+        "passed": history.all_passed,
+        "judged": history.all_judged,
+        "duration_ms": sum(one.duration_ms for one in history.results) / len(history.results),
+        "last": last,
+    }
+
+
+def _occurrence(store: Store, run: KeptRun, one: KeptResult) -> Record:
+    names = {key_of(suite): suite["id"] for suite in run.start["suites"]}
+    about = {
+        "name": names.get(one.suite, one.suite),
+        "started_at": run.started_at,
+        "branch": run.branch,
+        "revision": run.commit,
+    }
+    line = store.line(_said(store, one).seq)
+    said = {"answer": line.get("output"), "error": line.get("error")}
+    texts = {name: _excerpt(text_of(value)) for name, value in said.items() if value is not None}
+    return {**{name: getattr(one, name) for name in FIGURES}, **about, **texts}
+
+
+def _said(store: Store, one: KeptResult) -> KeptResult:
+    """The result that has the answer: of several runs of a test the last one."""
+    return max(store.of_test(one.run, one.suite, one.test), key=lambda other: other.attempt)
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}…"

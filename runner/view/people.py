@@ -1,0 +1,124 @@
+"""What people say of answers, and of the verdicts of judges on them: what can be asked about a result, and the labels
+of a run in the form that `yao-test calibrate` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from runner.errors import ConfigurationError
+from runner.results.judgements import Judgement, Key, judgements_in
+from runner.results.labels import Label, text_of_labels
+from runner.results.value_texts import text_of
+from runner.store.store import KeptLabel
+from scripttest.values import Value
+
+Record = dict[str, Any]
+
+LONGEST = 2000
+"""Characters of a reason."""
+
+
+class Question(Value):
+    """Something that a person may be asked."""
+
+    judgement: Judgement
+    """Of a judge; or of nobody, on the answer as a whole."""
+    attempt: int
+    """As the store counts them."""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge has said something."""
+        return self.judgement.key[4] != ""
+
+
+def questions_on(lines: Iterable[Mapping[str, Any]]) -> list[Question]:
+    """What can be asked about the runs of a test, given as lines of a report: whether the answer is good, and whether
+    each criterion of a judge holds. Nothing about script tests."""
+    found: list[Question] = []
+    for line in lines:
+        attempt = line["run"] if isinstance(line.get("run"), int) else 0
+        whole = _whole(line, attempt or 1)
+        judged = judgements_in([line])
+        found += [Question(judgement=one, attempt=attempt) for one in ([whole] if whole else []) + judged]
+    return found
+
+
+def records_of(questions: Sequence[Question], labels: Sequence[KeptLabel]) -> list[Record]:
+    """`[{run, turn, criterion, input, output, judged?: {passed, judge}, label?: {passed, why, person}}, ...]`"""
+    known = {(label.attempt, label.turn, label.criterion): label for label in labels}
+    records = []
+    for question in questions:
+        one = question.judgement
+        _, _, run, turn, criterion = one.key
+        record: Record = {"run": run, "turn": turn, "criterion": criterion, "input": one.input, "output": one.output}
+        if question.is_judged:
+            record["judged"] = {"passed": one.passed, "judge": one.judge}
+        if label := known.get((question.attempt, turn, criterion)):
+            record["label"] = label_record(label)
+        records.append(record)
+    return records
+
+
+def label_record(label: KeptLabel) -> Record:
+    """`{passed, why, person}`"""
+    return {"passed": label.passed, "why": label.why, "person": label.person}
+
+
+def label_of(
+    said: Mapping[str, Any], questions: Sequence[Question], *, run: str, suite: str, test: str, person: str, now: str
+) -> KeptLabel:
+    """The label that a request is about. Raises ConfigurationError when it does not answer one of the questions.
+
+    Args:
+        said: `{run, turn, criterion, passed: true, false or null, why}`.
+        questions: those on the result.
+        run: its id.
+        suite: as the store names it.
+        test: its name.
+        person: who says it.
+        now: UTC, RFC 3339.
+    """
+    asked = (said.get("run"), said.get("turn"), said.get("criterion"))
+    found = next((one for one in questions if one.judgement.key[2:] == asked), None)
+    passed, why = said.get("passed"), said.get("why")
+    if found is None or not (passed is None or isinstance(passed, bool)) or not isinstance(why, str):
+        raise ConfigurationError("Cannot keep the label: it does not answer a question about this result")
+    if len(why) > LONGEST:
+        raise ConfigurationError(f"Cannot keep the label: its reason has more than {LONGEST} characters")
+    _, _, _, turn, criterion = found.judgement.key
+    return KeptLabel(
+        run=run,
+        suite=suite,
+        test=test,
+        attempt=found.attempt,
+        turn=turn,
+        criterion=criterion,
+        passed=passed,
+        why=why,
+        person=person,
+        made_at=now,
+    )
+
+
+def exported(labels: Sequence[KeptLabel], lines: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]) -> str:
+    """Labels as JSONL; `lines` are those of the labelled tests, by suite, as the store names it, and test."""
+    text = ""
+    for label in labels:
+        questions = questions_on(lines[label.suite, label.test])
+        for one in questions:
+            key = one.judgement.key
+            if (one.attempt, *key[3:]) == (label.attempt, label.turn, label.criterion):
+                said = Label(key=key, passed=label.passed, score=label.score, why=label.why)
+                text += text_of_labels([one.judgement], {key: said}, as_table=False)
+    return text
+
+
+def _whole(line: Mapping[str, Any], run: int) -> Judgement | None:
+    """The answer of a case as something to be judged."""
+    if "input" not in line or line.get("output") is None:
+        return None
+    key: Key = (str(line["suite"]), str(line["id"]), run, 0, "")
+    said, output = line["input"], line["output"]
+    return Judgement(key=key, passed=True, score=None, input=text_of(said), output=text_of(output), judge="")

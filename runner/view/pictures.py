@@ -1,0 +1,54 @@
+"""Attachments as pictures: the files that results name, as long as they are what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from runner.results.criteria import objects_in
+from runner.security.files import application_of, read_named
+
+Record = Mapping[str, Any]
+
+SCHEME = "file://"
+LARGEST = 20_000_000
+"""Bytes of a picture that is shown."""
+SIGNS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+"""How pictures begin that a browser can show, and that cannot hold a script, as SVG can."""
+
+
+def picture(result: Record, source: str, file: str, application: Path, root: Path) -> tuple[bytes, str] | None:
+    """The content of a picture and its media type, by the content itself; None when the result names no such file, or
+    it is no picture any more, or another one.
+
+    Args:
+        result: that names it.
+        source: as the result names it.
+        file: of its suite, from `root`.
+        application: which it must be in.
+        root: the repository.
+    """
+    sent = next((one for one in _attachments(result) if one.get("source") == source), None)
+    folder = (root / file).parent
+    if sent is None or not source.startswith(SCHEME) or application_of(root / file) != application:
+        return None
+    try:
+        content = read_named(folder / source.removeprefix(SCHEME), folder)
+    except (OSError, ValueError):
+        return None
+    if len(content) != sent.get("size", len(content)) or len(content) > LARGEST:
+        return None
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return content, "image/webp"
+    return next(((content, kind) for sign, kind in SIGNS if content.startswith(sign)), None)
+
+
+def _attachments(result: Record) -> Iterator[Record]:
+    for part in (result, *objects_in(result.get("turns"))):
+        yield from objects_in(part.get("attachments"))

@@ -1,0 +1,195 @@
+"""The runs of a store as the pages ask for them. What a run was made into is kept for the next question, until the
+store has something else of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from runner.application.application import repository_of
+from runner.errors import MissingError
+from runner.reporters.html.variants import variants_of_records
+from runner.results.report import Report
+from runner.results.suite_json import shown_name
+from runner.results.verdict import Verdict
+from runner.store.places import place_of
+from runner.store.rows import key_of
+from runner.store.store import UNDER_WAY, KeptRun, Store
+from runner.version import VERSION
+from runner.view.again import elsewhere
+from runner.view.shown import Shown
+
+Record = dict[str, Any]
+
+RUNNING = "running"
+"""The status of a run that is under way, on a page."""
+IN_MEMORY = 6
+"""Runs whose results stay in memory."""
+NEAR = 200
+"""Older runs among which the one before a run is looked for."""
+
+
+class Runs:
+    """Answers from any thread, to one at a time."""
+
+    def __init__(self, folder: Path, application: Path | None, clean: Callable[[str], str]) -> None:
+        """Opens the store. Raises ConfigurationError when there is none, or one of a newer version.
+
+        Args:
+            folder: of the store.
+            application: whose files pages show, and whose tests they run again; None: there is none here.
+            clean: takes secrets out of a text.
+        """
+        self.folder = folder
+        self.application = application
+        self.root = repository_of(application) if application else Path()
+        """From which runs of the application name files."""
+        self._clean = clean
+        self._store = Store(folder)
+        self._lock = Lock()
+        self._shown: OrderedDict[str, tuple[tuple[object, ...], Shown]] = OrderedDict()
+
+    @contextmanager
+    def reading(self) -> Iterator[Store]:
+        """The store, for whose turn it is."""
+        with self._lock:
+            yield self._store
+
+    def close(self) -> None:
+        """Closes the store."""
+        with self._lock:
+            self._store.close()
+
+    def change(self) -> object:
+        """Another value as soon as somebody has written something, or a run is not under way any more."""
+        with self._lock:
+            newest = self._store.runs(limit=IN_MEMORY)
+            return self._store.change(), [run.id for run in newest if run.state == UNDER_WAY]
+
+    def newest(self, limit: int) -> Record:
+        """`{runs: [head, ...], more, version}`, those that began last first."""
+        with self._lock:
+            found = self._store.runs(limit=limit + 1)
+        return {"runs": [self.head(run) for run in found[:limit]], "more": len(found) > limit, "version": VERSION}
+
+    def head(self, run: KeptRun) -> Record:
+        """What a list says of a run; null where it is not known.
+
+        `{id, started_at, status, suites, branch, revision, profile, connectors, counts: {total, passed, failed,
+        skipped, errors}, planned, duration_ms, cost, labels, elsewhere}`
+        """
+        suites = run.start.get("suites") or []
+        counts = dict.fromkeys(("total", "passed", "failed", "skipped", "errors"), 0)
+        for verdict, number in run.counts.items():
+            counts[Verdict(verdict).counted] += number
+            counts["total"] += number
+        return {
+            "id": run.id,
+            "started_at": run.started_at,
+            "status": _status_of(run),
+            "suites": list(dict.fromkeys(shown_name(suite) for suite in suites)),
+            "branch": run.branch,
+            "revision": run.commit,
+            "profile": run.profile,
+            "connectors": sorted({suite["connector"] for suite in suites if suite.get("connector")}),
+            "counts": counts,
+            "planned": run.start.get("total_cases"),
+            "duration_ms": run.summary.get("duration_ms"),
+            "cost": (run.summary.get("usage") or {}).get("cost"),
+            "labels": run.labels,
+            "elsewhere": self.elsewhere(run),
+        }
+
+    def elsewhere(self, run: KeptRun) -> str:
+        """Why a run is none of this application; empty when it is."""
+        return elsewhere(run, place_of(self.application) if self.application else None)
+
+    def index(self, id: str) -> Record:
+        """The index of a run, with its `head` and the `revision` that it is of."""
+        run, shown = self._current(id)
+        return {**shown.index(), "head": self._head_before(run)}
+
+    def since(self, id: str, revision: int) -> Record:
+        """What has changed in a run since a revision; see `Shown.since`."""
+        run, shown = self._current(id)
+        return {**shown.since(revision), "head": self._head_before(run)}
+
+    def block(self, id: str, number: int) -> str:
+        """Results of a run as JSON."""
+        return self._current(id)[1].block(number)
+
+    def variants(self, id: str) -> Record | None:
+        """What the page says of the variants of a run; None when it has none."""
+        report = self.report(id)
+        return variants_of_records(report) if any(suite.get("variant") for suite in report.suites) else None
+
+    def report(self, id: str) -> Report:
+        """The run as a report, whose results are in the order of their places on the page."""
+        return self._current(id)[1].report
+
+    def result(self, id: str, place: int) -> Record:
+        """The result at a place. Raises MissingError."""
+        results = self.report(id).results
+        if not 0 <= place < len(results):
+            raise MissingError(f"Run {id} has no result {place}")
+        return results[place]
+
+    def chosen(self, id: str, keys: Sequence[str]) -> list[Record]:
+        """The results of these rows. Raises MissingError for a key that no row has."""
+        _, shown = self._current(id)
+        places = [shown.place_of(key) for key in keys]
+        if None in places:
+            raise MissingError(f"Run {id} has no result {keys[places.index(None)]}")
+        return [shown.report.results[place] for place in places if place is not None]
+
+    def run(self, id: str) -> KeptRun:
+        """A run of the store. Raises MissingError."""
+        with self._lock:
+            return self._run(id)
+
+    def _run(self, id: str) -> KeptRun:
+        run = self._store.run(id)
+        if run.id != id:
+            raise MissingError(f"There is no run {id} in the store {self._store.folder}")
+        return run
+
+    def _head_before(self, run: KeptRun) -> Record:
+        suites = {suite["id"] for suite in run.start.get("suites") or ()}
+        with self._lock:
+            older = [one for one in self._store.runs(limit=NEAR) if one.started_at < run.started_at and one.is_over]
+        before = next((one.id for one in older if suites & {suite["id"] for suite in one.start["suites"]}), None)
+        return {**self.head(run), "before": before}
+
+    def _current(self, id: str) -> tuple[KeptRun, Shown]:
+        """A run, and what it is on a page by now."""
+        with self._lock:
+            run = self._run(id)
+            state = (run.session, run.state, None if run.is_over else self._store.change())
+            known = self._shown.pop(id, None)
+            if known is None or known[0][0] != run.session:
+                known = (state, Shown(self._report(run)))
+            elif known[0] != state:
+                known[1].take(self._report(run))
+            self._shown[id] = (state, known[1])
+            while len(self._shown) > IN_MEMORY:
+                self._shown.popitem(last=False)
+            return run, known[1]
+
+    def _report(self, run: KeptRun) -> Report:
+        report = self._store.report(run.id)
+        suites = [{**suite, "key": key_of(suite)} for suite in report.suites]
+        return report.replace(
+            start={**report.start, "suites": suites},
+            summary={**report.summary, "status": _status_of(run)},
+            root=str(self.root) if self.application else "",
+            clean=self._clean,
+            text="",
+        )
+
+
+def _status_of(run: KeptRun) -> str:
+    return RUNNING if run.state == UNDER_WAY else run.state

@@ -1,0 +1,253 @@
+"""The addresses of `yao-test view`, and what is behind each.
+
+| address | answers |
+| --- | --- |
+| `/`, `/run`, `/tests`, `/test`, `/compare` | the page; its script shows what the path says |
+| `/view.js`, `/view.css`, `/icon.svg` | what the page is made of |
+| `GET /api/runs` | `Runs.newest` |
+| `GET /api/runs/ID/index`, `block-N`, `variants` | a run as the HTML report has it |
+| `GET /api/runs/ID/events` | what changes in a run, as server-sent events |
+| `GET /api/events` | an event whenever something in the store changes |
+| `GET /api/runs/ID/picture` | an attachment |
+| `GET`, `PUT /api/runs/ID/labels`, `GET /api/runs/ID/labels.jsonl` | labels of people |
+| `POST /api/runs/ID/again/plan`, `POST /api/runs/ID/again` | a command line, and its start |
+| `GET`, `DELETE /api/again` | what was started, and its end |
+| `GET /api/compare`, `/api/history`, `/api/tests` | runs side by side, a test over time, all tests |
+
+The one place that knows Starlette.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from html import escape
+from typing import Any
+from urllib.parse import quote, unquote
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from runner.errors import ConfigurationError, MissingError, RunnerError
+from runner.reporters.html.report import GREEN_ICON, web_app
+from runner.results.json_text import json_line, utf8
+from runner.view.desk import Desk
+from runner.view.guard import Guard
+from runner.view.runs import RUNNING
+
+Record = dict[str, Any]
+Answer = Callable[[Request], Awaitable[Response]]
+
+LOOK = 0.25
+"""Seconds between two looks at the store, for whoever follows it."""
+RESPITE = 3
+"""Times as long as an answer took, until the next look."""
+BEAT = 60
+"""Looks after which a stream says that it is still there."""
+LARGEST = 1_000_000
+"""Bytes of what a request may hold."""
+MOST = 5000
+"""Runs of one list."""
+PAGES = ("/", "/run", "/tests", "/test", "/compare")
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>yao-test</title>
+<link rel="icon" href="/icon.svg?{query}">
+<link rel="stylesheet" href="/view.css?{query}">
+<script src="/view.js?{query}" defer></script>
+</head>
+<body>
+<div id="app"><noscript><h1>yao-test</h1><p>The runs are shown by a script.</p></noscript></div>
+</body>
+</html>
+"""
+
+
+class Ending:
+    """Whether the server is about to end, for streams that would go on."""
+
+    def __init__(self) -> None:
+        self.is_near = False
+
+
+def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
+    """The server as an ASGI application, for requests with a token to a port of this machine. Raises ConfigurationError
+    when the pages are not built."""
+    script, style = web_app("view")
+    query = f"token={quote(token)}"
+    runs = desk.runs
+
+    async def of_page(request: Request) -> Response:
+        return Response(PAGE.format(query=escape(query)), media_type="text/html")
+
+    def fixed(text: str, kind: str) -> Answer:
+        async def answer(request: Request) -> Response:
+            return Response(text, media_type=kind)
+
+        return answer
+
+    def of_run(find: Callable[..., Any], *names: str) -> Answer:
+        """What is found of the run in the path, and of numbers in the query."""
+
+        async def answer(request: Request) -> Response:
+            numbers = [_number(request, name) for name in names]
+            return _json(await run_in_threadpool(find, request.path_params["id"], *numbers))
+
+        return answer
+
+    async def list_of_runs(request: Request) -> Response:
+        limit = max(1, min(MOST, _number(request, "limit")))
+        return _json(await run_in_threadpool(runs.newest, limit))
+
+    async def block(request: Request) -> Response:
+        found = await run_in_threadpool(runs.block, request.path_params["id"], request.path_params["number"])
+        return Response(utf8(found), media_type="application/json")
+
+    async def picture(request: Request) -> Response:
+        source = request.query_params.get("source", "")
+        found = await run_in_threadpool(desk.picture, request.path_params["id"], _number(request, "at"), source)
+        return Response(found[0], media_type=found[1]) if found else Response(status_code=204)
+
+    async def labels_file(request: Request) -> Response:
+        text = await run_in_threadpool(desk.exported_labels, request.path_params["id"])
+        return Response(utf8(text), media_type="application/jsonl")
+
+    async def put_label(request: Request) -> Response:
+        return _json(await run_in_threadpool(desk.put_label, request.path_params["id"], await _body(request)))
+
+    def with_keys(do: Callable[[str, list[str]], Record]) -> Answer:
+        async def answer(request: Request) -> Response:
+            keys = (await _body(request)).get("keys")
+            if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+                raise ConfigurationError("Cannot run it again: the request names no results")
+            return _json(await run_in_threadpool(do, request.path_params["id"], keys))
+
+        return answer
+
+    def simple(find: Callable[[], Any]) -> Answer:
+        async def answer(request: Request) -> Response:
+            return _json(await run_in_threadpool(find))
+
+        return answer
+
+    async def compare(request: Request) -> Response:
+        return _json(await run_in_threadpool(desk.compare, request.query_params.getlist("run")))
+
+    async def history(request: Request) -> Response:
+        asked = [request.query_params.get(name, "") for name in ("suite", "test")]
+        return _json(await run_in_threadpool(desk.over_time, *asked))
+
+    async def events_of_run(request: Request) -> Response:
+        id, after = request.path_params["id"], _number(request, "after")
+        await run_in_threadpool(runs.run, id)
+
+        async def updates() -> AsyncIterator[str]:
+            revision = after
+            async for _ in _changes(desk, ending):
+                update = await run_in_threadpool(runs.since, id, revision)
+                if update["revision"] > revision:
+                    yield f"data: {json_line(update)}\n\n"
+                else:
+                    yield ": still there\n\n"
+                revision = update["revision"]
+                if update["head"]["status"] != RUNNING:
+                    return
+
+        return StreamingResponse(updates(), media_type="text/event-stream")
+
+    async def events(request: Request) -> Response:
+        async def changes() -> AsyncIterator[str]:
+            async for has_changed in _changes(desk, ending):
+                yield "data: {}\n\n" if has_changed else ": still there\n\n"
+
+        return StreamingResponse(changes(), media_type="text/event-stream")
+
+    of_one = "/api/runs/{id}"
+    routes = [
+        *(Route(path, of_page) for path in PAGES),
+        Route("/view.js", fixed(script, "text/javascript")),
+        Route("/view.css", fixed(style, "text/css")),
+        Route("/icon.svg", fixed(unquote(GREEN_ICON), "image/svg+xml")),
+        Route("/api/runs", list_of_runs),
+        Route("/api/events", events),
+        Route(f"{of_one}/index", of_run(runs.index)),
+        Route(f"{of_one}/block-{{number:int}}", block),
+        Route(f"{of_one}/variants", of_run(runs.variants)),
+        Route(f"{of_one}/events", events_of_run),
+        Route(f"{of_one}/picture", picture),
+        Route(f"{of_one}/labels", of_run(desk.questions, "at"), methods=["GET"]),
+        Route(f"{of_one}/labels", put_label, methods=["PUT"]),
+        Route(f"{of_one}/labels.jsonl", labels_file),
+        Route(f"{of_one}/again/plan", with_keys(desk.plan), methods=["POST"]),
+        Route(f"{of_one}/again", with_keys(desk.start), methods=["POST"]),
+        Route("/api/again", simple(desk.started), methods=["GET"]),
+        Route("/api/again", simple(desk.stop), methods=["DELETE"]),
+        Route("/api/compare", compare),
+        Route("/api/history", history),
+        Route("/api/tests", simple(desk.tests)),
+    ]
+    return Guard(Starlette(routes=routes, exception_handlers={RunnerError: _refusal, Exception: _broke}), token, port)
+
+
+async def _changes(desk: Desk, ending: Ending) -> AsyncIterator[bool]:
+    """At once, and then whenever the store changes: true; false now and then while it does not. Who takes long over a
+    change is left alone for longer, so that large runs do not keep the processor busy."""
+    seen: object = None
+    quiet = 0
+    while not ending.is_near:
+        now = await run_in_threadpool(desk.runs.change)
+        quiet = 0 if now != seen else quiet + 1
+        begun = time.monotonic()
+        if now != seen or quiet % BEAT == 0:
+            yield now != seen
+        seen = now
+        await asyncio.sleep(max(LOOK, RESPITE * (time.monotonic() - begun)))
+
+
+async def _refusal(request: Request, error: Exception) -> Response:
+    """An error as a sentence."""
+    assert isinstance(error, RunnerError)
+    status = 404 if isinstance(error, MissingError) else 400
+    said = error.message if error.hint is None else f"{error.message}. {error.hint}"
+    return JSONResponse({"error": said}, status)
+
+
+async def _broke(request: Request, error: Exception) -> Response:
+    """What nobody foresaw, as a sentence too."""
+    return JSONResponse({"error": f"yao-test view broke: {type(error).__name__}: {error}"}, 500)
+
+
+async def _body(request: Request) -> Record:
+    """The JSON object that a request holds."""
+    content = b""
+    async for piece in request.stream():
+        content += piece
+        if len(content) > LARGEST:
+            raise ConfigurationError(f"Cannot take the request: it has more than {LARGEST} bytes")
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError("Cannot take the request: it is not JSON") from error
+    if not isinstance(value, dict):
+        raise ConfigurationError("Cannot take the request: it is no JSON object")
+    return value
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.query_params.get(name, "")
+    if not text.isdecimal() or len(text) > 9:
+        raise ConfigurationError(f"Cannot take the request: {name} is no number")
+    return int(text)
+
+
+def _json(value: Any) -> Response:
+    return Response(utf8(json_line(value)), media_type="application/json")

@@ -1,0 +1,65 @@
+"""One run of those that `--watch` starts, as it tells of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.execution.stopping import Stop
+from runner.results.events import Event, RunStart, SuiteEnd, TestEnd
+from runner.watch.dependents import Dependents
+
+if TYPE_CHECKING:
+    from runner.fingerprints.parts import PartDigests
+    from runner.results.fold import Execution
+    from scripttest import Processes
+
+
+class ObservedRun:
+    """Implements `runner.execution.observing.Observer`."""
+
+    traces = True
+
+    def __init__(
+        self,
+        dependents: Dependents,
+        processes: Processes | None,
+        writes: Callable[[Path, bytes], None],
+        held_back: Callable[[str], str | None] | None,
+    ) -> None:
+        """`writes` and `held_back` are those of `Observer`."""
+        self.stop = Stop()
+        self.processes = processes
+        self.writes = writes
+        self.held_back = held_back
+        self.is_given_up = False
+        """Whether a key stopped it."""
+        self.open: frozenset[str] = frozenset()
+        """Suites that have not ended."""
+        self.kept: dict[str, dict[str, str]] = {}
+        """Suite → its tests and how they ended."""
+        self._dependents = dependents
+        self._parts: PartDigests | None = None
+
+    def begin(self, parts: PartDigests) -> None:
+        """See `Observer`."""
+        self._parts = parts
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """See `Observer`."""
+        assert self._parts is not None
+        if isinstance(event, RunStart):
+            self.open = frozenset(so_far.suites)
+            self._dependents.begin(so_far.suites)
+        elif isinstance(event, TestEnd):
+            self._dependents.learn(self._parts.files)
+            self._dependents.take(event.result)
+            self.kept.setdefault(event.result.suite, {})[event.result.name] = event.result.outcome.status
+        elif isinstance(event, SuiteEnd):
+            self._dependents.learn(self._parts.files)
+            self._dependents.end(event.suite)
+            self.open = self.open - {event.suite}  # others read it meanwhile
+
+    def close(self) -> None:
+        """See `Observer`."""

@@ -1,0 +1,126 @@
+"""What is compiled at once: which files become bundles, which stay scripts, and what was made of each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from scripttest.compile.boundary import Boundary
+from scripttest.compile.bundles import with_globals
+from scripttest.compile.sources import read as read_source
+from scripttest.errors import CompileError
+from scripttest.values import Value
+
+_MODULE_SYNTAX = rb"^\s*(?:import|export)\b|\bmodule\s*\.\s*exports\b|(?<![.\w$])(?:exports(?:\.\w|\[)|require\s*\()"
+_CONSTANT = r'^This assignment will throw because "(.+)" is a constant'
+_IMPORTS = rb"\bimport\s*\("
+
+
+class Source(Value):
+    """What is to be compiled: a test file with the module it tests, or a plain script."""
+
+    key: str
+    """Names it among all sources of a run."""
+    test: Path
+    """Absolute path of the entry point."""
+    script: Path | None
+    """The module under test, loaded before the test file unless the test file imports it."""
+
+
+class Build:
+    """One build under way."""
+
+    def __init__(
+        self,
+        sources: list[Source],
+        boundary: Boundary,
+        missing: dict[str, set[str]],
+        refused: CompileError | None,
+        with_scripts: bool = False,
+    ) -> None:
+        self.sources = sources
+        self.deadline = 0.0
+        """Monotonic time at which its time is up."""
+        self.refused = refused
+        """What the first build of the same sources complained about."""
+        self.overlay = dict(missing)
+        """Absolute path → names to export in addition."""
+        self.inline: dict[str, bytes] = {}
+        """Source → the text of its test file, where that may have inline snapshots."""
+        self._alongside: set[str] = set()
+        self._texts: dict[str, bytes] = {}
+        """Absolute path → text of a file that was read to see how it is to be built."""
+        self._plain: list[list[str]] = []
+        """Output and path of each entry that is no bundle; those are built first."""
+        self._bundled: list[list[str]] = []
+        self.files: dict[str, bytes] = {}
+        """Name of an output, or of its source map → its content."""
+        self.outputs: dict[str, Any] = {}
+        """Name of an output → what esbuild says of it."""
+        for number, source in enumerate(sources):
+            text = self._add(f"{number}.test", source.test, boundary)
+            if b"inline" in text:
+                self.inline[source.key] = text
+            script = source.script
+            if script is not None and (with_scripts or not (b"import" in text and f"/{script.stem}".encode() in text)):
+                self._alongside.add(source.key)
+                self._add(f"{number}.script", script, boundary)
+        self.is_plain = bool(self._plain)
+        """Whether the entries that are no bundles are being built."""
+
+    def _add(self, output: str, path: Path, boundary: Boundary) -> bytes:
+        """Decides how an entry is built; its text."""
+        text = self._read(path, boundary)
+        is_plain = _is_plain(text)
+        if is_plain and path.suffix == ".js" and not re.search(_IMPORTS, text):
+            self._plain.append([output, str(path)])
+            return text
+        self._bundled.append([output, str(path)])
+        if is_plain:
+            self.overlay.setdefault(str(path), set())
+        return text
+
+    def entries(self) -> list[list[str]]:
+        """What is to be built now: output and path of each."""
+        return self._plain if self.is_plain else self._bundled
+
+    def add(self, answer: dict[str, Any]) -> bool:
+        """Keeps what was built; whether that is all."""
+        import json
+
+        files = {file["path"].rpartition("/")[2]: file["contents"] for file in answer["outputFiles"]}
+        if self.is_plain:
+            constants = {name for said in answer["warnings"] for name in re.findall(_CONSTANT, said["text"])}
+            for name in [name for name in files if name.endswith(".js")]:
+                files[name] = with_globals(files[name].decode(), constants).encode()
+        self.files |= files
+        self.outputs |= json.loads(answer["metafile"])["outputs"]
+        done = not (self.is_plain and self._bundled)
+        self.is_plain = False
+        return done
+
+    def text(self, path: str) -> bytes | None:
+        """The text of a file that was read before, which is given up: a build asks for each file once."""
+        return self._texts.pop(path, None)
+
+    def _read(self, path: Path, boundary: Boundary) -> bytes:
+        """The text of a file; empty when it cannot be read, which the compiler then says."""
+        try:
+            text = read_source(str(path), boundary)
+        except OSError:
+            return b""
+        self._texts[str(path)] = text
+        return text
+
+    def alongside(self, source: Source) -> bool:
+        """Whether the module under test is built too: when the test file cannot be importing it."""
+        return source.key in self._alongside
+
+
+def _is_plain(text: bytes) -> bool:
+    """Whether a script has no module syntax at all; esbuild would take it for CommonJS and hide its functions. A file
+    that cannot be read is left to the compiler."""
+    if not text or b"\nexport " in text or b"\nimport " in text or text.startswith((b"import ", b"export ")):
+        return False
+    return not re.search(_MODULE_SYNTAX, text, re.MULTILINE)

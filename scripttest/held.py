@@ -1,0 +1,34 @@
+"""Folders that a process holds by a lock: one whose process is gone, however it ended, is known by that."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from contextlib import suppress
+
+
+def hold(descriptor: int) -> bool | None:
+    """Whether the lock of an open folder was free, and is held now; None where the file system has no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def remove_left(parent: str, prefix: str) -> None:
+    """Removes the folders of this user in `parent` whose names begin with a prefix and that nobody holds."""
+    with suppress(OSError):
+        for entry in [*os.scandir(parent)]:
+            if not entry.name.startswith(prefix):
+                continue
+            with suppress(OSError):
+                descriptor = os.open(entry.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    if os.fstat(descriptor).st_uid == os.getuid() and hold(descriptor):
+                        shutil.rmtree(entry.path, ignore_errors=True)
+                finally:
+                    os.close(descriptor)

@@ -1,0 +1,392 @@
+"""Hooks of agents, and their faults, seen through cases."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from agent_files import agent, errors, outputs, run_cases, server
+from command import MakeApplication, Record
+
+ORDER = """\
+function Create(ctx, messages, options) {
+  ctx.memory.context.Set("steps", ["create " + messages.length + " " + ctx.assistant_id + " " + options.mode]);
+  console.log("created");
+  return { metadata: { by: "create" }, messages: [{ role: "user", content: "go" }] };
+}
+function Next(ctx, payload, options) {
+  const steps = ctx.memory.context.Get("steps");
+  return { data: {
+    steps: [...steps, "next " + options.mode],
+    said: payload.messages.map((message) => message.content),
+    content: payload.completion.content,
+    tools: payload.tools,
+    metadata: ctx.metadata,
+  } };
+}
+"""
+
+
+def test_create_the_model_its_tools_and_next_follow_each_other(app: MakeApplication) -> None:
+    replies = """\
+- when: { tool: false }
+  reply: { text: One moment., tool_calls: [{ name: add, arguments: { item: tea } }] }
+"""
+    tool = """\
+function Add(item, ctx) {
+  ctx.memory.context.Set("steps", [...ctx.memory.context.Get("steps"), "tool " + item + " " + ctx.metadata.by]);
+  return { total: 1 };
+}
+"""
+    application = app(
+        {
+            **agent(
+                package={"mcp": {"servers": ["desk"]}},
+                replies=replies,
+                hooks=ORDER,
+                cases=[{"id": "a", "input": "Hi", "options": {"mode": "chat"}}],
+            ),
+            **server("desk", {"add": "scripts.tools.Add"}),
+            "/mcps/mapping/desk/schemes/add.in.yao": json.dumps(
+                {"type": "object", "properties": {"item": {"type": "string"}}, "x-process-args": ["$args.item"]}
+            ),
+            "/scripts/tools.ts": tool,
+        }
+    )
+
+    (record,) = run_cases(application, code=0).values()
+
+    tools = record["output"].pop("tools")
+    assert record["output"] == {
+        "steps": ["create 1 demo chat", "tool tea create", "next chat"],
+        "said": ["Hi"],
+        "content": "One moment.",
+        "metadata": {"by": "create"},
+    }
+    assert [{**item, "toolcall_id": ""} for item in tools] == [
+        {"toolcall_id": "", "server": "desk", "tool": "add", "arguments": '{"item":"tea"}', "result": {"total": 1}}
+    ]
+    assert record["tools"] == [
+        {"name": "add", "server": "desk", "arguments": {"item": "tea"}, "result": {"total": 1}, "error": None}
+    ]
+    assert record["model_calls"] == 1, "with a Next hook the model is not asked again"
+    assert record["logs"] == ["created"]
+
+
+NEXT: dict[str, tuple[str, Any]] = {
+    "data": ("{ data: { a: [1] } }", {"a": [1]}),
+    "the number 0": ("{ data: 0 }", 0),
+    "false": ("{ data: false }", False),
+    "text": ("{ data: 'text' }", "text"),
+    "empty text": ("{ data: '' }", "from the model"),
+    "an empty object as data": ("{ data: {} }", "from the model"),
+    "an empty list as data": ("{ data: [] }", "from the model"),
+    "no data": ("{ data: null }", "from the model"),
+    "metadata alone": ("{ metadata: { a: 1 } }", "from the model"),
+    "an empty object": ("{}", "from the model"),
+    "null": ("null", "from the model"),
+    "undefined": ("undefined", "from the model"),
+    "a promise": ("Promise.resolve({ data: 'later' })", "later"),
+    "a date": ("{ data: new Date(0) }", "1970-01-01T00:00:00.000Z"),
+    "a delegate": ("{ delegate: { agent_id: 'other', messages: [{ role: 'user', content: 'X' }] } }", "other heard X"),
+    "a delegate without messages": ("{ delegate: { agent_id: 'other' } }", "other heard a delegate without messages"),
+}
+
+
+def test_next_decides_what_the_output_is(app: MakeApplication) -> None:
+    returned = ",\n".join(f"  {json.dumps(name)}: () => ({value})" for name, (value, _) in NEXT.items())
+    hooks = f"const returned = {{\n{returned}\n}};\nfunction Next(ctx, payload) {{ return returned[payload.messages[0].content](); }}\n"
+    cases = [{"id": name, "input": name} for name in NEXT]
+    application = app(
+        {
+            **agent(replies="- reply: from the model", hooks=hooks, cases=cases),
+            **agent("other", replies='- reply: "other heard {{ input }}"'),
+        }
+    )
+
+    assert outputs(application) == {name: output for name, (_, output) in NEXT.items()}
+
+
+def test_a_delegate_of_create_answers_alone(app: MakeApplication) -> None:
+    hooks = """\
+function Create(ctx, messages) {
+  ctx.memory.chat.Set("from", "demo");
+  return { delegate: { agent_id: "workers.other", messages, options: { metadata: { level: 2 } } } };
+}
+function Next() { throw new Error("Next must not run"); }
+"""
+    other = """\
+function Next(ctx, payload) {
+  const { assistant_id, chat_id, referer, metadata } = ctx;
+  return { data: { assistant_id, chat_id, referer, metadata, from: ctx.memory.chat.Get("from"), text: payload.completion.content } };
+}
+"""
+    application = app(
+        {
+            **agent(replies="[]", hooks=hooks, cases=[{"id": "a", "input": "Hi", "metadata": {"m": 1}}]),
+            **agent("workers.other", replies='- reply: "{{ agent }}: {{ input }}"', hooks=other),
+        }
+    )
+
+    (record,) = run_cases(application, code=0).values()
+
+    assert record["output"] == {
+        "assistant_id": "workers.other",
+        "chat_id": "agent-test-a",
+        "referer": "agent",
+        "metadata": {"m": 1, "level": 2},
+        "from": "demo",
+        "text": "workers.other: Hi",
+    }
+    assert record["model_calls"] == 1
+
+
+def test_memory_and_stores_last_for_a_case_and_no_longer(app: MakeApplication) -> None:
+    hooks = """\
+function Create(ctx) {
+  for (const name of ["user", "team", "chat", "context"]) ctx.memory[name].Incr("count");
+  new Store("shared").Set("count", (new Store("shared").Get("count") ?? 0) + 1);
+}
+function Next(ctx) {
+  const counts = ["user", "team", "chat", "context"].map((name) => ctx.memory[name].Get("count"));
+  return { data: [...counts, new Store("shared").Get("count")] };
+}
+"""
+    cases = [{"id": str(number), "input": "Hi"} for number in range(4)]
+
+    found = outputs(app(agent(prompts=None, hooks=hooks, cases=cases)), "--parallel", "2")
+
+    assert found == {str(number): [1, 1, 1, 1, 1] for number in range(4)}
+
+
+def test_tools_that_run_side_by_side_lose_nothing_in_memory(app: MakeApplication) -> None:
+    count = "function Count(args, ctx) { for (let i = 0; i < 25; i++) ctx.memory.chat.Incr('count'); }"
+    replies = "- reply: { tool_calls: [count, count, count, count] }"
+    hooks = "function Next(ctx) { return { data: ctx.memory.chat.Get('count') }; }"
+    application = app(
+        {
+            **agent(
+                package={"mcp": {"servers": ["s"]}}, replies=replies, hooks=hooks, cases=[{"id": "a", "input": "x"}]
+            ),
+            **server("s", {"count": "scripts.count.Count"}),
+            "/scripts/count.ts": count,
+        }
+    )
+
+    assert outputs(application) == {"a": 100}
+
+
+def test_what_hooks_and_agents_send_is_in_the_result(app: MakeApplication) -> None:
+    hooks = """\
+function Create(ctx) {
+  const id = ctx.Send({ type: "loading", props: { message: "Wait" } });
+  ctx.Send("text");
+}
+function Next(ctx) { ctx.agent.Call("other", [{ role: "user", content: "Hi" }]); ctx.Send("done"); return { data: 1 }; }
+"""
+    other = 'function Create(ctx) { ctx.Send("from other"); }'
+    application = app(
+        {
+            **agent(prompts=None, hooks=hooks, cases=[{"id": "a", "input": "Hi"}, {"id": "b", "input": "Hi"}]),
+            **agent("other", prompts=None, hooks=other),
+        }
+    )
+
+    records = run_cases(application, code=0)
+
+    sent = [{key: value for key, value in item.items() if key != "message_id"} for item in records["a"]["sent"]]
+    assert sent == [
+        {"type": "loading", "props": {"message": "Wait"}},
+        {"type": "text", "props": {"content": "text"}},
+        {"type": "text", "props": {"content": "from other"}},
+        {"type": "text", "props": {"content": "done"}},
+    ]
+    assert records["b"]["sent"] == records["a"]["sent"]
+
+
+# Faults of hooks
+
+HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
+    "throws": (
+        'import { fail } from "./helper";\n\nfunction Create(ctx) {\n  fail();\n}\n',
+        "agent error: Create of throws: not this",
+        "helper.ts:2:13",
+    ),
+    "mistyped": (
+        "function Next(ctx) {\n  return { data: undefinedName };\n}\n",
+        "agent error: Next of mistyped: ReferenceError: undefinedName is not defined",
+        "index.ts:2:18",
+    ),
+    "rejects": (
+        'async function Create(ctx) {\n  throw new Exception("no rights", 403);\n}\n',
+        "agent error: Create of rejects: no rights",
+        "index.ts:2:13",
+    ),
+    "broken": (
+        "function Create(ctx) {\n  return {;\n}\n",
+        'agent error: the script of broken cannot be loaded: Expected identifier but found ";"',
+        "index.ts:2:11",
+    ),
+    "textual": (
+        "function Create() { return 'x'; }",
+        'agent error: Create of textual must return an object or null, not "x"',
+        None,
+    ),
+    "listing": (
+        "function Next() { return [1]; }",
+        "agent error: Next of listing must return an object or null, not [1]",
+        None,
+    ),
+    "circular": (
+        "function Create() { const a = {}; a.a = a; return a; }",
+        "agent error: Create of circular: what it returned is not JSON: circular reference",
+        None,
+    ),
+    "lost": (
+        "function Next() { return { delegate: { messages: [] } }; }",
+        "agent error: Next of lost delegates without an agent_id",
+        None,
+    ),
+    "wordy": (
+        "function Create() { return { messages: 5 }; }",
+        "agent error: Create of wordy must return messages as a list of {role, content}, not 5",
+        None,
+    ),
+    "nested": (
+        "function Create() { return { messages: [5] }; }",
+        "agent error: Create of nested must return messages as a list of {role, content}, not [5]",
+        None,
+    ),
+    "numeric": (
+        "function Create() { return { connector: 5 }; }",
+        "agent error: Create of numeric must return connector as a text, not 5",
+        None,
+    ),
+    "unserved": (
+        'function Create() { return { mcp_servers: "desk" }; }',
+        'agent error: Create of unserved must return mcp_servers as a list, not "desk"',
+        None,
+    ),
+    "mute": (
+        "function Next() { return { delegate: { agent_id: 'demo', messages: [null] } }; }",
+        "agent error: Next of mute must delegate messages as a list of {role, content}, not [null]",
+        None,
+    ),
+    "astray": (
+        "function Create() { return { delegate: { agent_id: 'demmo' } }; }",
+        "agent error: Create of astray delegates to demmo: ",
+        None,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def faults(shared_app: MakeApplication) -> dict[str, Record]:
+    """The results of one case of each agent of HOOK_FAULTS."""
+    files = agent(cases=[{"id": "demo", "input": "Hi"}])
+    for id, (hooks, _, _) in HOOK_FAULTS.items():
+        files |= agent(id, hooks=hooks, cases=[{"id": id, "input": "Hi"}])
+    files["/assistants/throws/src/helper.ts"] = 'export function fail(): never {\n  throw new Error("not this");\n}\n'
+    return run_cases(shared_app(files), "-i", "assistants", code=1)
+
+
+@pytest.mark.parametrize("id", HOOK_FAULTS)
+def test_a_fault_of_a_hook_fails_the_case_with_its_place(faults: dict[str, Record], id: str) -> None:
+    _, error, place = HOOK_FAULTS[id]
+    record = faults[id]
+
+    cause = "infrastructure" if id == "broken" else "error"
+    assert (record["status"], record["cause"]) == ("failed", cause)
+    assert record["error"].startswith(error)
+    assert record.get("location") == (place and f"assistants/{id}/src/{place}")
+
+
+def test_other_cases_do_not_suffer_from_a_fault_of_a_hook(faults: dict[str, Record]) -> None:
+    assert faults["demo"]["status"] == "passed"
+    assert faults["throws"]["stack_trace"].split("\n") == [
+        "at fail (assistants/throws/src/helper.ts:2:13)",
+        "at Create (assistants/throws/src/index.ts:4:3)",
+    ]
+    assert faults["astray"]["error"].endswith('Did you mean "demo"?')
+
+
+def test_a_hook_that_never_ends_is_given_up_and_the_other_cases_go_on(app: MakeApplication) -> None:
+    hooks = """\
+function Create(ctx, messages) { if (messages[0].content === "loop") while (true); }
+function Next(ctx, payload) { if (payload.messages[0].content === "wait") return new Promise((done) => setTimeout(done, 3.6e6)); }
+"""
+    cases = [
+        {"id": "loop", "input": "loop", "timeout": "300ms"},
+        {"id": "wait", "input": "wait", "timeout": "1s"},
+        *[{"id": f"fine-{number}", "input": "Hi"} for number in range(3)],
+    ]
+    application = app(agent(prompts=None, hooks=hooks, cases=cases))
+
+    records = run_cases(application, "--parallel", "2", code=1)
+
+    assert {id: (record["error"], record.get("cause")) for id, record in records.items()} == {
+        "loop": ("timeout after 300ms", "timeout"),
+        "wait": ("timeout after 1s", "timeout"),
+        **{f"fine-{number}": (None, None) for number in range(3)},
+    }
+
+
+HANGS = """\
+import { spin, never } from "./helper";
+export async function Create(ctx, messages) {
+  const { content } = messages[0];
+  if (content === "loop") for (;;) {}
+  if (content === "helper") spin();
+  if (content === "awaits") await never();
+  if (content === "regexp") /^(a+)+$/.test("a".repeat(40) + "b");
+  if (content === "script") Process("scripts.demo.helper.spin");
+  if (content === "delegate") return { delegate: { agent_id: "demo", messages: [{ role: "user", content: "loop" }] } };
+}
+export function Next(ctx, payload) {
+  if (payload.messages[0].content === "next") while (true) {}
+  return { data: "fine" };
+}
+"""
+HANG_HELPER = """\
+export function spin() {
+  while (true) {}
+}
+export async function never() {
+  await new Promise((done) => setTimeout(done, 60000));
+}
+"""
+HANG_PLACES = {
+    "loop": ["index.ts:4"],
+    "helper": ["helper.ts:2", "index.ts:5"],
+    "awaits": ["helper.ts:5", "index.ts:6"],
+    "regexp": ["index.ts:7"],
+    "script": ["helper.ts:2", "index.ts:8"],
+    "delegate": ["index.ts:4"],
+    "next": ["index.ts:12"],
+    "before": ["env_test.ts:1"],
+}
+
+
+def test_time_that_runs_out_in_a_hook_names_the_statement_that_hung(app: MakeApplication) -> None:
+    cases = [{"id": id, "input": id, "timeout": "500ms"} for id in HANG_PLACES] + [{"id": "fine", "input": "Hi"}]
+    cases[-2]["before"] = "env_test.Before"
+    files = {"helper.ts": HANG_HELPER, "env_test.ts": "export function Before() { while (true) {} }"}
+    application = app({**agent(prompts=None, hooks=HANGS, cases=cases), **files})
+
+    records = run_cases(application, "--parallel", "4", code=1)
+
+    assert records.pop("fine")["status"] == "passed"
+    stacks = {id: record.get("stack_trace", "") for id, record in records.items()}
+    found = {id: re.findall(r"/src/(\S+):\d+\)", stack) for id, stack in stacks.items()}
+    assert found == HANG_PLACES
+    assert {record["error"] for record in records.values()} == {"timeout after 500ms"}
+
+
+def test_a_promise_of_a_hook_that_nothing_can_settle_fails_at_once(app: MakeApplication) -> None:
+    hooks = "function Create() { return new Promise(() => {}); }"
+
+    error = errors(app(agent(hooks=hooks, cases=[{"id": "a", "input": "Hi"}])))["a"]
+
+    assert error is not None and error.startswith("agent error: Create of demo: deadlock")

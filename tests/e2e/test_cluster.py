@@ -1,0 +1,273 @@
+"""`--cluster`: the same run on the workers of a Dask cluster, with a real scheduler and two real workers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agent_files import agent, case_file
+from command import Application, MakeApplication, Record, eventually
+from dask_cluster import DaskCluster
+from faults import with_model
+from model_server import Behaviour, Exchange, ModelServer, echo, status
+
+pytest.importorskip("distributed")
+
+MODULE = """\
+import { double } from "./helper";
+function TestDouble(t: testing.T) { console.log("doubling"); t.assert.Equal(double(2), 4); }
+function TestWrong(t: testing.T) { t.assert.Equal(double(2), 5); }
+function TestSkipped(t: testing.T) { t.skip("not today"); }
+function TestThrown(t: testing.T) { throw new Error("no " + double(1)); }
+function TestNested(t: testing.T) { t.run("one", t => t.assert.True(true)); t.run("two", t => t.assert.True(false)); }
+"""
+OTHER = """\
+function TestStore(t: testing.T) { const s = new Store("a"); s.Set("k", 1); t.assert.Equal(s.Get("k"), 1); }
+function TestSlow(t: testing.T) { t.assert.True(true); }
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with DaskCluster(tmp_path_factory.mktemp("cluster"), env={"WORKER_KEY": "tok-of-workers-4711"}) as cluster:
+        yield cluster
+
+
+def timeless(value: Any) -> Any:
+    """A report without what differs from run to run."""
+    if isinstance(value, dict):
+        left = ("duration", "timestamp", "started_at", "completed_at", "avg_", "min_", "max_", "std_")
+        return {key: timeless(item) for key, item in value.items() if not (key.startswith(left) or key.endswith("_ms"))}
+    if isinstance(value, list):
+        return [timeless(item) for item in value]
+    return re.sub(r"\b\d+(\.\d+)?(ms|s)\b", "TIME", value) if isinstance(value, str) else value
+
+
+def lines_of(path: Path) -> list[Record]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def scripts(app: MakeApplication) -> Application:
+    return app(
+        {
+            "helper.ts": "export function double(n: number) { return 2 * n; }",
+            "first_test.ts": MODULE,
+            "second_test.ts": OTHER,
+            "broken_test.ts": "function TestX( {",
+        }
+    )
+
+
+def test_script_tests_have_the_same_results_as_without_it(app: MakeApplication, cluster: DaskCluster) -> None:
+    here = scripts(app)
+    alone = here.report("-i", "scripts.demo", code=1)
+    there = here.report("-i", "scripts.demo", "--cluster", cluster.address, code=1)
+    assert timeless(there) == timeless(alone)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--run", "TestD|Nested/one"),
+        ("--runs", "2", "--min-pass-rate", "50", "--shuffle", "7", "--parallel", "2"),
+    ],
+    ids=" ".join,
+)
+def test_flags_mean_the_same(app: MakeApplication, cluster: DaskCluster, flags: tuple[str, ...]) -> None:
+    here = scripts(app)
+    alone = here.report("-i", "scripts.demo.first", "-i", "scripts.demo.second", *flags)
+    there = here.report("-i", "scripts.demo.first", "-i", "scripts.demo.second", *flags, "--cluster", cluster.address)
+    assert timeless(there) == timeless(alone)
+
+
+def test_a_name_that_fits_nothing_is_said(app: MakeApplication, cluster: DaskCluster) -> None:
+    run = scripts(app).run("-i", "scripts.demo.second", "--run", "TestNobody", "--cluster", cluster.address)
+    assert run.code == 3
+    assert "Error: No test and no case matches --run TestNobody" in run.stdout
+
+
+def talks(app: MakeApplication) -> Application:
+    cases = [
+        {"id": "first", "input": "one", "assert": {"type": "contains", "value": "one"}},
+        {"id": "second", "input": "two", "depends_on": ["first"], "assert": {"type": "contains", "value": "no"}},
+        {"id": "third", "input": "three", "depends_on": ["second"]},
+        {"id": "fourth", "turns": [{"input": "a"}, {"input": "b"}], "tags": ["long"]},
+        {"id": "fifth", "input": "five", "skip": "later"},
+        *({"id": f"more-{n}", "input": f"number {n}"} for n in range(20)),
+    ]
+    return app(agent(cases=cases))
+
+
+@pytest.mark.parametrize("flags", [("--parallel", "3"), ("--runs", "2"), ("--tag", "long")], ids=" ".join)
+def test_cases_have_the_same_results_as_without_it(
+    app: MakeApplication, cluster: DaskCluster, flags: tuple[str, ...]
+) -> None:
+    here = talks(app)
+    alone = here.report("-i", case_file(), *flags)
+    there = here.report("-i", case_file(), *flags, "--cluster", cluster.address)
+    assert timeless(there) == timeless(alone)
+
+
+def model_talks(app: MakeApplication, server: ModelServer, count: int, turns: int = 0, **options: Any) -> Application:
+    """Cases that a real model answers, with `options` in the file of its connector."""
+
+    def case(number: int) -> Record:
+        said = f"case {number}"
+        if not turns:
+            return {"id": f"c{number}", "input": said, "assert": {"type": "contains", "value": said}}
+        return {"id": f"c{number}", "turns": [{"input": f"{said} turn {turn}"} for turn in range(turns)]}
+
+    files = agent(package={"connector": "local"}, cases=[case(number) for number in range(count)])
+    return app({**files, **with_model(server, **{"key": "$ENV.WORKER_KEY", **options})})
+
+
+def results_of(report: Path) -> dict[str, str]:
+    """Id → status; each result is there once."""
+    records = [record for record in lines_of(report) if record["type"] == "result"]
+    assert len({record["id"] for record in records}) == len(records)
+    return {record["id"]: record["status"] for record in records}
+
+
+class Gate:
+    """Answers as `echo` does, but what names one of some words, which waits until it is opened; counts what is under
+    way."""
+
+    def __init__(self, *words: str, delay: float = 0.0) -> None:
+        self._words, self._answer = words, echo(delay)
+        self.is_open = False
+        self.under_way = self.most = 0
+
+    def behaviour(self) -> Behaviour:
+        async def behave(exchange: Exchange) -> None:
+            self.under_way += 1
+            self.most = max(self.most, self.under_way)
+            try:
+                while not self.is_open and any(word in exchange.request.last_text for word in self._words):
+                    await asyncio.sleep(0.01)
+                await self._answer(exchange)
+            finally:
+                self.under_way -= 1
+
+        return behave
+
+
+def test_results_come_while_a_piece_still_runs(app: MakeApplication, cluster: DaskCluster) -> None:
+    gate = Gate("case 5")
+    with ModelServer(gate.behaviour()) as server:
+        here = model_talks(app, server, 6)
+        report = here.root / "r.jsonl"
+        flags = ("-i", case_file(), "--cluster", cluster.address, "-o", "r.jsonl")
+        with here.start(*flags, "--parallel", "6") as process:  # one piece for each worker at most
+            eventually(lambda: report.exists() and len(lines_of(report)) == 6, "the results of all others")
+            assert gate.under_way == 1
+            gate.is_open = True
+            assert here.finish(process).code == 0
+        assert results_of(report) == {f"c{number}": "passed" for number in range(6)}
+
+
+def test_bounds_of_a_connector_hold_for_all_workers(app: MakeApplication, cluster: DaskCluster) -> None:
+    gate = Gate(delay=0.03)
+    with ModelServer(gate.behaviour()) as server:
+        here = model_talks(app, server, 12, max_concurrency=2)
+        here.report("-i", case_file(), "-c", "local", "--cluster", cluster.address, "--parallel", "3", code=0)
+    assert len(server.requests) == 12
+    assert gate.most == 2
+
+
+def test_requests_of_all_workers_are_spread_over_the_minute(app: MakeApplication, cluster: DaskCluster) -> None:
+    with ModelServer() as server:
+        here = model_talks(app, server, 7, requests_per_minute=600)
+        report = here.report("-i", case_file(), "--cluster", cluster.address, "--parallel", "4", code=0)
+    assert report["summary"]["duration_ms"] >= 600  # six gaps of a tenth of a second
+
+
+def test_a_budget_counts_what_all_workers_take(app: MakeApplication, cluster: DaskCluster) -> None:
+    with ModelServer(echo(0.02)) as server:
+        here = model_talks(app, server, 40)
+        run = here.run("-i", case_file(), "--cluster", cluster.address, "--max-tokens", "60", "-o", "r.jsonl")
+    assert run.code == 1
+    assert "Stopped: --max-tokens 60 is used up" in run.stdout
+    results = results_of(here.root / "r.jsonl")
+    assert 0 < len(results) < 40
+    assert len(server.requests) < 40
+
+
+def test_fail_fast_stops_all_workers(app: MakeApplication, cluster: DaskCluster) -> None:
+    cases = [{"id": f"c{number}", "input": "x", "assert": {"type": "equals", "value": number}} for number in range(60)]
+    here = app(agent(cases=cases))
+    report = here.report("-i", case_file(), "--cluster", cluster.address, "--fail-fast", code=1)
+    assert report["summary"]["failed"] == 1
+    assert report["summary"]["not_run"] == 59
+
+
+def test_what_broke_runs_again_in_a_later_pass(
+    app: MakeApplication, cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.execution.passes.FIRST_PAUSE", 0.1)
+    with ModelServer() as server:
+        server.plan(status(500, "not today"), status(500, "not today"))
+        here = model_talks(app, server, 4, retries=0)
+        report = here.report("-i", case_file(), "--cluster", cluster.address, "--retry-errors", "1", code=0)
+    assert len(server.requests) == 6
+    assert [len(one.get("earlier_errors", ())) for one in report["results"]].count(1) == 2
+
+
+def test_recordings_come_home_and_travel(app: MakeApplication, cluster: DaskCluster) -> None:
+    with ModelServer() as server:
+        here = model_talks(app, server, 5, turns=2)
+        flags = ("-i", case_file(), "--cluster", cluster.address)
+        here.report(*flags, "--record", "recordings", code=0)
+        assert len(server.requests) == 10
+        recorded = sorted(path.name for path in here.root.glob("recordings/**/*") if path.is_file())
+        alone = {**here.environment, "WORKER_KEY": "tok-of-workers-4711"}
+        assert here.run("-i", case_file(), "--record", "alone", env=alone).code == 0
+        assert recorded == sorted(path.name for path in here.root.glob("alone/**/*") if path.is_file())
+    here.report(*flags, "--replay", "recordings", code=0)
+    here.report("-i", case_file(), "--replay", "recordings", code=0)
+
+
+def test_a_run_goes_on_with_resume(app: MakeApplication, cluster: DaskCluster) -> None:
+    here = talks(app)
+    flags = ("--cluster", cluster.address)
+    here.run("-i", case_file(), *flags, "-o", "r.jsonl", "--runs", "2")
+    whole = lines_of(here.root / "r.jsonl")
+    kept = [record for record in whole if record["type"] != "summary"]
+    (here.root / "r.jsonl").write_text("".join(json.dumps(record) + "\n" for record in kept[: len(kept) // 2]))
+    run = here.run("--resume", "r.jsonl", *flags)
+    count = sum(record["type"] == "result" for record in kept[: len(kept) // 2])
+    assert f"{count} results of r.jsonl are kept" in run.stdout
+
+    def results(records: list[Record]) -> list[Any]:
+        found = [timeless(record) for record in records if record["type"] == "result"]
+        return sorted(found, key=lambda record: (record["id"], record.get("run", 0)))
+
+    assert results(lines_of(here.root / "r.jsonl")) == results(whole)
+
+
+def test_what_workers_lack_is_said_before_the_first_test(app: MakeApplication, cluster: DaskCluster) -> None:
+    prompts = "- { role: system, content: 'Region $ENV.REGION, office $ENV.OFFICE' }"
+    here = app({**agent(prompts=prompts, cases=[{"id": "a", "input": "x"}]), "/.env": "OFFICE=Oslo\nUNUSED=1\n"})
+    run = here.run("-i", case_file(), "--cluster", cluster.address, env={**here.environment, "REGION": "north"})
+    assert run.code == 0
+    for name in ("REGION", "OFFICE"):
+        assert f"Warning: {name}, which assistants/demo/prompts.yml names, is set here and not on " in run.stdout
+    assert "UNUSED" not in run.stdout
+
+
+def test_the_application_travels_once_and_without_what_holds_keys(app: MakeApplication, cluster: DaskCluster) -> None:
+    here = app({"first_test.ts": OTHER, "/.env": "A=1", "/data/own.pem": "x", "/data/kept.txt": "x"})
+    (here.root / "data/link").symlink_to("/etc/hostname")
+    places = Path(cluster.folder)
+    before = set(places.glob("**/yao-test/*"))
+    for _ in range(2):
+        here.report("-i", "scripts.demo", "--cluster", cluster.address, code=0)
+    folders = set(places.glob("**/yao-test/*")) - before
+    assert len(folders) == 2  # one for each worker
+    for folder in folders:
+        assert {path.name for path in folder.iterdir()} == {"assistants", "data"}
+        assert [path.name for path in (folder / "data").iterdir()] == ["kept.txt"]

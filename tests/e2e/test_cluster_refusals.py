@@ -1,0 +1,123 @@
+"""`--cluster` where it cannot run: one clear sentence, before anything is reported."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from agent_files import agent, case_file
+from command import MakeApplication
+from dask_cluster import DaskCluster
+
+from runner.version import VERSION
+
+distributed = pytest.importorskip("distributed")
+ROOT = Path(__file__).parents[2]
+CASES = {**agent(cases=[{"id": "a", "input": "x"}])}
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    """A scheduler, to which workers are added."""
+    with DaskCluster(tmp_path_factory.mktemp("empty"), workers=0) as cluster:
+        yield cluster
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--cluster", "10.0.0.1"), 'Cannot read --cluster "10.0.0.1": it is no address of a scheduler'),
+        (("--cluster", "http://x:80"), 'Cannot read --cluster "http://x:80": it is no address of a scheduler'),
+        (("--cluster", "local:0"), 'Cannot read --cluster "local:0": it is no address of a scheduler'),
+        (("--cluster", "local", "--watch"), "--cluster and --watch exclude each other"),
+        (("--cluster", "local", "--coverage"), "--cluster and --coverage exclude each other"),
+        (("--cluster", "local", "--db", "x"), "--cluster and --db exclude each other"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_flags_that_cannot_be(app: MakeApplication, arguments: tuple[str, ...], said: str) -> None:
+    run = app(CASES).run("-i", case_file(), *arguments)
+    assert (run.code, run.stdout) == (2, "")
+    assert f"Error: {said}\n" in run.stderr
+
+
+def test_an_address_where_nobody_listens(app: MakeApplication) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        run = app(CASES).run("-i", case_file(), "--cluster", f"tcp://127.0.0.1:{port}")
+    assert (run.code, run.stdout) == (2, "")
+    assert f"Error: Cannot reach the cluster at tcp://127.0.0.1:{port}: Connection refused\n" in run.stderr
+
+
+def test_the_address_is_not_for_the_configuration_file(app: MakeApplication) -> None:
+    run = app({**CASES, "/yao-test.toml": 'cluster = "tls://other.example.com:1"\n'}).run("-i", case_file())
+    assert run.code == 2
+    assert "it opens a door, which only the command line may do" in run.stderr
+
+
+def test_a_cluster_without_workers(app: MakeApplication, empty: DaskCluster) -> None:
+    run = app(CASES).run("-i", case_file(), "--cluster", empty.address)
+    assert (run.code, run.stdout) == (2, "")
+    assert f"Error: Cannot run on the cluster at {empty.address}: it has no worker\n" in run.stderr
+
+
+def test_keys_in_files_do_not_travel(app: MakeApplication, empty: DaskCluster) -> None:
+    definition = '{"type": "openai", "options": {"model": "m", "key": "sk-written-down-4711"}}'
+    run = app({**CASES, "/connectors/own.conn.yao": definition}).run("-i", case_file(), "--cluster", empty.address)
+    assert (run.code, run.stdout) == (2, "")
+    assert "own.conn.yao to workers: it has a key in it, and keys never travel\n" in run.stderr
+    assert "sk-written-down-4711" not in run.stderr
+
+
+def test_a_case_file_that_does_not_travel(app: MakeApplication, empty: DaskCluster) -> None:
+    here = app({**CASES, "/.hidden/cases.jsonl": '{"id": "a", "input": "x"}'})
+    run = here.run("-i", ".hidden/cases.jsonl", "-n", "demo", "--cluster", empty.address)
+    assert run.code == 2
+    assert "Cannot use .hidden/cases.jsonl with --cluster: <app>/.hidden/cases.jsonl does not travel" in run.stderr
+
+
+def test_workers_of_another_version_and_without_an_extra_are_named(
+    app: MakeApplication, empty: DaskCluster, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "runner", tmp_path / "other/runner", ignore=shutil.ignore_patterns("__pycache__", "html"))
+    (tmp_path / "other/runner/version.py").write_text('"""Another."""\nVERSION = "0.0.9"\n')
+    (tmp_path / "less").mkdir()
+    (tmp_path / "less/sitecustomize.py").write_text("import sys\nsys.modules['markdownify'] = None\n")
+    (tmp_path / "none/runner").mkdir(parents=True)
+    (tmp_path / "none/runner/__init__.py").write_text("")
+    for name in ("other", "less", "none"):
+        empty.workers.append(empty.add_worker({"PYTHONPATH": str(tmp_path / name)}))
+    with distributed.Client(empty.address, set_as_default=False) as client:
+        client.wait_for_workers(3, timeout=30)
+    run = app(CASES).run("-i", case_file(), "--cluster", empty.address)
+    for worker in empty.workers:
+        empty.kill(worker)
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr.startswith("Error: Cannot run on 3 workers of the cluster: ")
+    assert f" has yao-test 0.0.9, and this is {VERSION}" in run.stderr
+    assert " is without yao-test[formats], which is installed here" in run.stderr
+    assert f" has no runner.cluster: yao-test {VERSION} has to be installed there" in run.stderr
+
+
+def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: Path) -> None:
+    made = distributed.Security.temporary()
+    (tmp_path / "ca.pem").write_text(made.tls_ca_file)
+    (tmp_path / "key.pem").write_text(made.tls_client_key)
+    files = {"tls_ca_file": "ca.pem", "tls_cert": "ca.pem", "tls_key": "key.pem"}
+    with DaskCluster(tmp_path / "tls", workers=1, **{k: str(tmp_path / v) for k, v in files.items()}) as cluster:
+        here = app(CASES)
+        refused = here.spawn("-i", case_file(), "--cluster", cluster.address)
+        assert (refused.code, refused.stdout) == (2, "")
+        assert f"Error: Cannot connect to the cluster at {cluster.address}: TLS does not come about" in refused.stderr
+        plain = here.spawn("-i", case_file(), "--cluster", cluster.address.replace("tls", "tcp"))
+        assert plain.code == 2
+        assert "Does it speak TLS? Then its address begins with tls://" in plain.stderr
+        prefix = "DASK_DISTRIBUTED__COMM__TLS__"
+        names = {"CA_FILE": "ca.pem", "CLIENT__CERT": "ca.pem", "CLIENT__KEY": "key.pem"}
+        variables = {f"{prefix}{name}": str(tmp_path / file) for name, file in names.items()}
+        run = here.spawn("-i", case_file(), "--cluster", cluster.address, env={**here.environment, **variables})
+        assert run.code == 0, run

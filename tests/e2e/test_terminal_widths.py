@@ -1,0 +1,91 @@
+"""What a terminal shows: no line is longer than it is wide, and names in any script stay readable."""
+
+from __future__ import annotations
+
+import re
+from contextlib import closing
+from unicodedata import category, east_asian_width
+
+import pytest
+from command import Application, make_application
+from terminal import Terminal
+
+from runner.reporters.console.fitting import cut, fitted, isolated, shortened, width
+
+LONG = "a-case-with-a-name-that-tells-a-whole-story-and-does-not-come-to-its-end"
+CASES = [LONG, "一个名字很长的用例" * 5, "בדיקה-ארוכה של עברית 12", "👩‍🚀🎉 emoji " * 4, "e\u0301" * 30]
+FILES = {
+    "/assistants/demo/package.yao": '{"connector": "scripted"}',
+    "/assistants/demo/prompts.yml": "- {role: system, content: Hi}\n",
+    "/assistants/demo/replies.yml": "- reply: Hello\n",
+    "/assistants/demo/tests/cases_with_a_name_that_is_longer_than_some_terminals.jsonl": "".join(
+        f'{{"id": "{id}", "input": "Hi", "assert": {{"type": "equals", "value": "{id} is not what it says"}}}}\n'
+        for id in CASES
+    ),
+    "a_module_with_a_name_that_is_longer_than_some_terminals_test.ts": (
+        f"export function Test{'VeryLong' * 12}(t) {{\n"
+        "  t.assert.Equal({ text: '" + "word " * 30 + "' }, { text: 'אבג', wide: '" + "宽" * 40 + "' });\n}\n"
+        "export function TestShort(t) { console.log('" + "x" * 300 + "'); t.fail('because ' + 'y'.repeat(120)); }\n"
+    ),
+}
+
+
+def columns(line: str) -> int:
+    return sum(
+        0 if category(letter) in ("Mn", "Cf") else 2 if east_asian_width(letter) in "WF" else 1 for letter in line
+    )
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Application:
+    return make_application(tmp_path_factory.mktemp("wide"), FILES)
+
+
+@pytest.mark.parametrize("wide", [40, 80, 200])
+def test_no_line_is_longer_than_the_terminal(here: Application, wide: int) -> None:
+    with closing(Terminal(here, "-i", "assistants", "-v", COLUMNS=str(wide))) as terminal:
+        assert terminal.ends() == 1
+        live = re.compile(r"\d+ of \d+ done[^\n═─✗✓►]*")  # was there, and is taken away
+        lines = live.sub("", terminal.output).split("\n")
+
+    arguments = re.compile(r"\s*('[^']*'|\S+)( \\)?")  # one that is longer stays whole, to be copied
+    assert [line for line in lines if columns(line) > wide and not arguments.fullmatch(line)] == []
+    assert any("\u2068בדיקה-ארוכה של עברית\u2069 12" in line for line in lines) or wide == 40, terminal.output
+    if wide == 40:
+        assert any(re.search(r"► \[TestVery\w*…\w+Long\] \.\.\.$", line) for line in lines), terminal.output
+        assert "═" * 40 in lines
+    command = re.search(r"Run it again: ?((?:.*\\\n)*.*)", terminal.output)
+    assert command
+    assert command[1].replace("\\\n", " ").split()[:2] == ["yao-test", "-i"]
+
+
+def test_what_is_not_a_terminal_gets_whole_lines(here: Application) -> None:
+    run = here.run("-i", "assistants", "-v")
+
+    assert "═" * 79 in run.stdout
+    assert "\u2068" not in run.stdout
+    assert f"[{LONG}]" in run.stdout
+
+
+def test_a_text_loses_its_middle_and_keeps_its_colours() -> None:
+    assert shortened("\x1b[31mabcdefghij\x1b[0m", 7) == "\x1b[31mabc…hij\x1b[0m"
+    assert [width(shortened("试" * 20 + "e\u0301" * 20, room)) for room in range(4, 20)] == pytest.approx(
+        list(range(4, 20)), abs=1
+    )
+    assert shortened("short", 5) == "short"
+
+
+def test_words_go_on_below_their_indent() -> None:
+    assert fitted("  \x1b[31maaa bbb ccc\x1b[0m", 9) == "  \x1b[31maaa bbb\n   ccc\x1b[0m"
+    assert fitted("x" * 10, 4) == "xxxx\n xxx\n xxx"
+    assert fitted("> 12 | const a = 1;\n     | ^", 10) == "> 12 | co…\n     | ^"
+    assert fitted("  Run it again: yao-test -i scripts.demo.a --run '^Test A$'", 30) == (
+        "  Run it again: yao-test -i \\\n    scripts.demo.a --run \\\n    '^Test A$'"
+    )
+
+
+def test_only_what_is_written_from_right_to_left_is_isolated() -> None:
+    assert isolated("✓ [שלום עולם] 3 passed") == "✓ [\u2068שלום עולם\u2069] 3 passed"
+    assert isolated("plain é 一") == "plain é 一"
+    assert isolated("\x1b[2m12-שלום\x1b[0m 3") == "\x1b[2m\u206812-שלום\u2069\x1b[0m 3"
+    assert cut("试试", 3) == ("试", 0)

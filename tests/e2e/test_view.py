@@ -1,0 +1,134 @@
+"""`yao-test view`: the command, from its link to its end."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import signal
+import socket
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from command import PATIENCE, Application, MakeApplication
+from html_reports import report, result, suite
+from kept_runs import keep
+
+from runner.store.places import FILE, SCHEMA
+
+LINK = re.compile(r"http://127\.0\.0\.1:(\d+)(/\?token=[\w-]{40,})\n")
+
+
+@pytest.fixture
+def here(app: MakeApplication) -> Application:
+    application = app({})
+    keep(application.root / ".yao-test", report([suite("a.jsonl")], [result("a.jsonl", "a", input="x")]))
+    return application
+
+
+def asked(port: int, path: str) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    with closing(connection):
+        connection.request("GET", path)
+        response = connection.getresponse()
+        response.read()
+        return response.status
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_it_prints_a_link_and_serves_until_it_is_ended(here: Application, number: int, code: int) -> None:
+    with here.start("view") as process:
+        assert process.stdout is not None
+        link = LINK.fullmatch(process.stdout.readline().decode())
+        assert link, process.communicate()
+        said = here.anonymous(process.stdout.readline())
+        port = int(link[1])
+        assert (asked(port, link[2]), asked(port, "/")) == (200, 403)
+        process.send_signal(number)
+        run = here.finish(process)
+    assert said == "It shows the runs of <app>/.yao-test. Ctrl-C ends it.\n"
+    assert run == (code, "", "")
+
+
+def test_a_stream_does_not_keep_it_from_ending(here: Application) -> None:
+    with here.start("view") as process:
+        assert process.stdout is not None
+        link = LINK.fullmatch(process.stdout.readline().decode())
+        assert link
+        connection = http.client.HTTPConnection("127.0.0.1", int(link[1]), timeout=20)
+        connection.request("GET", "/api/events", headers={"X-Yao-Test-Token": link[2].partition("=")[2]})
+        assert connection.getresponse().fp.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 130
+        connection.close()
+
+
+def test_a_port_in_use_is_said(here: Application) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        run = here.run("view", "--port", str(port))
+    assert run == (
+        2,
+        "",
+        f"Error: Cannot listen at 127.0.0.1:{port}: Address already in use\n"
+        "Hint: Name another port with --port, or none\n",
+    )
+
+
+def test_a_store_that_is_not_there_is_said(app: MakeApplication, tmp_path: Path) -> None:
+    application = app({})
+    assert application.run("view") == (
+        2,
+        "",
+        "Error: Cannot show runs: there is no store <app>/.yao-test\n"
+        "Hint: Make the folder .yao-test in the application, and its runs are kept there; or name a store with --store\n",
+    )
+    (application.root / ".yao-test").mkdir()
+    for arguments in ((), ("--store", "nowhere")):
+        run = application.run("view", *arguments)
+        assert (run.code, run.stdout) == (2, "")
+        assert run.stderr.startswith("Error: There is no store in <app>/")
+
+
+def test_a_store_of_a_newer_version_is_refused(here: Application) -> None:
+    path = here.root / ".yao-test" / FILE
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    run = here.run("view")
+    assert (run.code, run.stdout) == (2, "")
+    assert "a newer yao-test has written it" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_a_store_that_is_none_is_refused(app: MakeApplication) -> None:
+    application = app({f"/.yao-test/{FILE}": "something else"})
+    run = application.run("view")
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr.startswith("Error: Cannot use the store <app>/.yao-test: ")
+
+
+def test_a_missing_extra_is_named(here: Application, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Missing:
+        def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+            if name in ("starlette", "uvicorn"):
+                raise ModuleNotFoundError(name)
+
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("starlette", "uvicorn"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    assert here.run("view") == (
+        2,
+        "",
+        "Error: Cannot serve the page: starlette and uvicorn are not installed\n"
+        "Hint: Install it with: pip install 'yao-test[view]'\n",
+    )
+
+
+def test_bad_flags_are_said(here: Application) -> None:
+    assert here.run("view", "--port", "0").code == 2
+    assert here.run("view", "--port", "x").code == 2
+    assert here.run("view", "something").code == 2
+    assert here.run("view", "-a", "nowhere").code == 2

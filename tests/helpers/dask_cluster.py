@@ -1,0 +1,83 @@
+"""A real Dask cluster on this machine: a scheduler and workers, each a process as `dask` starts it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from command import eventually
+
+
+class DaskCluster:
+    """Runs until `with` ends."""
+
+    def __init__(self, folder: Path, workers: int = 2, env: Mapping[str, str] | None = None, **tls: str) -> None:
+        self.folder = folder
+        self._env = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder), **(env or {})}
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self._tls = [word for name, value in tls.items() for word in (f"--{name.replace('_', '-')}", value)]
+        self.address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{self.port}"
+        self._count = workers
+
+    def __enter__(self) -> DaskCluster:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        more = ("--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard", "--no-jupyter")
+        self.scheduler = self._start("scheduler", *more)
+        self.workers = [self.add_worker() for _ in range(self._count)]
+        self._wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in [*self.workers, self.scheduler]:
+            process.kill()
+            process.wait()
+
+    def add_worker(self, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """One more worker, for one piece at a time."""
+        folder = ("--local-directory", str(self.folder))
+        return self._start(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard", *folder, env=env or {}
+        )
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        """Ends a process by SIGKILL."""
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
+    def _start(self, role: str, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{role}", *self._tls, *arguments]
+        quiet: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.DEVNULL,
+            "stderr": subprocess.DEVNULL,
+        }
+        return subprocess.Popen(
+            command, cwd=self.folder, env={**self._env, **(env or {})}, start_new_session=True, **quiet
+        )
+
+    def _wait(self) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from distributed import Client
+
+            if self._tls or not self._count:
+                eventually(self._listens, "the scheduler listens")
+                return
+            with Client(self.address, timeout=30, set_as_default=False) as client:
+                client.wait_for_workers(self._count, timeout=30)
+
+    def _listens(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+        except OSError:
+            return False
+        return True

@@ -1,0 +1,78 @@
+"""Runs in a store, made of reports: as they come from a run, event by event."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from command import eventually
+
+from runner.results.events import Event, RunEnd
+from runner.results.fold import Execution
+from runner.results.replay import events_of
+from runner.results.report import Report
+from runner.store.keeping import RunKeeper
+from runner.store.places import FILE, new_run
+from runner.store.revisions import Revision
+
+
+class KeptRunUnderWay:
+    """A run that goes on as far as a test wants it to."""
+
+    def __init__(self, folder: Path, report: Report, revision: Revision | None = None) -> None:
+        self.id = new_run()
+        self._so_far = Execution()
+        self._events: Iterator[Event] = events_of(report)
+        now = report.start["timestamp"]
+        self._keeper = RunKeeper(
+            folder, self.id, revision or Revision(), profile=None, reports=(), keep=(), now=lambda: now
+        )
+        eventually(lambda: (folder / FILE).exists(), "the store is opened")
+
+    def go_on(self, results: int = 1) -> None:
+        """Until so many further results have ended."""
+        wanted = self._so_far.counts.total + results if self._so_far.start else results
+        for event in self._events:
+            self._take(event)
+            if self._so_far.counts.total == wanted:
+                return
+
+    def end(self) -> str:
+        """Until it has ended, and is in the store: its id."""
+        for event in self._events:
+            self._take(event)
+        self._keeper.close()
+        return self.id
+
+    def break_off(self) -> str:
+        """As a run that is killed: its id."""
+        self._keeper.close()
+        return self.id
+
+    def _take(self, event: Event) -> None:
+        self._so_far.add(event)
+        self._keeper.on_event(event, self._so_far)
+        assert not isinstance(event, RunEnd) or self._so_far.end
+
+
+def keep(folder: Path, report: Report, revision: Revision | None = None) -> str:
+    """Puts a run into a store: its id."""
+    return KeptRunUnderWay(folder, report, revision).end()
+
+
+def multiply(folder: Path, run: str, count: int) -> None:
+    """Makes of the only result of a run so many, whose names end in rising numbers; the first one keeps its own."""
+    columns = "run, session, suite, attempt, verdict, cause, passed, judged, score, duration_ms, tokens, cost, connector, made_of"
+    with closing(sqlite3.connect(folder / FILE)) as database, database:
+        ((test,),) = database.execute("SELECT test FROM results WHERE run = ?", (run,)).fetchall()
+        name = test.rstrip("0123456789")
+        first = int(test[len(name) :])
+        database.execute(
+            "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)"
+            f" INSERT INTO results ({columns}, position, test, line) SELECT {columns}, n, ? || (? + n),"
+            " replace(replace(line, ?, ? || (? + n)), '\"position\": 0', '\"position\": ' || n)"
+            " FROM results, number WHERE run = ?",
+            (count - 1, name, first, test, name, first, run),
+        )

@@ -1,0 +1,60 @@
+"""A server of `yao-test view` over a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+
+from runner.view.again import Again
+from runner.view.desk import Desk
+from runner.view.runs import Runs
+from runner.view.serving import Serving
+
+NOW = "2026-11-23T06:00:00Z"
+
+
+class View:
+    """A server that answers."""
+
+    def __init__(self, serving: Serving, folder: Path) -> None:
+        self.folder = folder
+        self.port = serving.port
+        self.origin, _, self.token = serving.link.partition("/?token=")
+        self.client = httpx.Client(base_url=self.origin, timeout=30, headers={"X-Yao-Test-Token": self.token})
+
+    def page(self, path: str = "/", hash: str = "", **values: Any) -> str:
+        """The address of a page."""
+        return f"{self.origin}{path}?{urlencode({'token': self.token, **values}, doseq=True)}{hash}"
+
+    def get(self, path: str, **values: Any) -> Any:
+        """What the server answers, which is no refusal."""
+        response = self.client.get(path, params=values)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+
+@contextmanager
+def serving(folder: Path, application: Path | None = None, variables: dict[str, str] | None = None) -> Iterator[View]:
+    """A server over a store."""
+    runs = Runs(folder, application, str)
+    again = Again(application, variables or {}) if application else None
+    server = Serving(Desk(runs, again, "ann", lambda: NOW), 0)
+    thread = Thread(target=server.run)
+    thread.start()
+    view = View(server, folder)
+    try:
+        yield view
+    finally:
+        view.client.close()
+        server.end()
+        thread.join(20)
+        assert not thread.is_alive()
+        if again is not None:
+            again.stop()
+        runs.close()

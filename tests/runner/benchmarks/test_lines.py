@@ -1,0 +1,80 @@
+"""Go's format of benchmark results, and comparing two of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.benchmarks.comparing import compared, lines_of
+from runner.benchmarks.lines import Sample, read, written
+
+GO = """\
+goos: linux
+goarch: amd64
+pkg: example.org/fees
+cpu: Some CPU @ 2.00GHz
+BenchmarkTotal-8   \t  433 \t   2771234 ns/op\t  0.5000 calls/op
+BenchmarkTotal/sub-2-8         \t     100\t        12.50 ns/op\t       3 B/op\t 1 allocs/op
+BenchmarkFailed
+--- FAIL: BenchmarkFailed
+Benchmark text of a test 12
+PASS
+ok  \texample.org/fees\t2.4s
+"""
+
+
+def test_lines_of_go_are_read() -> None:
+    samples = list(read(GO))
+    assert [(sample.package, sample.name, sample.rounds, dict(sample.values)) for sample in samples] == [
+        ("example.org/fees", "BenchmarkTotal", 433, {"ns/op": 2771234.0, "calls/op": 0.5}),
+        ("example.org/fees", "BenchmarkTotal/sub-2", 100, {"ns/op": 12.5, "B/op": 3.0, "allocs/op": 1.0}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0, "0"),
+        (3, "3"),
+        (1234.5, "1234"),
+        (250.25, "250.2"),
+        (12.344, "12.34"),
+        (1.5, "1.500"),
+        (0.25, "0.2500"),
+        (0.00001, "0.0000100"),
+    ],
+)
+def test_what_is_written_is_read_again(value: float, said: str) -> None:
+    line = written(Sample(package="", name="BenchmarkA/b", rounds=10, values={"ns/op": value}), 2)
+    assert line.split() == ["BenchmarkA/b-2", "10", said, "ns/op"]
+    (sample,) = read(line)
+    assert (sample.name, sample.rounds) == ("BenchmarkA/b", 10)
+    assert sample.values["ns/op"] == pytest.approx(value, rel=0.01)
+
+
+def samples(*nanoseconds: float, name: str = "BenchmarkA", package: str = "") -> list[Sample]:
+    return [Sample(package=package, name=name, rounds=1, values={"ns/op": value}) for value in nanoseconds]
+
+
+def test_noise_is_told_from_a_change() -> None:
+    old = samples(100, 101, 102, 103, 104)
+    noisy = compared(old, samples(90, 150, 101, 99, 200))
+    assert noisy.worse(0.1) == [] and "~" in lines_of(noisy, 0.1)[1]
+    slower = compared(old, samples(150, 151, 152, 153, 154))
+    (worse,) = slower.worse(0.1)
+    assert (worse.name, round(worse.change, 2)) == ("BenchmarkA", 0.49)
+    assert slower.worse(0.5) == []
+    assert compared(samples(150, 151, 152, 153), samples(100, 101, 102, 103)).worse(0.1) == []
+    assert compared(samples(0, 0, 0, 0), samples(1, 1, 1, 1)).worse(0.1) != []
+
+
+def test_benchmarks_are_the_same_by_package_and_name() -> None:
+    old = [
+        *samples(1, name="BenchmarkA", package="p"),
+        *samples(2, name="BenchmarkB", package="p"),
+        *samples(3, name="BenchmarkC"),
+    ]
+    new = [*samples(1, name="BenchmarkA"), *samples(1, name="BenchmarkB", package="q"), *samples(1, name="BenchmarkD")]
+    found = compared(old, new)
+    assert [one.name for one in found.differences] == ["BenchmarkA"]
+    assert found.only_before == ("BenchmarkB", "BenchmarkC")
+    assert found.only_after == ("BenchmarkB", "BenchmarkD")

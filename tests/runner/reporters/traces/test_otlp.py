@@ -1,0 +1,337 @@
+"""`--otlp`: what a collector gets of a run, and what becomes of a run whose collector takes nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from agent_files import agent, case_file, server
+from command import Application, MakeApplication, Run
+from span_collector import Collector, collecting
+
+ROOT = Path(__file__).parents[4]
+KEY = "s3cr3t-value-of-a-token"
+HEADER = "key-0f-the-collector"
+SECRET_ANSWER = "Nobody outside should read this"
+REPLIES = f"""\
+- when: {{ tool.name: find }}
+  reply: It is here.
+- when: {{ input: find }}
+  reply: {{ tool_calls: [{{ name: find, arguments: {{ id: 7 }} }}] }}
+- when: {{ input: down }}
+  reply: {{ error: {{ status: 400, message: the prompt is too long }} }}
+- when: {{ input: flaky, turn: 1 }}
+  reply: {SECRET_ANSWER}
+- reply: {SECRET_ANSWER}
+"""
+JUDGE = "- reply: { json: { passed: true, reason: so, score: 1 } }\n"
+SIMULATED = "- reply: { json: { input: find it, goal_achieved: true } }\n"
+JUDGED = {"type": "agent", "use": "agents:judge", "value": "Anything"}
+CASES = [
+    {"id": "plain", "input": "find it", "tags": ["smoke"], "assert": JUDGED},
+    {"id": "talk", "input": "Hello", "simulator": {"use": "agents:guest", "goal": "Find it"}, "max_turns": 2},
+    {"id": "wrong", "input": KEY, "assert": {"type": "contains", "value": "a price"}},
+    {"id": "down", "input": "down"},
+]
+TESTS = """\
+import { twice } from "./twice";
+export function TestGood(t: testing.T) { t.assert.Equal(twice(2), 4); }
+export function TestBad(t: testing.T) { t.assert.Equal(twice(2), 5); }
+export function TestNone(t: testing.T) { t.skip("not today"); }
+"""
+CONTENTS = {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "true"}
+
+
+@pytest.fixture(scope="module")
+def application(shared_app: MakeApplication) -> Application:
+    files = agent(package={"mcp": {"servers": ["shop"]}}, replies=REPLIES, cases=CASES)
+    files |= server("shop", {"find": "scripts.shop.find"})
+    files |= {"/scripts/shop.ts": f"export function find(asked: any) {{ return {{ id: asked.id, key: '{KEY}' }}; }}\n"}
+    files |= agent("guest", replies=SIMULATED) | agent("judge", replies=JUDGE)
+    files |= {"twice.ts": "export const twice = (n: number) => 2 * n;\n", "twice_test.ts": TESTS}
+    return shared_app({**files, "/.env": f"MY_TOKEN={KEY}\n"})
+
+
+@pytest.fixture(scope="module")
+def sent(application: Application) -> Iterator[Collector]:
+    """What a collector has after a run of everything."""
+    with collecting() as collector:
+        run = sending(application, collector, "-i", case_file(), "-i", "scripts.demo.twice")
+        assert run.code == 1, run
+        assert "spans" not in run.stdout + run.stderr
+        yield collector
+
+
+def sending(application: Application, collector: Collector, *arguments: str, **variables: str) -> Run:
+    environment = {**application.environment, **variables}
+    return application.run(*arguments, "--otlp", collector.url, env=environment)
+
+
+def test_spans_are_nested_as_things_happened(sent: Collector) -> None:
+    paths = [sent.path_of(span) for span in sent.spans]
+    (suite,) = [span.name for span in sent.spans if span.name.startswith("suite ") and "cases" in span.name]
+
+    case = ["run of yao-test", suite, "test plain"]
+    inner = [path[3:] for path in paths if path[:3] == case]
+    assert sorted(inner) == sorted(
+        [
+            [],
+            ["invoke_agent demo"],
+            ["invoke_agent demo", "chat scripted"],
+            ["invoke_agent demo", "execute_tool find"],
+            ["invoke_agent demo", "chat scripted"],
+            ["invoke_agent judge"],
+            ["invoke_agent judge", "chat scripted"],
+        ]
+    )
+    assert sent.paths[0] == "/v1/traces"
+    assert len({span.trace for span in sent.spans}) == 1
+    by_id = {span.id: span for span in sent.spans}
+    for span in sent.spans:
+        parent = by_id.get(span.parent, span)
+        assert parent.began <= span.began + 1000 and span.ended <= parent.ended + 1000, (span, parent)
+        assert span.began <= span.ended
+    assert sent.spans[0].resource["service.name"] == "yao-test"
+
+
+def test_calls_have_the_attributes_of_the_conventions(sent: Collector) -> None:
+    tool = sent.named("execute_tool find")
+    chat = next(span for span in sent.spans if sent.path_of(span)[2:] == ["test plain", "invoke_agent demo", span.name])
+
+    assert chat.kind == 3
+    assert {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "scripted",
+        "gen_ai.response.model": "scripted",
+        "gen_ai.response.finish_reasons": ["tool_calls"],
+        "yao_test.role": "agent",
+    }.items() <= chat.attributes.items()
+    assert chat.attributes["gen_ai.usage.input_tokens"] > 0
+    assert {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "find",
+        "yao_test.server": "shop",
+    }.items() <= tool.attributes.items()
+    agent_span = next(span for span in sent.spans if span.name == "invoke_agent judge")
+    assert agent_span.attributes["yao_test.role"] == "judge"
+    assert agent_span.attributes["gen_ai.operation.name"] == "invoke_agent"
+    assert next(s for s in sent.spans if s.name == "invoke_agent guest").attributes["yao_test.role"] == "simulator"
+
+
+def test_failures_are_the_status_of_spans_with_their_cause(sent: Collector) -> None:
+    wrong, down, bad = (sent.named(f"test {name}") for name in ("wrong", "down", "TestBad"))
+
+    assert (wrong.status, wrong.why) == (2, "assertion: contains")
+    assert (wrong.attributes["yao_test.cause"], wrong.attributes["test.case.result.status"]) == ("assertion", "fail")
+    assert down.status == 2 and "the prompt is too long" in down.why
+    (model,) = [span for span in sent.spans if sent.path_of(span)[-3:-1] == ["test down", "invoke_agent demo"]]
+    assert (model.status, model.attributes["error.type"]) == (2, "model") and "the prompt is too long" in model.why
+    assert bad.status == 2 and bad.why.startswith("assertion: Equal: ")
+    good, none = sent.named("test TestGood"), sent.named("test TestNone")
+    assert (good.status, good.attributes["test.case.result.status"]) == (0, "pass")
+    assert (none.status, none.attributes["yao_test.verdict"]) == (0, "skipped")
+    assert sent.named("test plain").attributes["yao_test.tags"] == ["smoke"]
+    whole = sent.named("run of yao-test")
+    assert (whole.status, whole.attributes["test.suite.run.status"]) == (2, "failure")
+    counted = {name: whole.attributes[f"yao_test.tests.{name}"] for name in ("passed", "failed", "skipped")}
+    assert counted == {"passed": 3, "failed": 3, "skipped": 1}
+
+
+def test_nothing_that_was_said_is_sent(sent: Collector) -> None:
+    everything = repr(sent.spans)
+    assert SECRET_ANSWER not in everything
+    assert KEY not in everything
+    assert "Be brief" not in everything
+
+
+def test_contents_are_sent_on_request_without_secrets(application: Application) -> None:
+    with collecting() as collector:
+        sending(application, collector, "-i", case_file(), "--run", "plain|wrong", **CONTENTS)
+
+    tool = collector.named("execute_tool find").attributes
+    assert json.loads(tool["gen_ai.tool.call.arguments"]) == {"id": 7}
+    assert json.loads(tool["gen_ai.tool.call.result"]) == {"id": 7, "key": "***MY_TOKEN***"}
+    chats = [span.attributes for span in collector.spans if collector.path_of(span)[-2:-1] == ["invoke_agent demo"]]
+    chats = [chat for chat in chats if chat["gen_ai.operation.name"] == "chat"]
+    first, second = chats[:2]
+    system, user = json.loads(first["gen_ai.input.messages"])
+    assert system == {"role": "system", "parts": [{"type": "text", "content": "Be brief."}]}
+    assert user == {"role": "user", "parts": [{"type": "text", "content": "find it"}]}
+    (answer,) = json.loads(first["gen_ai.output.messages"])
+    assert answer["finish_reason"] == "tool_calls"
+    assert answer["parts"][0]["type"] == "tool_call" and answer["parts"][0]["name"] == "shop__find"
+    roles = [message["role"] for message in json.loads(second["gen_ai.input.messages"])]
+    assert roles == ["system", "user", "assistant", "tool"]
+    assert KEY not in repr(collector.spans)
+    assert "a price" in collector.named("test wrong").why
+
+
+def test_each_run_of_a_test_is_a_span_within_it(application: Application) -> None:
+    with collecting() as collector:
+        sending(application, collector, "-i", case_file(), "--run", "plain", "--runs", "2")
+
+    for run in (1, 2):
+        span = collector.named(f"run {run} of plain")
+        assert collector.path_of(span)[-2] == "test plain"
+        assert span.attributes["yao_test.run"] == run
+    calls = [collector.path_of(span)[-2] for span in collector.spans if span.name == "invoke_agent demo"]
+    assert sorted(calls) == ["run 1 of plain", "run 2 of plain"]
+
+
+def test_what_an_earlier_run_has_done_is_not_sent_again(application: Application) -> None:
+    path = application.home / "part.jsonl"
+    application.run("-i", case_file(), "--max-failures", "1", "-o", str(path))
+    with collecting() as collector:
+        sending(application, collector, "--resume", str(path))
+    tests = {span.name for span in collector.spans if span.name.startswith("test ")}
+    assert tests == {"test down"}
+
+
+@pytest.mark.parametrize("how", ["nobody", "refuses", "slow", "elsewhere"])
+def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
+    application: Application, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr("runner.reporters.traces.otlp.PATIENCE", 0.5)
+    headers = {"OTEL_EXPORTER_OTLP_HEADERS": f"x-key={HEADER}"}
+    report = application.home / f"{how}.json"
+    arguments = ("-i", "scripts.demo.twice", "--run", "TestGood", "-o", str(report))
+    with collecting() as other, collecting() as collector:
+        if how == "refuses":
+            collector.status = 401
+        if how == "elsewhere":
+            collector.status, collector.location = 307, f"{other.url}/v1/traces"
+        if how == "slow":
+            collector.let_go.clear()
+        if how == "nobody":
+            collector.url = "http://127.0.0.1:9"
+        run = sending(application, collector, *arguments, **headers)
+        assert other.headers == []
+    why = {
+        "nobody": "nobody answers there",
+        "refuses": "it answers 401 Unauthorized",
+        "slow": "it did not take them within 0.5 s after the run",
+        "elsewhere": "it answers 307 Temporary Redirect",
+    }[how]
+
+    assert run.code == 0, run
+    assert f"Warning: 3 of 3 spans did not reach {collector.url}/v1/traces: {why}" in run.stdout
+    assert run.stderr == ""
+    assert json.loads(report.read_text())["summary"]["passed"] == 1
+    assert HEADER not in run.stdout + report.read_text()
+
+
+def test_json_output_has_the_warning(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.reporters.traces.otlp.PATIENCE", 0.1)
+    run = application.run("-i", "scripts.demo.twice", "--run", "TestGood", "--json", "--otlp", "http://127.0.0.1:9")
+    document = json.loads(run.stdout)
+    assert document["status"] == "passed"
+    assert [warning[:28] for warning in document["warnings"]] == ["3 of 3 spans did not reach h"]
+
+
+def test_headers_reach_the_collector_and_nothing_else(application: Application) -> None:
+    with collecting() as collector:
+        variables = {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
+            "OTEL_EXPORTER_OTLP_HEADERS": f"authorization=Bearer%20{HEADER}",
+        }
+        env = {**application.environment, **variables}
+        said = f"say {HEADER} and Bearer {HEADER}"
+        run = application.run("-i", said, "-n", "demo", "--otlp", env=env)
+    assert collector.headers[0]["authorization"] == f"Bearer {HEADER}"
+    assert HEADER not in run.stdout + run.stderr + repr(collector.spans)
+    assert run.code == 0, run
+
+
+def test_variables_of_the_sdk_hold(application: Application, monkeypatch: pytest.MonkeyPatch) -> None:
+    trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    with collecting() as collector:
+        variables = {
+            "OTEL_SERVICE_NAME": "nightly",
+            "OTEL_RESOURCE_ATTRIBUTES": "team=agents",
+            "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{collector.url}/own/path",
+            "TRACEPARENT": f"00-{trace}-{parent}-01",
+        }
+        for name, value in variables.items():  # the SDK looks for its own in the process
+            monkeypatch.setenv(name, value)
+        arguments = ("-i", "scripts.demo.twice", "--run", "TestGood", "--otlp")
+        run = application.run(*arguments, env={**application.environment, **variables})
+        assert run.code == 0, run
+        assert collector.paths == ["/own/path"]
+        whole = collector.named("run of yao-test")
+        assert (whole.resource["service.name"], whole.resource["team"]) == ("nightly", "agents")
+        assert (whole.trace, whole.parent) == (trace, parent)
+        assert collector.headers[0]["content-encoding"] == "gzip"
+
+        monkeypatch.setenv("OTEL_TRACES_SAMPLER", "always_off")
+        run = application.run(*arguments, env={**application.environment, **variables})
+        assert (run.code, "spans" in run.stdout) == (0, False)
+        assert len(collector.paths) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "message"),
+    [
+        (["--otlp", "localhost:4318"], {}, 'Cannot use --otlp "localhost:4318": it must be the address of a collector'),
+        (
+            ["--otlp", "http://user:word@here"],
+            {},
+            "Cannot use --otlp: an address stands in logs, so it must hold no key",
+        ),
+        (
+            ["--otlp"],
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "here"},
+            'Cannot use OTEL_EXPORTER_OTLP_ENDPOINT "here": it must be the address of a collector',
+        ),
+        (
+            ["--otlp"],
+            {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
+            "Cannot send spans with OTEL_EXPORTER_OTLP_PROTOCOL=grpc: --otlp speaks http/protobuf",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_said_before_anything_runs(
+    application: Application, arguments: list[str], variables: dict[str, str], message: str
+) -> None:
+    env = {**application.environment, **variables}
+    run = application.run("-i", "scripts.demo.twice", *arguments, env=env)
+    assert (run.code, run.stdout) == (2, "")
+    assert message in run.stderr
+
+
+def test_without_the_extra_the_message_says_how_to_get_it(
+    application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "runner.reporters.traces.otlp", raising=False)
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    run = application.run("-i", "scripts.demo.twice", "--otlp")
+    assert run.code == 2
+    assert "pip install 'yao-test[otlp]'" in run.stderr
+
+
+def test_a_configuration_file_cannot_say_where_spans_go(app: MakeApplication) -> None:
+    made = app({"a_test.ts": "export function TestA(t) {}", "/yao-test.toml": 'otlp = "http://evil.example"\n'})
+    run = made.run("-i", "scripts.demo.a")
+    assert run.code == 2
+    assert "otlp cannot be set here: it opens a door, which only the command line may do" in run.stderr
+
+
+def test_the_page_shows_the_spans_of_a_case(app: MakeApplication) -> None:
+    made = app({})
+    page = (ROOT / "docs/traces.md").read_text("utf-8")
+    with collecting() as collector:
+        tests = "assistants/expense/tests/conversations.yaml"
+        run = made.run("-a", str(ROOT), "-i", str(ROOT / tests), "--run", "^taxi-simulated$", "--otlp", collector.url)
+        assert run.code == 0, run
+    found: list[str] = []
+
+    def add(parent: str, indent: int) -> None:
+        for span in sorted((one for one in collector.spans if one.parent == parent), key=lambda one: one.began):
+            found.append(f"{'  ' * indent}{span.name.replace(f'{ROOT}/', '')}")
+            add(span.id, indent + 1)
+
+    add("", 0)
+    assert "```text\n" + "\n".join(found) + "\n```" in page

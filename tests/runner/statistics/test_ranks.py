@@ -1,0 +1,49 @@
+"""The rank sum test, against a count of all ways to part the values."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from math import isclose
+
+import pytest
+
+from runner.statistics.agreement import ranks
+from runner.statistics.ranks import COUNTED, rank_sum_probability
+
+
+def counted_out(a: list[float], b: list[float]) -> float:
+    places = ranks([*a, *b])
+    total = sum(places[: len(a)])
+    sums = [sum(chosen) for chosen in combinations(places, len(a))]
+    low, high = sum(one <= total for one in sums), sum(one >= total for one in sums)
+    return min(1.0, 2 * min(low, high) / len(sums))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_small_samples_are_counted_out(seed: int) -> None:
+    draw = random.Random(seed)
+    a = [float(draw.randint(0, 9)) for _ in range(draw.randint(1, 6))]
+    b = [float(draw.randint(3, 12)) for _ in range(draw.randint(1, 6))]
+    assert isclose(rank_sum_probability(a, b), counted_out(a, b))
+    assert isclose(rank_sum_probability(a, b), rank_sum_probability(b, a))
+
+
+def test_known_figures() -> None:
+    """Of tables of the U test: 2 / C(8, 4), 2 / C(10, 5)."""
+    assert isclose(rank_sum_probability([1, 2, 3, 4], [5, 6, 7, 8]), 2 / 70)
+    assert isclose(rank_sum_probability([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]), 2 / 252)
+    assert rank_sum_probability([1, 2, 3], [4, 5, 6]) == 0.1
+    assert rank_sum_probability([5, 5, 5, 5], [5, 5, 5, 5]) == 1
+    assert rank_sum_probability([], [1]) == 1
+
+
+def test_large_samples_come_near_the_count() -> None:
+    draw = random.Random(1)
+    a = [draw.gauss(0, 1) for _ in range(25)]
+    b = [draw.gauss(0.6, 1) for _ in range(25)]
+    exact = rank_sum_probability(a, b)
+    close = rank_sum_probability([*a, *a], [*b, *b])
+    assert len(a) + len(b) <= COUNTED
+    assert 0 < close < exact < 0.2
+    assert rank_sum_probability([1.0] * 40, [1.0] * 40) == 1

@@ -1,0 +1,383 @@
+"""The pages of `yao-test view` in a real browser: what they show, and what people can do with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsers import assert_accessible
+from command import Application, eventually, make_application
+from html_reports import CASES, NASTY, assertion, everything, report, result, suite
+from kept_runs import KeptRunUnderWay, keep, multiply
+from playwright.sync_api import Page, expect
+from test_view_server import FILES
+from view_server import View, serving
+
+from runner.planning.last_failed import STORE as FOLDER
+from runner.store.revisions import Revision
+from runner.store.store import Store
+
+PICTURE = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360606060000000050001"
+    "a5f645400000000049454e44ae426082"
+)
+"""A PNG of one pixel."""
+SHOWN = (
+    "</script><script>window.broken=1</script><img src=x onerror=window.broken=1> ␀␛[31m ⟨U+2028⟩ ⟨U+202E⟩gnp.exe <!--"
+)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Application:
+    """An application with a run of it in its store."""
+    application = make_application(
+        tmp_path_factory.mktemp("pages"), {**FILES, "/assistants/demo/tests/room.png": PICTURE}
+    )
+    (application.root / FOLDER).mkdir()
+    run = application.run("-i", "assistants/demo/tests/cases.jsonl", "-q", "--trace", "full")
+    assert run.code == 1, run
+    return application
+
+
+@pytest.fixture(scope="module")
+def view(here: Application) -> Iterator[View]:
+    with serving(here.root / FOLDER, here.root, here.environment) as view:
+        yield view
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with three runs: everything that a report can have, and two of the same cases."""
+    folder = tmp_path_factory.mktemp("store")
+    keep(folder, everything(folder))
+    for day, answer in ((1, "No dogs, please."), (2, "Yes, dogs are welcome.")):
+        cases = [
+            result(CASES, "dog", input="May I bring a dog?", output=answer),
+            result(CASES, "late", "failed", input="May I check out late?", output="No.", error="assertion failed: no"),
+        ]
+        made = report([suite(CASES)], cases, timestamp=f"2099-01-0{day}T09:00:00Z")
+        keep(folder, made, Revision(branch="main", commit=f"{day}" * 40))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def elsewhere(store: Path) -> Iterator[View]:
+    """A server over that store, where the application is not."""
+    with serving(store) as view:
+        yield view
+
+
+def ids(view: View) -> list[str]:
+    """The runs, newest first."""
+    return [run["id"] for run in view.get("/api/runs", limit=10)["runs"]]
+
+
+def opened(page: Page, id: str) -> Any:
+    """The details of a result."""
+    page.locator(".row-head", has=page.get_by_text(id, exact=True)).click()
+    detail = page.get_by_role("region", name=f"Result {id}", exact=True)
+    detail.locator(".actions").wait_for()
+    return detail
+
+
+def test_the_runs_are_listed_and_found(elsewhere: View, look: Any) -> None:
+    page = look(elsewhere)
+    runs = page.locator(".run")
+    expect(runs).to_have_count(3)
+    expect(runs.nth(0)).to_contain_text("main @ 22222222")
+    expect(runs.nth(0)).to_contain_text("1 of 2 passed")
+    expect(runs.nth(2)).to_contain_text("scripts.expense.setup")
+    page.keyboard.press("/")
+    page.keyboard.type("11111111")
+    expect(runs).to_have_count(1)
+    expect(page.get_by_role("status")).to_have_text("1 of 3 runs")
+
+
+def test_runs_are_reached_without_a_mouse(elsewhere: View, look: Any) -> None:
+    page = look(elsewhere)
+    titles = page.locator(".run-title")
+    titles.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(titles.nth(1)).to_be_focused()
+    page.keyboard.press("End")
+    expect(titles.nth(2)).to_be_focused()
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    expect(page.locator(".row-id")).to_have_text(["late", "dog"])
+    page.locator(".row-head").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Result dog")).to_contain_text("Yes, dogs are welcome.")
+
+
+def test_two_runs_stand_side_by_side_with_what_differs_marked(elsewhere: View, look: Any) -> None:
+    page = look(elsewhere)
+    for at in (0, 1):
+        page.locator(".run").nth(at).get_by_role("checkbox").check()
+    page.get_by_role("link", name="Compare 2 runs").click()
+    expect(page.locator(".side").nth(0)).to_contain_text("main @ 11111111")  # the older one is A
+    matrix = page.get_by_role("region", name="Answers side by side")
+    expect(matrix.locator("tbody th button")).to_have_text(["dog", "late"])
+    expect(matrix.get_by_text("other answer")).to_have_count(1)
+    matrix.get_by_role("button", name="dog").click()
+    expect(matrix.locator(".answer")).to_have_text(["No dogs, please.", "Yes, dogs are welcome."])
+    expect(matrix.locator(".answer.added mark")).to_have_text(["Yes,", "are welcome"])
+    expect(opened(page, "dog").locator(".diff-body mark").first).to_be_visible()
+
+
+def test_a_test_is_followed_over_time(elsewhere: View, look: Any) -> None:
+    page = look(elsewhere, "/run", run=ids(elsewhere)[0])
+    opened(page, "late").get_by_role("link", name="Over time").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("late")
+    rows = page.get_by_label("Runs of this test").locator("tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(0)).to_contain_text("assertion failed: no")
+    rows.nth(1).get_by_role("link").click()
+    expect(page.get_by_role("region", name="Result late")).to_be_visible()
+    page.get_by_role("link", name="Tests").click()
+    expect(page.locator("tbody tr").first).to_be_visible()
+    page.get_by_label("Search tests").fill("dog")
+    expect(page.locator("tbody tr")).to_have_count(1)
+
+
+def test_results_of_a_run_under_way_appear_by_themselves(tmp_path: Path, look: Any) -> None:
+    cases = [result(CASES, f"case-{number}", input="x", output="y") for number in range(130)]
+    cases[120] |= {"status": "failed", "error": "assertion failed: too late", "cause": "assertion"}
+    going = KeptRunUnderWay(tmp_path, report([suite(CASES)], cases))
+    going.go_on(3)
+    with serving(tmp_path) as view:
+        eventually(lambda: ids(view), "the run begins")
+        page = look(view)
+        expect(page.locator(".run")).to_contain_text("running")
+        page.locator(".run-title").click()
+        expect(page.locator("h2").first).to_have_text("Running: 3 results so far")
+        opened(page, "case-1")
+        page.evaluate("window.same = true")
+        going.go_on(120)
+        expect(page.locator(".count")).to_have_text("123 results")
+        expect(page.locator(".row-id").first).to_have_text("case-120")
+        expect(page.get_by_role("region", name="Result case-1", exact=True)).to_be_visible()  # it stays open
+        expect(opened(page, "case-120").locator(".why")).to_contain_text("too late")
+        other = look(view)
+        going.end()
+        expect(page.locator("h2").first).to_have_text("1 of 130 tests failed")
+        expect(other.locator(".run .badge")).to_have_count(0)
+        assert page.evaluate("window.same")
+
+
+def test_a_run_is_shown_with_its_trace_and_pictures(view: View, look: Any) -> None:
+    page = look(view, "/run", run=ids(view)[-1])
+    detail = opened(page, "seen")
+    pictures = detail.get_by_role("img", name="room.png")
+    expect(pictures).to_have_count(1)
+    assert pictures.evaluate("image => [image.naturalWidth, image.src.slice(0, 5)]") == [1, "blob:"]
+    expect(detail.get_by_role("img", name="fake.png")).to_have_count(0)
+    detail.get_by_text("1 model call").click()
+    step = detail.locator(".trace-step").first
+    step.locator("summary").first.click()
+    expect(step).to_contain_text("Be brief.")
+    expect(step.get_by_role("img", name="room.png")).to_be_visible()
+    late = opened(page, "late")
+    late.get_by_text("2 model calls").click()
+    roles = late.get_by_label("What each took").locator("tbody th")
+    expect(roles).to_have_text(["Agent", "Judge"])
+
+
+def test_people_say_yes_no_and_why(view: View, look: Any) -> None:
+    run = ids(view)[-1]
+    page = look(view, "/run", run=run)
+    question = opened(page, "late").get_by_role("group", name="is polite")
+    expect(question).to_contain_text("judge says yes")
+    question.get_by_role("button", name="No").click()
+    expect(question.get_by_role("button", name="No")).to_have_attribute("aria-pressed", "true")
+    question.get_by_role("textbox").fill(NASTY.replace("\0", ""))
+    question.get_by_role("textbox").press("Tab")
+    question.get_by_role("button", name="Yes").press("y")
+    expect(question.get_by_role("button", name="Yes")).to_have_attribute("aria-pressed", "true")
+
+    def label() -> Any:
+        with Store(view.folder) as store:
+            return [(label.criterion, label.passed, bool(label.why)) for label in store.labels(run)]
+
+    eventually(lambda: label() == [("is polite", True, True)], "the label is kept")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export 1 label").click()
+    assert json.loads(Path(download.value.path()).read_text("utf-8"))["passed"] is True
+    page.reload()
+    late = page.get_by_role("region", name="Result late", exact=True)  # the address says that it is open
+    again = late.get_by_role("group", name="is polite").get_by_role("button", name="Yes")
+    expect(again).to_have_attribute("aria-pressed", "true")
+    again.click()
+    expect(again).to_have_attribute("aria-pressed", "false")
+    assert label() == []
+
+
+def test_running_again_takes_two_clicks_and_shows_the_output(view: View, look: Any) -> None:
+    before = len(ids(view))
+    page = look(view, "/run", run=ids(view)[-1])
+    opened(page, "late").get_by_role("button", name="Run again…").click()
+    panel = page.get_by_role("region", name="Run again: one result")
+    expect(panel.get_by_label("Command")).to_contain_text("--run=^late$")
+    assert len(ids(view)) == before
+    assert view.get("/api/again")["state"] == "none"
+    panel.get_by_role("button", name="Run", exact=True).click()
+    expect(panel.get_by_text("ended with exit code 0")).to_be_visible(timeout=30_000)
+    expect(panel.get_by_label("Output")).to_contain_text("✓ [late]")
+    panel.get_by_role("link").click()
+    expect(page.locator(".run")).to_have_count(before + 1)
+
+
+def test_a_run_from_elsewhere_offers_no_running_again(elsewhere: View, look: Any) -> None:
+    page = look(elsewhere, "/run", run=ids(elsewhere)[0])
+    expect(page.locator(".row")).to_have_count(2)
+    expect(page.get_by_text("It cannot be run again from here")).to_be_visible()
+    expect(page.get_by_role("button", name="Run again")).to_have_count(0)
+
+
+def test_hostile_texts_stay_texts(tmp_path: Path, look: Any) -> None:
+    tool = {"name": NASTY, "args": {NASTY: NASTY}, "server": NASTY, "result": NASTY}
+    markdown = "[x](javascript:window.broken=1) ![x](http://evil.example/x.png) <iframe srcdoc=x>"
+    step = {"kind": "model", "role": NASTY, "agent": NASTY, "duration_ms": 1, "messages": [{"role": NASTY, "content": NASTY}], "answer": {NASTY: NASTY}}  # fmt: skip
+    cases = [
+        result(
+            NASTY, NASTY, "failed", input=NASTY, output=f"{NASTY}{markdown}{at}", error=NASTY, tags=[NASTY], tools=[tool], logs=[NASTY],
+            attachments=[{"type": NASTY, "name": NASTY, "media_type": "image/png", "source": f"file://{NASTY}"}],
+            assertions=[assertion("agent", False, NASTY, None, NASTY, judge=NASTY)],
+            trace={"totals": {NASTY: {"model_calls": 1, "tool_calls": 0, "duration_ms": 1}}, "steps": [step]},
+        )
+        for at in (1,)
+    ]  # fmt: skip
+    odd = {**suite(NASTY), "label": NASTY, "file": NASTY.replace("\0", ""), "agent": NASTY, "connector": NASTY}
+    for day in (1, 2):
+        cases[0]["output"] += str(day)
+        made = report([odd], cases, errors=[NASTY], warnings=[NASTY], timestamp=f"2099-01-0{day}T09:00:00Z")
+        keep(tmp_path, made, Revision(branch=NASTY, commit=NASTY))
+    with serving(tmp_path) as view:
+        newest, oldest = ids(view)
+        key = view.get("/api/tests")["tests"][0]
+        pages = [
+            ("/", {}, ".run"), ("/run", {"run": newest}, ".row"), ("/tests", {}, "td"), ("/compare", {"run": [oldest, newest]}, ".row"),
+            ("/test", {"suite": key["suite"], "test": key["test"]}, "td"),
+        ]  # fmt: skip
+        for path, values, there in pages:
+            page = look(view, path, **values)
+            page.locator(there).first.wait_for()
+            page.evaluate("document.querySelectorAll('.row-head, .variants .link').forEach((head) => head.click())")
+            expect(page.locator(".loading")).to_have_count(0)
+            page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+            if path == "/run":
+                question = page.get_by_role("group").filter(has=page.get_by_role("button", name="Yes")).last
+                question.get_by_role("button", name="Yes").click()
+                expect(question.get_by_role("button", name="Yes")).to_have_attribute("aria-pressed", "true")
+            assert SHOWN in page.evaluate("document.querySelector('#app').textContent"), path
+            assert page.evaluate("window.broken") is None
+            assert page.evaluate("document.querySelectorAll('#app img, iframe, object, #app script').length") == 0
+
+
+def test_only_the_script_of_the_page_runs(elsewhere: View, browser: Any) -> None:
+    page = browser.new_page()
+    page.goto(elsewhere.page())
+    page.locator(".run").first.wait_for()
+    refused = page.evaluate(
+        """async () => {
+            const said = [];
+            addEventListener('securitypolicyviolation', (event) => said.push(event.effectiveDirective));
+            const script = document.createElement('script');
+            script.textContent = 'window.broken = 1';
+            document.body.append(script);
+            const image = document.createElement('img');
+            image.src = 'http://127.0.0.1:1/x.png';
+            document.body.append(image);
+            await fetch('http://127.0.0.1:1/').catch(() => {});
+            while (said.length < 3) await new Promise((resume) => setTimeout(resume, 10));
+            return said.sort();
+        }"""
+    )
+    assert refused == ["connect-src", "img-src", "script-src-elem"]
+    assert page.evaluate("[window.broken ?? null, document.cookie]") == [None, ""]
+    page.close()
+
+
+def test_who_has_no_token_sees_nothing(elsewhere: View, browser: Any) -> None:
+    page = browser.new_page()
+    response = page.goto(f"{elsewhere.origin}/run?run={ids(elsewhere)[0]}")
+    assert response.status == 403
+    assert (
+        page.locator("body").inner_text().strip()
+        == "This page needs the link that yao-test view printed, with its token."
+    )
+    page.close()
+
+
+def test_the_end_of_the_server_is_said(store: Path, browser: Any) -> None:
+    with serving(store) as view:
+        page = browser.new_page()
+        page.goto(view.page())
+        page.locator(".run").first.wait_for()
+    expect(page.get_by_role("alert")).to_contain_text("The connection is lost")
+    page.close()
+
+
+def test_ten_thousand_results_need_few_elements(tmp_path: Path, look: Any) -> None:
+    made = report([suite(CASES)], [result(CASES, "C10000", input="x", output="said")])
+    multiply(tmp_path, keep(tmp_path, made), 10_000)
+    with serving(tmp_path) as view:
+        page = look(view, "/run", run=ids(view)[0])
+        expect(page.locator(".count")).to_have_text("10,000 results", timeout=30_000)
+        assert page.locator(".row").count() < 60
+        page.evaluate("document.querySelector('.rows').scrollIntoView(); scrollBy(0, 54 * 5000)")
+        expect(page.get_by_text("C15000", exact=True)).to_be_in_viewport()
+        page.get_by_label("Search everything").fill("said C14711")
+        expect(page.locator(".row-id")).to_have_text(["C14711"], timeout=30_000)
+        opened(page, "C14711")
+        assert page.locator(".row").count() < 60
+
+
+PAGES = ["/", "/run", "/tests", "/test", "/compare", "several"]
+
+
+@pytest.fixture(scope="module")
+def expanded(browser: Any, elsewhere: View, view: View) -> Any:
+    """A page with everything opened."""
+
+    def of(name: str) -> Page:
+        page = browser.new_page()
+        newest, older, _ = ids(elsewhere)
+        values: dict[str, dict[str, Any]] = {
+            "/compare": {"run": [older, newest]}, "several": {"run": [older, newest, older]}, "/test": {"suite": CASES, "test": "late"},
+        }  # fmt: skip
+        shown = view if name == "/run" else elsewhere
+        values["/run"] = {"run": ids(view)[-1]}
+        page.goto(shown.page("/compare" if name == "several" else name, **values.get(name, {})))
+        page.locator({"/": ".run", "/run": ".row", "several": ".variants td"}.get(name, "td")).first.wait_for()
+        page.evaluate("document.querySelectorAll('.row-head, .variants .link').forEach((head) => head.click())")
+        if name == "/run":
+            expect(page.get_by_role("img", name="room.png").first).to_be_visible()
+            page.get_by_role("button", name="Run again…").first.click()
+            expect(page.get_by_label("Command")).to_be_visible()
+        if name == "/":
+            for at in (0, 1):
+                page.locator(".run").nth(at).get_by_role("checkbox").check()
+        expect(page.locator(".loading")).to_have_count(0)
+        page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+        return page
+
+    return of
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_everybody_can_use_it_on_every_screen(expanded: Any, name: str) -> None:
+    page = expanded(name)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert_accessible(page, scheme)
+    for width in (375, 768, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        assert page.evaluate("document.documentElement.scrollWidth") == width, width
+    assert [page.get_by_role(role).count() for role in ("banner", "main", "contentinfo")] == [1, 1, 1]
+    assert page.locator("h1").count() == 1
+    page.close()
