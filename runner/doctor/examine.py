@@ -20,6 +20,8 @@ PARTS = (
     ("fuzz", "searches with --fuzz", ("hypothesis",)),
     ("mcp", "MCP servers over stdio and HTTP", ("mcp",)),
     ("view", "the page of yao-test view", ("starlette", "uvicorn")),
+    ("dask", "runs on a cluster with --cluster", ("cryptography", "distributed")),
+    ("pytest", "tests as items of pytest", ("pytest",)),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,14 @@ def test_doctor_prints_a_table(app: MakeApplication) -> None:
     assert "\n  ok     ready\n" in done.stdout
     assert '\n  lacks  lost\n         missing  file  connector nowhere: Cannot find connector "nowhere"' in done.stdout
     assert "there    mock  flows.c.d: " in done.stdout
+
+
+def test_doctor_names_every_extra(app: MakeApplication) -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+
+    shown = app({}).run("doctor", "--json").stdout
+
+    assert {part["name"] for part in json.loads(shown)["parts"]} == set(project["optional-dependencies"]) - {"dev"}
 
 
 def test_doctor_works_without_an_application(tmp_path: Path) -> None:
