@@ -152,10 +152,10 @@ EXPENSIVE = [
 @pytest.mark.filterwarnings("ignore:The `|`")
 @pytest.mark.parametrize(("value", "path"), [row[1:] for row in EXPENSIVE], ids=[row[0] for row in EXPENSIVE])
 def test_paths_that_would_take_forever_are_refused_at_once(value: Any, path: str) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     with pytest.raises(JsonPathError, match=r"too much work|too many alternatives"):
         find(value, path)
-    assert time.monotonic() - started < 10
+    assert time.thread_time() - started < 10
 
 
 def test_a_path_too_deep_for_the_library_is_an_error_of_ours() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from agent_files import agent, case_file, run_cases
-from command import Application, MakeApplication, Record, eventually
+from command import PATIENCE, Application, MakeApplication, Record, eventually
 from model_server import Exchange, ModelServer, says, silence
 
 SEED = Path(__file__).parents[3] / "shared/seeds/003_30dd260c748b1a3c.txt"
@@ -345,7 +345,7 @@ def test_a_conversation_that_fail_fast_gives_up_is_reported_as_far_as_it_came(
             reached.set()
             return await silence()(exchange)
         if said == "bad":
-            await asyncio.wait_for(reached.wait(), 20)
+            await asyncio.wait_for(reached.wait(), PATIENCE)
         await says("done")(exchange)
 
     talk = {"id": "talk", "mode": "conversation", "turns": [{"input": "One"}, {"input": "slow"}]}

@@ -9,11 +9,8 @@ from typing import Any
 
 import pytest
 from agent_files import agent, case_file, lines, run_cases
-from command import Application, MakeApplication, Record
+from command import PATIENCE, Application, MakeApplication, Record
 from model_server import Exchange, ModelServer, says
-
-PATIENCE = 20
-"""Seconds after which something that should have happened is missing."""
 
 
 def case(id: str, *needs: str, **more: Any) -> Record:

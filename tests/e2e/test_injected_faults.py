@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from command import Application, MakeApplication, Record, Run, eventually
+from command import PATIENCE, Application, MakeApplication, Record, Run, eventually
 from faults import leaves_nothing, lines_of
 from injected_faults import RETRIES, Host, Killer, Plan, answer_to, draw
 from model_server import ModelServer
@@ -29,7 +29,6 @@ BROKEN_REPORT = re.compile(
     r"^Error: Reporter \w+ broke: (?:Broken pipe|No such file or directory): .*/home/(.*)$", re.M
 )
 KILLED = re.compile(r"worker process was killed by signal 9 \(SIGKILL\)")
-PATIENCE = 60.0
 
 
 def connectors(server: ModelServer) -> dict[str, str]:

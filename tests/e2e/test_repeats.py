@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from agent_files import agent, case_file
-from command import Application, MakeApplication, Record
+from command import PATIENCE, Application, MakeApplication, Record
 from model_server import Exchange, ModelServer, says
 
 REPLIES = """\
@@ -132,7 +132,7 @@ def test_a_wave_runs_at_once_and_other_cases_fill_its_places(app: MakeApplicatio
         asked.append(exchange.request.last_text)
         if len(asked) == 4:
             together.set()
-        await asyncio.wait_for(together.wait(), 20)
+        await asyncio.wait_for(together.wait(), PATIENCE)
         await says("Yes.")(exchange)
 
     with ModelServer(answer) as server:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from agent_files import agent, case_file
-from command import Application, MakeApplication, eventually
+from command import PATIENCE, Application, MakeApplication, eventually
 from faults import lines_of, results_in, with_model
 from model_server import Exchange, ModelServer, echo
 
@@ -119,7 +119,7 @@ def test_a_pipe_that_is_read_gets_the_whole_report(here: Application, name: str)
 
     run = eventually_written(here, name)
 
-    reader.join(20)
+    reader.join(PATIENCE)
     assert run == 0
     text = got[0].decode()
     if name == "r.jsonl":

@@ -11,14 +11,12 @@ from typing import Any
 import pytest
 from agent_files import agent, case_file, run_cases
 from case_runs import run_here
-from command import Application, MakeApplication, Record
+from command import PATIENCE, Application, MakeApplication, Record
 from model_server import Exchange, ModelServer, says, silence
 
 from runner.results import events as stream
 from runner.results.report import load
 
-PATIENCE = 20
-"""Seconds after which something that should have happened is missing."""
 REPLIES = """\
 - when: { input: shaky, metadata.run: 2 }
   reply: "No."

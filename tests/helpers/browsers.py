@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 CHROMIUM = shutil.which("chromium")
-PATIENCE = 10_000
+PATIENCE = 60_000
 """Milliseconds after which something that should be there is missed."""
 WINDOW: ViewportSize = {"width": 1280, "height": 900}
 AXE = Path(__file__).parents[2] / "bindings/node_modules/axe-core/axe.min.js"

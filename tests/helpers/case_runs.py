@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
 
+from command import PATIENCE, Record
 from command import Application as Files
-from command import Record
 
 from bindings import SCRIPT_GLOBALS, HostProcesses, Policy, RunSnapshots
 from runner.agents.assistant import Assistants
@@ -31,9 +31,6 @@ from runner.planning.case_source import CaseSource
 from runner.results.events import Event, TestEnd
 from runner.results.model import CaseResult, Suite, SuiteKind, TestResult
 from scripttest import FunctionPool
-
-PATIENCE = 30.0
-"""Seconds that a case may take; only a hang gets there."""
 
 
 def run_here(

@@ -23,8 +23,8 @@ T = TypeVar("T")
 MakeApplication = Callable[[Files], "Application"]
 
 COMMAND = [sys.executable, "-m", "runner"]
-PATIENCE = 60
-"""Seconds after which a command that should have ended is killed; only a hang gets there."""
+PATIENCE = 120
+"""Seconds after which what should have happened counts as missing; only a hang gets there, on a slow machine as well."""
 
 
 class Run(NamedTuple):
@@ -151,7 +151,7 @@ def on_terminal(application: Application, *arguments: str, **variables: str) -> 
     return code, output.decode().replace("\r\n", "\n")
 
 
-def eventually(condition: Callable[[], T], what: str, seconds: float = 20) -> T:
+def eventually(condition: Callable[[], T], what: str, seconds: float = PATIENCE) -> T:
     """The first true value of a condition; fails when it stays false."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ import pytest
 from command import Application, Record, eventually
 from model_server import ModelServer
 
+ADOPTS_ORPHANS = 36
+"""An option of prctl(2)."""
 WORKER, COMPILER = "scripttest.realm.worker", "compile/bin/esbuild"
 
 
@@ -42,7 +46,7 @@ def leaves_nothing(application: Application) -> Iterator[list[int]]:
         pytest.skip("no /proc here")
     before = leftovers(application)
     sessions: list[int] = []
-    with tempfile.TemporaryDirectory(prefix="apart-") as folder:
+    with tempfile.TemporaryDirectory(prefix="apart-") as folder, adopting() as orphans:
         application.temporary = Path(folder)
         yield sessions
         for session in sessions:
@@ -50,6 +54,23 @@ def leaves_nothing(application: Application) -> Iterator[list[int]]:
         eventually(lambda: not orphans(), "no worker and no compiler outlives its command")
         eventually(lambda: leftovers(application) <= before, f"nothing is left of {leftovers(application) - before}")
     application.temporary = None
+
+
+@contextmanager
+def adopting() -> Iterator[Callable[[], list[int]]]:
+    """Within it, this process is the parent of what the commands that it starts leave behind. Gives what tells the
+    workers and compilers of these whose command has ended."""
+    known = {pid for pid, parent in helper_processes("") if parent == os.getpid()}
+
+    def adopted() -> list[int]:
+        return [pid for pid, parent in helper_processes(WORKER, COMPILER) if parent == os.getpid() and pid not in known]
+
+    set_option = ctypes.CDLL(None).prctl
+    set_option(ADOPTS_ORPHANS, 1, 0, 0, 0)
+    try:
+        yield adopted
+    finally:
+        set_option(ADOPTS_ORPHANS, 0, 0, 0, 0)
 
 
 def children(pid: int, command: str) -> list[int]:
@@ -112,11 +133,6 @@ def with_model(server: ModelServer, **options: Any) -> dict[str, str]:
 def worker_pids(command: int) -> list[int]:
     """The worker processes of a command, which are in sessions of their own."""
     return [pid for pid, parent in helper_processes(WORKER) if parent == command]
-
-
-def orphans() -> list[int]:
-    """Workers and compilers whose command has ended."""
-    return [pid for pid, parent in helper_processes(WORKER, COMPILER) if parent == 1]
 
 
 def below(*roots: int) -> set[int]:

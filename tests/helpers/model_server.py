@@ -20,10 +20,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from command import eventually
-
-PATIENCE = 20
-"""Seconds until something that should have happened counts as missing; only a failure waits so long."""
+from command import PATIENCE, eventually
 
 
 class Request(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import httpx
+from command import PATIENCE
 
 from runner.view.again import Again
 from runner.view.desk import Desk
@@ -26,7 +27,7 @@ class View:
         self.folder = folder
         self.port = serving.port
         self.origin, _, self.token = serving.link.partition("/?token=")
-        self.client = httpx.Client(base_url=self.origin, timeout=30, headers={"X-Yao-Test-Token": self.token})
+        self.client = httpx.Client(base_url=self.origin, timeout=PATIENCE, headers={"X-Yao-Test-Token": self.token})
 
     def page(self, path: str = "/", hash: str = "", **values: Any) -> str:
         """The address of a page."""
@@ -53,7 +54,7 @@ def serving(folder: Path, application: Path | None = None, variables: dict[str, 
     finally:
         view.client.close()
         server.end()
-        thread.join(20)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
         if again is not None:
             again.stop()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import PATIENCE
 from pet_shop import DOCUMENTS, NOW, definition
 
 from bindings.models.database import Database
@@ -143,7 +144,7 @@ def test_closing_does_not_wait_for_a_statement_that_runs() -> None:
     thread.start()
     began.wait()
     database.close()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert told in (["Query: the test has ended"], ["the test has ended"])
 
 

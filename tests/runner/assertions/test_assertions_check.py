@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from command import PATIENCE
 from judging import Judges, judge
 
 from runner.assertions import TYPES, check, check_all, problem
@@ -158,7 +159,7 @@ def test_judges_wait_together_and_results_keep_the_order() -> None:
     ]
 
     async def run() -> tuple[AssertionResult, ...]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             return await check_all(assertions, Evidence(output="a"), Meeting(3))
 
     results = asyncio.run(run())
@@ -176,7 +177,7 @@ def test_judges_in_compositions_wait_together() -> None:
     deep = [{"type": "all_of", "value": [{"type": "agent", "use": "agents:a"}]}]
 
     async def run() -> tuple[AssertionResult, ...]:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             return await check_all([Assertion(type="any_of", value=deep)] * 2, Evidence(output="a"), Meeting(2))
 
     assert [result.passed for result in asyncio.run(run())] == [True, True]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from model_server import PATIENCE, ModelServer
+from command import PATIENCE
+from model_server import ModelServer
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest
 from runner.connectors.load import Connectors

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import PATIENCE
 from model_server import ModelServer, body, raw, settle, silence
 
 from runner.connectors.http import (
@@ -169,7 +170,7 @@ def test_cancelling_closes_the_connection(server: ModelServer) -> None:
 
     async def work(client: HttpClient) -> None:
         task = asyncio.ensure_future(post(client, server.url))
-        await asyncio.to_thread(server.arrivals.acquire, timeout=20)
+        await asyncio.to_thread(server.arrivals.acquire, timeout=PATIENCE)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -7,6 +7,7 @@ from email.utils import formatdate
 from typing import Any
 
 import pytest
+from command import PATIENCE
 from connector_bench import KEY, Bench, asks
 from model_server import ModelServer, body, echo, raw, says, sends, silence, status
 
@@ -116,7 +117,7 @@ def test_cancelling_closes_the_connection(bench: Bench) -> None:
         heard = asyncio.Event()
         request = asks("hi", on_chunk=lambda _: heard.set())
         task = asyncio.ensure_future(connectors.get("test").complete(request))
-        await asyncio.wait_for(heard.wait(), 20)
+        await asyncio.wait_for(heard.wait(), PATIENCE)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -179,7 +180,7 @@ def test_a_waiting_call_that_is_cancelled_leaves_its_place_to_the_next(bench: Be
         await asyncio.sleep(0)
         tasks[1].cancel()
         done.set()
-        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 20)
+        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), PATIENCE)
         return order
 
     assert asyncio.run(work()) == ["first", "third", "fourth"]

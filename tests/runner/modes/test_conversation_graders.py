@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 from agent_files import agent
 from case_runs import one_result
-from command import Application, MakeApplication, Record
+from command import PATIENCE, Application, MakeApplication, Record
 from model_server import Exchange, ModelServer, Request, body, says, status
-
-PATIENCE = 20
-"""Seconds after which something that should have happened is missing."""
 
 
 class Asked(NamedTuple):

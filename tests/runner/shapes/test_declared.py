@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.shapes.declared import Field, Model, OpenModel, ValidationError, fields_of
@@ -106,6 +106,7 @@ def outcome(model: Any, refusal: type[Exception], value: Any) -> Any:
     return record.model_dump(), record.model_dump(exclude_unset=True), record.model_dump(exclude_defaults=True)
 
 
+@settings(deadline=None, database=None)
 @given(records)
 def test_a_declared_model_reads_as_a_model_of_pydantic(value: dict[str, Any]) -> None:
     ours = outcome(Record, ValidationError, value)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import PATIENCE
 
 from scripttest.compile.compiler import Compiler
 from scripttest.errors import Cause
@@ -60,7 +61,7 @@ class Owner:
         self.losses.append(loss)
 
     def wait(self, condition: Callable[[], Any]) -> None:
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end
             for descriptor, _ in self._poll.poll(50):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import eventually
+from command import PATIENCE, eventually
 from mcp_application import MARK, SERVERS, marked, program, use, write
 
 from runner.agents.mcp.base import ToolError
@@ -24,9 +24,6 @@ from runner.agents.mcp.servers import Servers
 from runner.agents.mcp.toolbox import ToolRun, open_toolbox
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError
-
-PATIENCE = 30
-"""Seconds after which a test that hangs is ended."""
 
 
 class Surroundings:
