@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.application import SUFFIXES, Application
 from runner.errors import did_you_mean
+from runner.paths import shown_path
 from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value
 
@@ -85,7 +86,7 @@ async def find_function(
             if script.suffix in SUFFIXES and plain in await _declared(functions, script, reference):
                 return Reference(script=script, function=plain)
     own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
-    places = ", ".join(["scripts", "the agents' src/ folders", *(_shown(place, application.root) for place in own)])
+    places = ", ".join(["scripts", "the agents' src/ folders", *(shown_path(place, application.root) for place in own)])
     known = sorted(_known(folder, application))
     hint = did_you_mean(plain, known) or did_you_mean(module, known)
     raise ScriptReferenceError(f'Cannot find the script of "{reference}": looked in {places}', hint)
@@ -128,10 +129,6 @@ async def call_function(
         context_at=context_at,
     )
     return (await runtime.function(call, scope, what)).value
-
-
-def _shown(place: Path, root: Path) -> str:
-    return str(place.relative_to(root) if place.is_relative_to(root) else place)
 
 
 def _scripts(module: str, folder: Path | None, application: Application) -> Iterator[Path]:

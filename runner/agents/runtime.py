@@ -20,6 +20,7 @@ from runner.connectors.kept_answers import ask
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
 from runner.errors import RunnerError
+from runner.paths import shown_path
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 from scripttest.values import Value
 
@@ -179,8 +180,7 @@ class Runtime:
         root = self.connectors.root
         for source in await self.functions.used(call.script, call.module):
             kind = "script" if source.script is None else "module"
-            path = source.test.relative_to(root).as_posix() if source.test.is_relative_to(root) else str(source.test)
-            self.note(chat, f"{kind} {path}")
+            self.note(chat, f"{kind} {shown_path(source.test, root)}")
 
     async def call_other(
         self,

@@ -15,6 +15,7 @@ from runner.connectors.reply_templates import TemplateError, as_json
 from runner.connectors.rule_choice import first_rule, used_before
 from runner.connectors.runner_rules import FILE, RunnerRule, read_runner
 from runner.errors import ConfigurationError
+from runner.paths import shown_path
 
 _SHOWN_RULES = 20
 
@@ -32,7 +33,7 @@ class ScriptedRunner:
         """What the first rule that applies does. Raises ConnectorError when none does, or the rules are broken."""
         assert request.folder is not None
         path = request.folder / FILE
-        label = path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
+        label = shown_path(path, self._root)
         rules = self._rules(path, label, request.agent)
         situation = Situation(request)
         rule = self._first(rules, situation, label)

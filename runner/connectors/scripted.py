@@ -16,6 +16,7 @@ from runner.connectors.reply_situation import Situation
 from runner.connectors.reply_templates import TemplateError, as_json, as_text, render
 from runner.connectors.rule_choice import first_rule, used_before
 from runner.errors import ConfigurationError
+from runner.paths import shown_path
 
 FILE = "replies.yml"
 _RETRIES = 3
@@ -102,7 +103,7 @@ class ScriptedConnector:
         )
 
     def _label(self, path: Path) -> str:
-        return path.relative_to(self._root).as_posix() if path.is_relative_to(self._root) else str(path)
+        return shown_path(path, self._root)
 
 
 def _answer(rule: Rule, situation: Situation, request: ModelRequest, label: str) -> Completion:

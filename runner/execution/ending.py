@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runner import exit_codes
 from runner.results import fold
 from runner.results.events import RunStatus
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cli.options import RunOptions
@@ -17,10 +18,18 @@ if TYPE_CHECKING:
 NO_TESTS = "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
 
 
-def status_of(
-    run: Execution, stop: Stop, unlisted: int, options: RunOptions, broke: bool
-) -> tuple[RunStatus, str | None, int]:
-    """How the run ended, why it ended before its time, and how many tests have no verdict because of that.
+class Ending(Value):
+    """How a run ended."""
+
+    status: RunStatus
+    stopped: str | None = None
+    """Why it ended before its time; None: it did not."""
+    not_run: int = 0
+    """Tests that have no verdict because of that."""
+
+
+def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, broke: bool) -> Ending:
+    """How a run ended.
 
     Args:
         unlisted: tests of suites that have not begun.
@@ -31,14 +40,14 @@ def status_of(
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
-        return RunStatus.INTERRUPTED, stop.reason, left + run.cut
+        return Ending(status=RunStatus.INTERRUPTED, stopped=stop.reason, not_run=left + run.cut)
     may_break = options.max_errors is not None and options.max_errors.covers(run.counts.errors, run.counts.total + left)
     status = fold.status_of(run.counts, bool(run.errors), may_break)
     if options.failure_limit is not None and run.counts.bad >= options.failure_limit and left + run.cut:
-        return status, options.failure_flag, left + run.cut
+        return Ending(status=status, stopped=options.failure_flag, not_run=left + run.cut)
     if broke and not all_ran:
-        return status, "the run broke", left + run.cut
-    return status, None, 0
+        return Ending(status=status, stopped="the run broke", not_run=left + run.cut)
+    return Ending(status=status)
 
 
 def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:

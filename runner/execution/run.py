@@ -8,11 +8,11 @@ from bindings import SCRIPT_GLOBALS
 from runner import exit_codes
 from runner.application.context import build_context
 from runner.cli.settings import Settings
+from runner.execution.last_words import name_written
 from runner.execution.scripts import host_module
 from runner.execution.services import RunServices, TestServices
-from runner.execution.session import Session, name_written
+from runner.execution.session import Session
 from runner.execution.stopping import Interrupted, Signals, Stop, Woken
-from runner.planning.plan import RunPlan, make_plan
 from scripttest import EVERY_RUN, ScriptHost
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.elsewhere import Elsewhere
     from runner.execution.observing import Observer
+    from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
     from scripttest import Coverage, Processes
 
@@ -75,17 +76,7 @@ def run(
                 coverage=coverage,
             ) as services:
                 try:
-                    plan = make_plan(
-                        options,
-                        environment,
-                        application,
-                        context,
-                        selection,
-                        services.agents,
-                        services.fingerprints,
-                        regraded_from,
-                        settings,
-                    )
+                    plan = services.plan(selection, regraded_from)
                     tests = TestServices(services, plan, selection, environment, results, lambda: bool(stop.reason))
                     if options.kinds != EVERY_RUN:
                         tests.other_kinds()

@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from bindings import World
-from runner.agents.chat import Chat
-from runner.connectors.timing import CaseTime
-from runner.durations import in_words
-from runner.execution.dependencies import DependencyState
-from runner.execution.hooks import Hook, HookError, told_of_case
+from runner.execution.case_schedule import CaseSchedule
+from runner.execution.hooks import HookError
 from runner.execution.passes import Passes, at_a_time
 from runner.execution.repetition import Repetition
+from runner.execution.suite_run import SuiteRun
 from runner.execution.trials import CaseRun
 from runner.execution.turns import in_turns
-from runner.modes.base import CaseAttempt, CaseEnvironment
+from runner.modes.base import CaseAttempt
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.results.model import TestResult
@@ -32,43 +29,6 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
-    from runner.cli.options import RunOptions
-    from runner.execution.rounds import Rounds
-    from runner.execution.stopping import Stop
-
-
-class CaseSchedule(Value):
-    """How to run them."""
-
-    environment: CaseEnvironment
-    own: Mapping[str, tuple[RunOptions, CaseEnvironment]] = {}
-    """Agent → the options and the environment of its cases, for those that have others."""
-    parallel: int
-    max_failures: int | None
-    """With how many failed tests no case is to begin any more."""
-    failure_flag: str
-    """The flag that says so."""
-    before: str | None
-    """Hook before the cases of each input."""
-    after: str | None
-    arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None
-    """The places of the cases of a suite, by its id, in the order in which they run; None: as they stand."""
-    repeat: str | None = None
-    """When a case has run often enough that does not say so."""
-    rounds: Rounds | None = None
-    """Says after each run of all cases whether there is another one; None: each case makes all its runs at once."""
-    retries: int = 0
-    """Passes over what broke, after the first one."""
-    stop: Stop | None = None
-    """Says when no case is to begin any more, and when those under way are given up."""
-
-    def of(self, agent: str) -> CaseEnvironment:
-        """What the cases of an agent run in."""
-        return self.own[agent][1] if agent in self.own else self.environment
-
-    def hooks(self, agent: str) -> tuple[str | None, str | None]:
-        """The hooks before and after the cases of each input of an agent."""
-        return (self.own[agent][0].before, self.own[agent][0].after) if agent in self.own else (self.before, self.after)
 
 
 async def run_cases(
@@ -128,35 +88,10 @@ class _EnoughFailedError(Exception):
     """So many tests have failed, or can no longer pass, that the run stops."""
 
 
-class _SuiteRun:
-    """One source while it runs."""
-
-    def __init__(self, source: CaseSource, schedule: CaseSchedule) -> None:
-        self.source = source
-        self.left = source.selected - len(source.ended)
-        self.dependencies = DependencyState(source.waited)
-        for id, status in source.ended.items():
-            self.dependencies.end(id, status)
-        self.environment = schedule.of(source.assistant.id)
-        self.before, self.after = schedule.hooks(source.assistant.id)
-        context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
-        self.chat = Chat(context, World(suite=source.suite.id, test="@hooks"))
-        """Of the hooks around all cases."""
-        self.ended: set[str] = set()
-        """Cases that have ended in this run."""
-        self.prepared: asyncio.Task[Any] | None = None
-        self.results: list[dict[str, Any]] = []
-        """What the hook after all cases gets; kept only when there is one."""
-
-    def has_ended(self, case: Case) -> bool:
-        """Whether a case has its result."""
-        return case.id in self.ended or case.id in self.source.ended
-
-
 class _Item(Value):
     """A case that is to run, or one run of it."""
 
-    suite: _SuiteRun
+    suite: SuiteRun
     position: int
     line: int
     case: Case
@@ -176,7 +111,7 @@ class _Run:
         self._send = send
         self._repetition = repetition
         self._sources = sources
-        self._begun: list[_SuiteRun] = []
+        self._begun: list[SuiteRun] = []
         self._queue = self._next()
         self._ready: deque[_Item] = deque()
         """Cases that were put aside and need not wait any longer, and further runs of those that have begun."""
@@ -194,7 +129,7 @@ class _Run:
         """The cases, each in all its variants."""
         for _, group in groupby(self._sources, key=lambda source: source.input):
             sources = list(group)
-            suites = [_SuiteRun(source, self._schedule) for source in sources]
+            suites = [SuiteRun(source, self._schedule) for source in sources]
             self._begun += suites
             for suite, source in zip(suites, sources, strict=True):
                 self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
@@ -245,9 +180,7 @@ class _Run:
         runtime.begin_pass()
         self.over = False
         for _, item in self.passes.begin():
-            prepared = item.suite.prepared
-            if prepared is not None and prepared.done() and prepared.exception() is not None:
-                item.suite.prepared = None
+            item.suite.begin_again()
             runtime.begin_again(item.suite.source.suite.id, item.case.id, item.run or 1)
             self._ready.append(item)
 
@@ -260,7 +193,7 @@ class _Run:
         """Ends the sources of which cases are left, because the run stopped."""
         for suite in self._begun:
             if suite.left:
-                await self._finish(suite)
+                await suite.finish(self._send)
 
     async def _take(self) -> _Item | None:
         """The next case that may begin; waits while there is none, but there will be."""
@@ -348,7 +281,7 @@ class _Run:
                 result = run.skipped(obstacle)
             else:
                 if not case.skip:
-                    await self._prepare(suite)
+                    await suite.prepare()
                 result = await run.run()
         except HookError as error:
             result = run.failed(error.failure)
@@ -362,8 +295,7 @@ class _Run:
         if not suite.source.broken and self.passes.holds(result):
             self.passes.hold(item, result)
             return
-        if suite.after:
-            suite.results.append(_record(result, item.run))
+        suite.note(result, item.run)
         whole = self._repetition.end(self.passes.told(result))
         if whole is None:
             if item.run and self._schedule.rounds is None:
@@ -375,7 +307,7 @@ class _Run:
         suite.ended.add(case.id)
         suite.left -= 1
         if not suite.left:
-            await self._finish(suite)
+            await suite.finish(self._send)
 
     def _warn_of_judges(self, run: CaseRun) -> None:
         """Says once of each judge that it uses the connector of the agent that it judges."""
@@ -404,57 +336,10 @@ class _Run:
             run=run,
         )
         attempt.chat.variant = source.variant
-        attempt.chat.parts |= item.suite.chat.parts  # of the hooks around all cases
+        attempt.chat.parts |= item.suite.parts  # of the hooks around all cases
         attempt.on_turn = lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run))
         if run:
             context = attempt.chat.context
             context["chat_id"] += f"-run-{run}"
             context["metadata"] = {"run": run, **context["metadata"]}
         return attempt
-
-    async def _prepare(self, suite: _SuiteRun) -> None:
-        """Runs the hook before all cases of a source, once. Raises HookError."""
-        if suite.before is None:
-            return
-        if suite.prepared is None:
-            suite.prepared = asyncio.create_task(self._hook(suite, suite.before, "before", [_cases(suite)]))
-        await asyncio.shield(suite.prepared)
-
-    async def _finish(self, suite: _SuiteRun) -> None:
-        """Runs the hook after all cases of a source; one that fails is said, and fails nothing."""
-        if suite.after is not None:
-            data = None
-            if suite.prepared is not None:
-                await asyncio.wait([suite.prepared])
-                data = None if suite.prepared.exception() else suite.prepared.result()
-            try:
-                await self._hook(suite, suite.after, "after", [suite.results, data])
-            except HookError as error:
-                self._send(Warned(message=f"{suite.source.suite.label}: {error.failure.message}"))
-        self._send(SuiteEnd(suite=suite.source.suite.id))
-
-    async def _hook(self, suite: _SuiteRun, reference: str, kind: str, arguments: list[Any]) -> Any:
-        hook = Hook(environment=suite.environment, assistant=suite.source.assistant, chat=suite.chat)
-        try:
-            async with CaseTime(suite.environment.timeout):
-                return await hook.call(reference, kind, arguments)
-        except TimeoutError as error:
-            words = f"{kind} {reference}: timeout after {in_words(suite.environment.timeout)}"
-            raise HookError(Failure(cause=Cause.SETUP, message=words)) from error
-
-
-def _cases(suite: _SuiteRun) -> list[dict[str, Any]]:
-    return [told_of_case(case) for _, case in suite.source.cases()]
-
-
-def _record(result: TestResult, run: int) -> dict[str, Any]:
-    """What the hook after all cases gets of a case, or of one run of it."""
-    outcome = result.outcome
-    return {
-        "id": outcome.name,
-        **({"run": run} if run else {}),
-        "status": outcome.status,
-        "duration_ms": round(outcome.milliseconds),
-        "output": result.case.output if result.case else None,
-        "error": outcome.failures[0].message if outcome.failures else None,
-    }

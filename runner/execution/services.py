@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import HostProcesses, RunSnapshots, Worlds
 from runner.errors import ConfigurationError
 from runner.execution.processes import open_router
-from runner.reporters import BUILT_IN, maker_by_id
+from runner.planning.planner import make_plan
 from scripttest import worker_command
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
     from runner.planning.selection import Selection
-    from runner.reporters import Maker
     from runner.reporters.console.progress import Progress
     from scripttest import Coverage
 
@@ -104,6 +103,20 @@ class RunServices:
         finally:
             self.worlds.close()
             self.processes.close()
+
+    def plan(self, selection: Selection | None, regraded_from: str | None = None) -> RunPlan:
+        """What the run will do; see `make_plan`."""
+        return make_plan(
+            options=self._options,
+            environment=self._environment,
+            application=self._application,
+            context=self._context,
+            settings=self._settings,
+            selection=selection,
+            agents=self.agents,
+            fingerprints=self.fingerprints,
+            regraded_from=regraded_from,
+        )
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
         """Has agents forget what tests of each module have said, since they run again; None stands for all of them."""
@@ -215,16 +228,6 @@ class RunServices:
 
             self.databases = RunDatabases(self._application, self._options, self._environment.directory)
         return self.databases
-
-    def reporter(self, context: Mapping[str, Any], id: str, target: Path | TextIO) -> Maker:
-        """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
-        is_agent = any(known == id for known, _ in self._application.agents())
-        if id in BUILT_IN or (id.startswith("report.") and not is_agent):
-            return maker_by_id(id, target)
-        from runner.execution.agent_reporter import agent_maker
-
-        options = self._options
-        return agent_maker(id, target, self.agents(), dict(context), options.case_timeout, bool(options.verbose))
 
     def _open_recording(self) -> Recording | None:
         options, environment = self._options, self._environment

@@ -11,12 +11,12 @@ from bindings import SCRIPT_GLOBALS
 from runner.application.context import build_context
 from runner.cli.options import FLAGS, RunOptions, absolute
 from runner.errors import ConfigurationError
+from runner.execution.run import selection_of
 from runner.execution.scripts import host_module
 from runner.execution.services import RunServices, TestServices
 from runner.planning.configured import with_configuration
 from runner.planning.gaps import Gap, Reason
 from runner.planning.inputs import is_generator, resolve_application
-from runner.planning.plan import RunPlan, make_plan
 from runner.planning.resume import Retained, retain, with_saved_options
 from runner.planning.saved_run import read_saved
 from scripttest import Listed, ScriptHost, start_processes
@@ -24,6 +24,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.environment import Environment
+    from runner.planning.plan import RunPlan
 
 STANDING = "tell where {} stands"
 ELSEWHERE = "Ask in the folder of that application"
@@ -67,11 +68,7 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
         record_missing=None,
     )
     context = build_context(options, directory)
-    selection = None
-    if options.pattern:
-        from runner.planning.selection import Selection
-
-        selection = Selection(options.pattern, options.selecting)
+    selection = selection_of(options)
     with RunServices(
         options=options,
         environment=environment,
@@ -80,11 +77,10 @@ def state_of(report: str, environment: Environment, parts: Path) -> State:
         parts=parts,
         settings=settings,
     ) as services:
-        agents, fingerprints = services.agents, services.fingerprints
-        plan = make_plan(options, environment, application, context, selection, agents, fingerprints, settings=settings)
+        plan = services.plan(selection)
         tests = TestServices(services, plan, selection, environment)
         results = [record for record in saved.results if record["suite"] not in generated]
-        retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, fingerprints())
+        retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, services.fingerprints())
         listed = dict(_listed(plan, tests, environment, parts))
     said = [warning for warning in retained.warnings if warning not in {gap.text for gap in retained.gaps}]
     if generated:

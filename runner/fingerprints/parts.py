@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError
+from runner.paths import shown_path
 from runner.security.files import read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -266,8 +267,7 @@ def parts_of_database(database: OwnDatabase | None) -> list[str]:
 def part_of(source: Source, root: Path) -> str:
     """The name of a script as a part of results."""
     kind = "script" if source.script is None else "module"
-    path = source.test
-    return f"{kind} {path.relative_to(root).as_posix() if path.is_relative_to(root) else path}"
+    return f"{kind} {shown_path(source.test, root)}"
 
 
 def _variables_in(value: Any) -> Iterable[str]:

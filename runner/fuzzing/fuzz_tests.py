@@ -10,6 +10,7 @@ from bindings import ProcessError
 from runner.fuzzing.corpus import FOLDER
 from runner.fuzzing.fuzz_test import Fuzzing, FuzzTest
 from runner.fuzzing.literals import Literals, literals_in
+from runner.paths import shown_path
 
 if TYPE_CHECKING:
     from bindings import World
@@ -87,7 +88,7 @@ class FuzzTests:
         key = module, test
         if key not in self._tests:
             name, folder = test.partition("#")[0], self.corpus_of(module, test)
-            shown = folder.relative_to(self._root) if folder.is_relative_to(self._root) else folder
+            shown = shown_path(folder, self._root)
             self._tests[key] = FuzzTest(
                 module=module,
                 name=name,

@@ -16,6 +16,7 @@ from runner.cases.select import Chosen, both, chooser
 from runner.cli.options import RunOptions
 from runner.cli.settings import Settings
 from runner.errors import BrokenError
+from runner.paths import shown_path
 from runner.planning.case_source import CaseSource
 from runner.planning.inputs import CaseInput, GeneratorInput
 from runner.results.model import Suite, SuiteKind
@@ -65,7 +66,7 @@ def open_sources(
         if input.path is None:
             sources.append(_message(input, connector, directory, assistant).replace(broken=broken))
             continue
-        name = _shown(input.path, directory)
+        name = shown_path(input.path, directory)
         try:
             file = CaseFile.check(input.path, options.lenient, chosen, name)
         except AbsentFilesError as error:
@@ -181,8 +182,3 @@ def _ids(path: Path, lenient: bool) -> Iterator[str]:
     except AbsentFilesError as error:
         file = error.file
     return (located.case.id for located in file)
-
-
-def _shown(path: Path, directory: Path) -> str:
-    """A path as people near the working directory write it."""
-    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)

@@ -23,9 +23,10 @@ from runner.application.context import build_context
 from runner.cases.conversations import CASES
 from runner.cli.options import DEFAULT_THRESHOLD, RunOptions
 from runner.connectors.load import Connectors
+from runner.execution.case_schedule import CaseSchedule
 from runner.execution.databases import RunDatabases
 from runner.execution.repetition import Repetition
-from runner.execution.scheduler import CaseSchedule, run_cases
+from runner.execution.scheduler import run_cases
 from runner.modes.base import CaseEnvironment
 from runner.planning.case_source import CaseSource
 from runner.results.events import Event, TestEnd

@@ -17,13 +17,14 @@ from made_up import json_values
 
 from runner.application.context import build_context
 from runner.cli.options import RunOptions
+from runner.cli.settings import Settings
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.fingerprints.fingerprints import Fingerprints
 from runner.fingerprints.parts import PartDigests
 from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
-from runner.planning.plan import make_plan
+from runner.planning.planner import make_plan
 from runner.planning.resume import retain, with_saved_options
 from runner.planning.saved_run import read_saved
 from runner.results import saved
@@ -74,7 +75,16 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
         directory=app.root, variables={}, stdout=sys.stdout, stderr=sys.stderr, cpus=1, secrets=Secrets({})
     )
     fingerprints = Fingerprints(parts, options, context)
-    plan = make_plan(options, environment, application, context, None, nobody, lambda: fingerprints)
+    plan = make_plan(
+        options=options,
+        environment=environment,
+        application=application,
+        context=context,
+        settings=Settings(),
+        selection=None,
+        agents=nobody,
+        fingerprints=lambda: fingerprints,
+    )
     return Report(
         content=content,
         suites=suites,

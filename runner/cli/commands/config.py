@@ -12,6 +12,7 @@ from runner.application.configuration import FILE, Configuration, Setting, read_
 from runner.cli.commands.flags import Command
 from runner.cli.options import RunOptions
 from runner.environment import Environment
+from runner.paths import shown_path
 from runner.planning.inputs import resolve_application
 
 
@@ -57,7 +58,7 @@ def _record(setting: Setting) -> dict[str, Any]:
 def _lines(
     file: Configuration, settings: dict[str, Setting], agents: dict[str, dict[str, Setting]], directory: Path
 ) -> str:
-    name = str(file.path.relative_to(directory)) if file.path.is_relative_to(directory) else str(file.path)
+    name = shown_path(file.path, directory)
     rows = [(f"{one.flag} = {_toml(one.text)}", one.line, one.table) for one in settings.values()]
     for agent, own in agents.items():
         rows += [(f"{agent}: {one.flag} = {_toml(one.text)}", one.line, one.table) for one in own.values()]

@@ -19,7 +19,7 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.services import RunServices
 from runner.planning.inputs import resolve_application
-from runner.planning.plan import RunPlan, make_plan
+from runner.planning.plan import RunPlan
 from runner.planning.selection import Selection
 from runner.security.secrets import Secrets
 
@@ -50,8 +50,7 @@ def planned(folder: Path, line: str, files: Mapping[str, str] = FILES) -> RunPla
         parts=root,
         settings=Settings(),
     ) as services:
-        agents, fingerprints = services.agents, services.fingerprints
-        return make_plan(options, environment, application, context, selection, agents, fingerprints)
+        return services.plan(selection)
 
 
 def cases_of(plan: RunPlan) -> list[str]:

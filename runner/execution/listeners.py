@@ -1,0 +1,152 @@
+"""Who hears the events of a run: the reporters, and everything that keeps something of it for later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.paths import shown_path
+from runner.reporters import BUILT_IN, maker_by_id
+from runner.reporters.multiplexer import Multiplexer
+from runner.reporters.opening import Console, open_reporters
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import TextIO
+
+    from runner.environment import Environment
+    from runner.execution.observing import Observer
+    from runner.execution.outcome import Outcome
+    from runner.execution.services import RunServices, TestServices
+    from runner.execution.snapshots import SnapshotWatch
+    from runner.execution.stopping import Stop
+    from runner.planning.plan import RunPlan
+    from runner.reporters import Maker
+    from runner.reporters.base import Reporter
+
+
+class Listeners:
+    """Opens them for one run."""
+
+    def __init__(
+        self,
+        *,
+        plan: RunPlan,
+        environment: Environment,
+        services: RunServices,
+        tests: TestServices,
+        stop: Stop,
+        observer: Observer | None,
+        runs_here: bool,
+    ) -> None:
+        """`runs_here`: the tests run in this process, and not on other machines."""
+        self._plan = plan
+        self._environment = environment
+        self._services = services
+        self._tests = tests
+        self._stop = stop
+        self._observer = observer
+        self._runs_here = runs_here
+
+    def open(self, console: Console, outcome: Outcome | None, watch: SnapshotWatch | None) -> Multiplexer:
+        """The stream that all of them hear. Raises ConfigurationError.
+
+        Args:
+            outcome: what `--json` prints; it is closed last, and hears what the others say then.
+            watch: finds obsolete snapshots.
+        """
+        plan, services, secrets = self._plan, self._services, self._environment.secrets
+        reporters = [*self._reporters(console), *self._observers(), *([watch] if watch else ())]
+        if outcome is not None:
+            reporters.insert(0, outcome)
+        if plan.resumable:
+            from runner.execution.snapshots import SnapshotWriter
+
+            reporters.insert(0, SnapshotWriter(self._tests.snapshots))
+        paths = [path for reporter in reporters if (path := getattr(reporter, "path", None)) is not None]
+        reports = [path for path in paths if path.suffix.lower() == ".jsonl"]
+        reporters += [*self._store(reports), *self._failures(), *self._journal(reports)]
+        if services.recording is None or not self._runs_here:
+            return Multiplexer(reporters, secrets)
+        from runner.execution.recorded import RecordedStream
+
+        services.recording.set_messages(suite.id for suite in plan.suites if suite.is_message)
+        return RecordedStream(reporters, secrets, services.recording, plan.is_whole)
+
+    def _reporters(self, console: Console) -> list[Reporter]:
+        plan = self._plan
+        if plan.is_part:
+            return []
+        resumed = plan.resume.resumed_report if plan.resume else None
+        return open_reporters(console, plan.case_folders, plan.options.outputs, resumed, self._chosen)
+
+    def _chosen(self, id: str, target: Path | TextIO) -> Maker:
+        """The reporter of `--reporter`: a built-in one, or an agent of the application. Raises ConfigurationError."""
+        plan, options = self._plan, self._plan.options
+        is_agent = any(known == id for known, _ in plan.application.agents())
+        if id in BUILT_IN or (id.startswith("report.") and not is_agent):
+            return maker_by_id(id, target)
+        from runner.execution.agent_reporter import agent_maker
+
+        agents, context = self._services.agents(), dict(plan.context)
+        return agent_maker(id, target, agents, context, options.case_timeout, bool(options.verbose))
+
+    def _observers(self) -> list[Reporter]:
+        """Who watches the run from outside."""
+        observer, recording = self._observer, self._services.recording
+        if observer is None:
+            return []
+        self._tests.snapshots.before_writing = observer.writes
+        if recording is not None and observer.held_back is not None:
+            recording.held_back = observer.held_back
+        return [observer]
+
+    def _store(self, reports: list[Path]) -> list[Reporter]:
+        """What writes the run into its store, if it has one."""
+        plan, environment = self._plan, self._environment
+        if plan.store is None:
+            return []
+        from runner.cli.store_keep import STANDARD
+        from runner.store.keeping import RunKeeper
+        from runner.store.places import place_of
+        from runner.store.revisions import revision_of
+
+        root = plan.application.root
+        return [
+            RunKeeper(
+                plan.store.folder,
+                plan.store.run,
+                revision_of(root, environment.variables).replace(place=place_of(root)),
+                profile=plan.options.profile,
+                reports=tuple(shown_path(path, environment.directory) for path in reports),
+                keep=plan.options.store_keep or (STANDARD,),
+                now=environment.now,
+            )
+        ]
+
+    def _failures(self) -> list[Reporter]:
+        """What remembers failures for later runs, unless a store does that, or a saved run is graded again."""
+        if self._plan.store is not None or self._plan.transcripts is not None:
+            return []
+        from runner.planning.last_failed import memory_of
+
+        root = self._plan.application.root
+        memory = memory_of(root, self._environment)
+        if memory is None:
+            return []
+        from runner.execution.remembering import FailureMemory
+
+        return [FailureMemory(memory, root)]
+
+    def _journal(self, reports: list[Path]) -> list[Reporter]:
+        """What keeps the answers of models beside the first `.jsonl` report, if the run can be resumed."""
+        plan = self._plan
+        report = reports[0] if reports else None
+        if plan.resume is not None and plan.resume.resumed_report is not None:
+            report = plan.resume.resumed_report.path
+        if report is None or not plan.resumable or not report.is_file():
+            return []
+        from runner.execution.journaled import JournalWatch
+
+        options, at_once = plan.options, self._environment.cpus if plan.modules else 1
+        self._services.keep_answers(report, goes_on=options.resume is not None, at_once=options.parallel or at_once)
+        return [JournalWatch(self._services, self._stop)]

@@ -1,0 +1,114 @@
+"""The test modules of a run: they begin before anything is reported, run, and run again where they broke."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bindings import DATABASE
+from runner.execution.passes import Passes
+from runner.execution.scripts import host_module, run_scripts
+from runner.paths import shown_path
+from scripttest import FUZZ, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+
+    from runner.execution.repetition import Repetition
+    from runner.execution.services import RunServices, TestServices
+    from runner.execution.stopping import Stop
+    from runner.planning.plan import RunPlan
+    from runner.planning.selection import Selection
+    from runner.results.events import Event
+    from scripttest import Compiled, HostRecord, ScriptHost, Source
+
+
+class ScriptModules:
+    """Those of a plan, on a host."""
+
+    def __init__(
+        self,
+        *,
+        host: ScriptHost,
+        plan: RunPlan,
+        services: RunServices,
+        tests: TestServices,
+        selection: Selection | None,
+        stop: Stop,
+        traces: bool,
+    ) -> None:
+        """`traces` tells whether it is noted what results are made of."""
+        self._host = host
+        self._plan = plan
+        self._services = services
+        self._tests = tests
+        self._selection = selection
+        self._stop = stop
+        self._traces = traces
+        self._sources: Mapping[str, Source] = {}
+        """The test modules, when their results have fingerprints."""
+        self._records: Iterator[HostRecord] = iter(())
+
+    def begin(self) -> None:
+        """Has the host begin. With `--run`, raises ConfigurationError when that turns out to match nothing."""
+        plan, host, stop = self._plan, self._host, self._stop
+        stop.listen(host.wake)
+        modules = [host_module(module, plan) for module in plan.modules]
+        takers = [self._services.fingerprints().parts.take] if self._traces else []
+        takers += [self._tests.other_kinds().fuzz().take] if plan.options.fuzz else []
+        if takers:
+
+            def told(compiled: Compiled) -> None:
+                for take in takers:
+                    take(compiled)
+
+            host.tell_compiled(told)
+        if self._traces:
+            self._sources = {module.source.key: module.source for module in modules}
+        self._records = host.run(modules, stop.left)
+        if self._selection is None or plan.matched:
+            return
+        ids = (id for source in plan.sources for id in source.ids())
+        begun = self._selection.begun(self._records, plan.retained_tests, ids)
+        if begun.error is not None and not stop.reason:
+            raise begun.error
+        self._records = begun.records
+
+    def run(self, send: Callable[[Event], None], repetition: Repetition) -> int:
+        """Runs them; how many of their tests were not even listed."""
+        options = self._plan.options
+        return run_scripts(
+            host=self._host,
+            records=self._records,
+            modules=[module.id for module in self._plan.modules],
+            send=send,
+            repetition=repetition,
+            max_failures=options.failure_limit,
+            retained=self._plan.retained_places,
+            selection=self._selection,
+            fingerprint=self._fingerprint if self._traces else None,
+            passes=Passes(options.retry_errors, send, self._stop),
+            again=self._again,
+            worlds=self._services.worlds,
+            snapshots=self._tests.snapshots,
+        )
+
+    def _again(self, tests: Mapping[str, Collection[str] | None]) -> Iterator[HostRecord]:
+        """Runs tests of modules again; None stands for all tests of a module."""
+        self._tests.begin_again(tests)
+        modules = [host_module(module, self._plan) for module in self._plan.modules if module.id in tests]
+        return self._host.run(modules, self._stop.left)
+
+    def _fingerprint(self, module: str, test: str) -> Mapping[str, Any]:
+        """What a script test was made of; see `run_scripts`."""
+        from runner.fingerprints.parts import part_of, parts_of_database
+
+        fingerprints, root = self._services.fingerprints(), self._plan.application.root
+        own = self._sources[module]
+        agent = next(one.agent for one in self._plan.modules if one.id == module)
+        parts = [part_of(source, root) for source in (own, *self._host.called_by(module))]
+        world = self._services.worlds.known(module, test)
+        parts += parts_of_database(world.held(DATABASE) if world is not None else None)
+        if kind_of(test) == FUZZ:
+            parts.append(f"corpus {shown_path(self._tests.other_kinds().fuzz().corpus_of(module, test), root)}")
+        digests = {part: fingerprints.parts.of(part) for part in parts}
+        return fingerprints.of_test(agent, {**digests, **self._services.parts_of(module, test)})

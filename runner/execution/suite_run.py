@@ -1,0 +1,104 @@
+"""The cases of one input while they run: which have ended, which wait for others, and the hooks around all of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bindings import World
+from runner.agents.chat import Chat
+from runner.connectors.timing import CaseTime
+from runner.durations import in_words
+from runner.execution.case_schedule import CaseSchedule
+from runner.execution.dependencies import DependencyState
+from runner.execution.hooks import Hook, HookError, told_of_case
+from runner.planning.case_source import CaseSource
+from runner.results.events import Event, SuiteEnd, Warned
+from runner.results.model import TestResult
+from scripttest import Cause, Failure
+
+if TYPE_CHECKING:
+    from runner.cases.model import Case
+
+
+class SuiteRun:
+    """Of one run. A source is ready once the hook before all cases has run, and over when the one after them has."""
+
+    def __init__(self, source: CaseSource, schedule: CaseSchedule) -> None:
+        self.source = source
+        self.left = source.selected - len(source.ended)
+        self.dependencies = DependencyState(source.waited)
+        for id, status in source.ended.items():
+            self.dependencies.end(id, status)
+        self.environment = schedule.of(source.assistant.id)
+        self._before, self._after = schedule.hooks(source.assistant.id)
+        context = {**self.environment.context, "assistant_id": source.assistant.id, "chat_id": "agent-test"}
+        self._chat = Chat(context, World(suite=source.suite.id, test="@hooks"))
+        """Of the hooks around all cases."""
+        self.ended: set[str] = set()
+        """Cases that have ended in this run."""
+        self._prepared: asyncio.Task[Any] | None = None
+        self._results: list[dict[str, Any]] = []
+        """What the hook after all cases gets; kept only when there is one."""
+
+    def has_ended(self, case: Case) -> bool:
+        """Whether a case has its result."""
+        return case.id in self.ended or case.id in self.source.ended
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """What the hooks around all cases have used of the application, as parts of results."""
+        return self._chat.parts
+
+    def note(self, result: TestResult, run: int) -> None:
+        """Notes a result, or that of one run of a case, for the hook after all cases."""
+        if self._after is None:
+            return
+        outcome = result.outcome
+        self._results.append(
+            {
+                "id": outcome.name,
+                **({"run": run} if run else {}),
+                "status": outcome.status,
+                "duration_ms": round(outcome.milliseconds),
+                "output": result.case.output if result.case else None,
+                "error": outcome.failures[0].message if outcome.failures else None,
+            }
+        )
+
+    async def prepare(self) -> None:
+        """Runs the hook before all cases, once. Raises HookError."""
+        if self._before is None:
+            return
+        if self._prepared is None:
+            cases = [told_of_case(case) for _, case in self.source.cases()]
+            self._prepared = asyncio.create_task(self._hook(self._before, "before", [cases]))
+        await asyncio.shield(self._prepared)
+
+    def begin_again(self) -> None:
+        """Has the hook before all cases run once more, if it failed."""
+        if self._prepared is not None and self._prepared.done() and self._prepared.exception() is not None:
+            self._prepared = None
+
+    async def finish(self, send: Callable[[Event], None]) -> None:
+        """Runs the hook after all cases; one that fails is said, and fails nothing."""
+        if self._after is not None:
+            data = None
+            if self._prepared is not None:
+                await asyncio.wait([self._prepared])
+                data = None if self._prepared.exception() else self._prepared.result()
+            try:
+                await self._hook(self._after, "after", [self._results, data])
+            except HookError as error:
+                send(Warned(message=f"{self.source.suite.label}: {error.failure.message}"))
+        send(SuiteEnd(suite=self.source.suite.id))
+
+    async def _hook(self, reference: str, kind: str, arguments: list[Any]) -> Any:
+        hook = Hook(environment=self.environment, assistant=self.source.assistant, chat=self._chat)
+        try:
+            async with CaseTime(self.environment.timeout):
+                return await hook.call(reference, kind, arguments)
+        except TimeoutError as error:
+            words = f"{kind} {reference}: timeout after {in_words(self.environment.timeout)}"
+            raise HookError(Failure(cause=Cause.SETUP, message=words)) from error

@@ -1,0 +1,13 @@
+"""Paths as people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def shown_path(path: Path, folder: Path) -> str:
+    """A path as it is named: from a folder, when it is below that, else whole."""
+    return str(path.relative_to(folder) if path.is_relative_to(folder) else path)

@@ -1,0 +1,137 @@
+"""The cases of a run while it is planned: they are read, or made by generators, and everything that they name is looked
+at. This is the part of planning that may need agents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from runner.cli.options import absolute
+from runner.planning.inputs import CaseInput, GeneratorInput
+
+if TYPE_CHECKING:
+    from runner.agents.service import AgentService
+    from runner.application.application import Application
+    from runner.cases.model import Case
+    from runner.cli.options import RunOptions
+    from runner.cli.settings import Settings
+    from runner.environment import Environment
+    from runner.planning.case_source import CaseSource
+    from runner.planning.picks import Picks
+
+
+class CasePlanning:
+    """Of one run. Agents are started when something needs them, and not before."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        environment: Environment,
+        application: Application,
+        context: Mapping[str, Any],
+        agents: Callable[[], AgentService],
+        settings: Settings,
+    ) -> None:
+        self._settings = settings
+        self._options = options
+        self._environment = environment
+        self._application = application
+        self._context = context
+        self._agents = agents
+
+    def sources(
+        self, inputs: list[CaseInput | GeneratorInput], picks: Picks | None
+    ) -> tuple[list[CaseSource], list[str]]:
+        """The cases of inputs, and warnings about them."""
+        if not inputs:
+            return [], []
+        from runner.application.dotenv import all_variables
+        from runner.planning.sources import open_sources
+
+        environment = self._environment
+        all_variables(self._application.root, environment)
+        sources, warnings = open_sources(
+            inputs,
+            self._options,
+            self._application,
+            environment.directory,
+            self._generate,
+            self.check_references,
+            picks,
+            self._settings,
+        )
+        return [source.cleaned(environment.secrets.text) for source in sources], warnings
+
+    def check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
+        """Raises ConfigurationError when the cases that will run, or flags, name what is not there, or the connector of
+        `--connector` cannot be used."""
+        if not sources and not generators:
+            return
+        from runner.agents.assistant import Assistants
+        from runner.planning.resolution import check_references, named_by
+
+        options = self._options
+        if generators and options.shard is not None:
+            from runner.planning.shards import parts_of
+
+            sources = parts_of(sources, options.shard, self._application.root)
+        folders = {source.assistant.id: source.assistant.folder for source in sources}
+        folders |= dict(Assistants(self._application).find(generator.agent) for generator in generators)
+        named = named_by(sources, generators, options, folders)
+        for first in named:
+            service = self._agents()
+            service.run(check_references(chain([first], named), service.runtime, self._application))
+        own = [self._settings.of(source.assistant.id, options).connector for source in sources]
+        for connector in dict.fromkeys((options.connector, *own)):
+            if connector and not options.dry_run:
+                self._check_connector(connector)
+        for variant in options.variants if not options.dry_run else ():
+            if variant.connector:
+                self._check_connector(variant.connector, dict(variant.env))
+
+    def check_own_connectors(self, sources: list[CaseSource]) -> None:
+        """Raises ConfigurationError when no case can ask a model, as the connectors of all agents cannot be used."""
+        options = self._options
+        given = options.connector or any(self._settings.of(one.assistant.id, options).connector for one in sources)
+        if not sources or given or options.dry_run or options.replay is not None or options.variants:
+            return
+        from runner.agents.assistant import Assistants
+        from runner.planning.own_connectors import check_own_connectors
+
+        check_own_connectors(sources, Assistants(self._application), self._check_connector)
+
+    def _check_connector(self, id: str, variables: Mapping[str, str] | None = None) -> None:
+        """Raises ConfigurationError when a connector cannot be used, with these further variables."""
+        connectors = self._agents().runtime.connectors
+        if variables:
+            connectors = connectors.with_variables(variables)
+        options = self._options
+        has_keys = options.replay is None and options.cluster is None  # workers have their own
+        find = connectors.get if has_keys else connectors.model
+        find(connectors.resolve(id))
+
+    def _generate(self, input: GeneratorInput) -> tuple[list[Case], list[str]]:
+        """Has cases made; on a terminal a line says so meanwhile."""
+        from runner.planning.generators import Generators, generate
+
+        options, stdout, directory = self._options, self._environment.stdout, self._environment.directory
+        folder = absolute(options.outputs[0], directory).parent if options.dry_run and options.outputs else directory
+        shows = self._environment.terminal and not (options.quiet or options.json)
+        if shows:
+            stdout.write(f"Generating cases with {input.reference} ...")
+            stdout.flush()
+        try:
+            service = self._agents()
+            generators = Generators(
+                application=self._application,
+                runtime=service.runtime,
+                helpers=service.helpers,
+                context=self._context,
+                connector=options.connector or "",
+                timeout=options.case_timeout,
+            )
+            return service.run(generate(input, generators, folder, options.lenient))
+        finally:
+            if shows:
+                stdout.write("\r\x1b[K")

@@ -1,0 +1,333 @@
+"""Decides what will run, step by step: what `-i` names, what flags choose of it, what this shard has, what an earlier
+run has done already, and whether everything that is named is there.
+
+When a step raises, nothing has run yet, except generators of cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from runner.application.application import Application, TestModule, repository_of
+from runner.application.context import build_context
+from runner.cli.options import RunOptions, absolute
+from runner.cli.settings import Settings
+from runner.errors import ConfigurationError
+from runner.planning.case_planning import CasePlanning
+from runner.planning.inputs import CaseInput, GeneratorInput, everything, not_collected, resolve_inputs
+from runner.planning.last_failed import store_of
+from runner.planning.plan import LeftOut, RunPlan, suite_of
+from scripttest import kind_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.agents.service import AgentService
+    from runner.environment import Environment
+    from runner.fingerprints.fingerprints import Fingerprints
+    from runner.modes.transcripts import Transcripts
+    from runner.planning.case_source import CaseSource
+    from runner.planning.choice import Choice
+    from runner.planning.regraded_cases import Regrading
+    from runner.planning.resume import ResumeState
+    from runner.planning.selection import Selection
+    from runner.results.model import Suite
+    from runner.store.places import StorePlace
+
+
+def make_plan(
+    *,
+    options: RunOptions,
+    environment: Environment,
+    application: Application,
+    context: Mapping[str, Any],
+    settings: Settings,
+    selection: Selection | None,
+    agents: Callable[[], AgentService],
+    fingerprints: Callable[[], Fingerprints],
+    regraded_from: str | None = None,
+) -> RunPlan:
+    """Decides what will run; blocks while cases are generated. Raises ConfigurationError.
+
+    Args:
+        settings: of the configuration file.
+        selection: what `--run` names.
+        agents: gives the agents of the run, since generators are agents and scripts, and references lead to them.
+        fingerprints: gives what makes and compares the fingerprints of results.
+        regraded_from: the report whose transcripts are graded; no agent is asked then.
+    """
+    planner = _Planner(
+        options=options,
+        environment=environment,
+        application=application,
+        context=context,
+        settings=settings,
+        selection=selection,
+        cases=CasePlanning(options, environment, application, context, agents, settings),
+    )
+    planner.find(regraded_from)
+    planner.take_shard()
+    planner.warn()
+    planner.vary()
+    return planner.plan(fingerprints)
+
+
+class _Planner:
+    """A plan that is being made. Each step narrows what runs."""
+
+    def __init__(
+        self,
+        *,
+        options: RunOptions,
+        environment: Environment,
+        application: Application,
+        context: Mapping[str, Any],
+        settings: Settings,
+        selection: Selection | None,
+        cases: CasePlanning,
+    ) -> None:
+        self._options = options
+        self._named = options
+        """The same with the inputs that are meant where none is given."""
+        self._environment = environment
+        self._application = application
+        self._context = context
+        self._settings = settings
+        self._selection = selection
+        self._cases = cases
+        self._choice = _choice(options, environment, application)
+        self._inputs: list[TestModule | CaseInput | GeneratorInput] = []
+        self._modules: list[TestModule] = []
+        self._sources: list[CaseSource] = []
+        self._warnings = list(settings.warnings)
+        self._left_out: list[LeftOut] = []
+        self._picked: dict[str, frozenset[str] | None] = {}
+        self._matched = True
+        self._writes_cases = False
+        self._transcripts: Transcripts | None = None
+
+    def find(self, regraded_from: str | None) -> None:
+        """Finds what the inputs name, and of that what flags choose."""
+        options, selection = self._options, self._selection
+        regrading = self._name_inputs(regraded_from)
+        self._resolve_inputs()
+        modules = [item for item in self._inputs if isinstance(item, TestModule)]
+        of_cases = [item for item in self._inputs if not isinstance(item, TestModule)]
+        self._writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in of_cases)
+        if self._writes_cases:
+            from runner.planning.generators import check_outputs
+
+            check_outputs(options.outputs)
+        self._choose(modules, of_cases)
+        if regrading is not None:
+            regraded = regrading.cases(self._sources)
+            self._sources, self._transcripts = regraded.sources, regraded.transcripts
+            self._warnings += regraded.warnings
+        matched = selection is None or any(source.selected for source in self._sources)
+        if selection is not None and not matched and not self._modules:
+            raise selection.nothing(id for source in self._sources for id in source.ids())
+        self._matched = matched
+
+    def _name_inputs(self, regraded_from: str | None) -> Regrading | None:
+        """Sets what is meant where no input is given; what cases are graded by, when a saved run is graded again."""
+        options, application, directory = self._options, self._application, self._environment.directory
+        if regraded_from is None:
+            if not options.inputs:
+                self._named = options.replace(inputs=(everything(options, application, directory),))
+            return None
+        from runner.planning.regraded_cases import Regrading
+        from runner.planning.regrading import transcripts_in
+
+        saved = transcripts_in(regraded_from, absolute(regraded_from, directory))
+        regrading = Regrading(saved, options, application, directory)
+        self._named = options.replace(inputs=regrading.inputs())
+        return regrading
+
+    def _resolve_inputs(self) -> None:
+        inputs = resolve_inputs(self._named, self._application, self._environment.directory)
+        if self._choice is not None and self._choice.order is not None:
+            inputs = self._choice.order.suites(inputs, lambda item: item.id)
+            inputs.sort(key=lambda item: not isinstance(item, TestModule))  # as they run
+        if self._options.fuzz or self._options.bench:  # no case does that
+            inputs = [item for item in inputs if isinstance(item, TestModule)]
+        self._inputs = inputs
+
+    def _choose(self, modules: list[TestModule], of_cases: list[CaseInput | GeneratorInput]) -> None:
+        """Takes what `--tag` and `--last-failed` pick; all of it where nothing is known to have failed."""
+        choice = self._choice
+        picks = choice.picks if choice is not None else None
+        picked = picks.modules(modules) if picks is not None else {}
+        sources, warnings = self._cases.sources(of_cases, picks)
+        if choice is not None and picks is not None and not picked and not any(source.selected for source in sources):
+            if not picks.by_failure:
+                raise picks.nothing() if self._selection is None else self._selection.nothing(())
+            self._choice = choice = choice.of_all(self._options, self._application)
+            picks = choice.picks
+            picked = picks.modules(modules) if picks is not None else {}
+            sources, warnings = self._cases.sources(of_cases, picks)
+        unpicked = sum(source.total - source.selected for source in sources)
+        self._modules, self._sources, self._picked = modules, sources, picked
+        self._warnings += warnings
+        if picks is not None:
+            self._modules = [module for module in modules if module.id in picked]
+            self._sources = [source for source in sources if source.selected]
+            self._warnings += picks.warnings
+        unpicked_modules = len(modules) - len(self._modules)
+        self._left_out.append(LeftOut(flag=self._options.selecting, modules=unpicked_modules, tests=unpicked))
+
+    def take_shard(self) -> None:
+        """Leaves out what other shards run."""
+        shard = self._options.shard
+        if shard is None:
+            return
+        from runner.planning.shards import parts_of
+
+        modules, sources = self._modules, self._sources
+        self._modules = [module for module in modules if shard.has(module.id)]
+        self._sources = parts_of(sources, shard, self._application.root, empty=self._options.resume is not None)
+        cases = sum(source.selected for source in sources) - sum(source.selected for source in self._sources)
+        others = len(modules) - len(self._modules)
+        self._left_out.append(LeftOut(flag=f"--shard {shard}", modules=others, tests=cases))
+        self._matched = self._matched or others > 0
+
+    def warn(self) -> None:
+        """Notes what is odd about the choice."""
+        options = self._options
+        if options.team is not None and _is_test(options.team, self._modules, self._sources):
+            self._warnings.append(
+                f"-t {options.team} is the team of the test user; the test of that name is --run {options.team}"
+            )
+        self._warnings += not_collected(options, self._application, self._environment.directory)
+        if self._choice is not None:
+            self._warnings += self._choice.warnings
+
+    def vary(self) -> None:
+        """Has the cases run once for each `--variant`."""
+        variants = self._options.variants
+        if not variants:
+            return
+        from runner.planning.variants import varied
+
+        for variant in variants:
+            self._environment.secrets.add_variables(dict(variant.env))
+        self._sources = varied(self._sources, variants, self._environment.directory)
+
+    def plan(self, fingerprints: Callable[[], Fingerprints]) -> RunPlan:
+        """The plan, when what an earlier run has done is taken out of it, and everything that is named is there."""
+        options, directory = self._options, self._environment.directory
+        suites = self._suites()
+        store = self._store()
+        resumable = self._is_resumable(store)
+        resume = None
+        if resumable:
+            from runner.planning.resume import take_up
+
+            typed = self._settings.typed or options
+            resume = take_up(self._named, typed, self._sources, suites, directory, fingerprints())
+            self._sources = resume.sources
+            self._warnings += resume.warnings
+            self._left_out.append(LeftOut(flag=f"--resume {options.resume}", tests=resume.retained_count))
+        elif options.dry_run and options.outputs and not self._writes_cases:
+            self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
+        self._check(resume)
+        choice = self._choice
+        return RunPlan(
+            options=options,
+            application=self._application,
+            context=self._context,
+            settings=self._settings,
+            contexts={agent: build_context(own, directory) for agent, own in self._settings.agents.items()},
+            suites=suites,
+            modules=tuple(self._modules),
+            sources=tuple(self._sources),
+            warnings=tuple(self._warnings),
+            notes=choice.notes_on(self._picked, self._sources) if choice is not None else (),
+            picked=self._picked,
+            order=choice.order if choice is not None else None,
+            matched=self._matched,
+            left_out=tuple(one for one in self._left_out if one.modules or one.tests),
+            resumable=resumable,
+            resume=resume,
+            store=_place_of(store, resume),
+            transcripts=self._transcripts,
+            writes_cases=self._writes_cases,
+        )
+
+    def _suites(self) -> tuple[Suite, ...]:
+        """The suites of what runs, in the order of the inputs."""
+        by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in self._modules}
+        for source in self._sources:
+            by_id.setdefault(source.input, []).append(source.suite)
+        listed = [suite for item in self._inputs for suite in by_id.pop(item.id, ())]
+        root = str(repository_of(self._application.root))
+        return tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
+
+    def _store(self) -> Path | None:
+        """The folder of the store in which the run is kept."""
+        options = self._options
+        keeps = not (options.dry_run or self._transcripts is not None)
+        store = store_of(options, self._environment, self._application) if keeps else None
+        if options.kept_baseline is not None and store is None:
+            raise ConfigurationError(
+                f"Cannot compare with {options.kept_baseline}: there is no store",
+                "Name one with --store, or make the folder .yao-test",
+            )
+        return store
+
+    def _is_resumable(self, store: Path | None) -> bool:
+        options = self._options
+        if options.dry_run or options.watch or self._transcripts is not None:
+            return False
+        writes_own = options.inputs and not options.outputs and any(source.suite.file for source in self._sources)
+        named = any(output.lower().endswith(".jsonl") for output in options.outputs)
+        return bool(options.resume or store or named or writes_own)
+
+    def _check(self, resume: ResumeState | None) -> None:
+        """Raises ConfigurationError when something that will run names what is not there, or cannot be used."""
+        try:
+            self._cases.check_references(self._sources, [])
+            if not self._modules and self._transcripts is None:
+                self._cases.check_own_connectors(self._sources)
+        except BaseException:
+            if resume is not None and resume.resumed_report is not None:
+                resume.resumed_report.close()
+            raise
+
+
+def _place_of(folder: Path | None, resume: ResumeState | None) -> StorePlace | None:
+    """Where the run is kept: in the place of the one that it resumes."""
+    if folder is None:
+        return None
+    from runner.store.places import StorePlace, new_run
+
+    if resume is None or resume.retained is None or not resume.retained.saved.start:
+        return StorePlace(folder=folder, run=new_run())
+    from runner.store.rows import id_of
+
+    return StorePlace(folder=folder, run=id_of(resume.retained.saved.start))
+
+
+def _choice(options: RunOptions, environment: Environment, application: Application) -> Choice | None:
+    """What flags choose by more than names, and the order; None where they leave both as they are."""
+    if not (options.tags or options.last_failed or options.reorders):
+        return None
+    from runner.planning.choice import choice_of
+
+    return choice_of(options, environment, application)
+
+
+def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:
+    """Whether a test or a case bears a name, as far as the source texts of modules show."""
+    if kind_of(name):
+        from re import escape, search
+
+        from runner.security.files import read_text
+
+        pattern = rf"\b(?:function\*?|const|let|var)\s+{escape(name)}\b"
+        try:
+            return any(search(pattern, read_text(module.test, "replace")) for module in modules)
+        except OSError:  # said when the module is compiled
+            return False
+    return any(name in source.ids() for source in sources)
