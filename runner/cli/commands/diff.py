@@ -18,7 +18,8 @@ from runner.reporters.console.diff_lines import COLORS, as_rows, as_text, end_of
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.style import Style
 from runner.reporters.console.variant_lines import ROWS, aligned, as_answers, as_matrix
-from runner.results.change_verdict import ChangeReport, Noise, Verdict, adjusted, change_between
+from runner.results.change_report import ChangeReport, Noise, Verdict
+from runner.results.change_verdict import adjusted, change_between
 from runner.results.changes import KINDS, STANDARD, Comparison, Thresholds
 from runner.results.comparison import compare
 from runner.results.judged_cases import PASSED
