@@ -49,9 +49,10 @@ def change_between(
         _refuse(names, of_a, of_b)
     for name, cases_of in zip(names, (of_a, of_b), strict=True):
         _check_measure(measure, name, cases_of.values())
-    cases = [case for key in of_a if (case := _compared(of_a[key], of_b.get(key), measure)) is not None]
+    alike = [key for key, case in of_a.items() if key in of_b and says_the_same(case, of_b[key])]
+    cases = [case for key in alike if (case := _compared(of_a[key], of_b[key], measure)) is not None]
     pairs = [(of_a[case.key], of_b[case.key]) for case in cases]
-    left_out = _left_out(of_a, of_b, {case.key for case in cases}, measure)
+    left_out = _left_out(of_a, of_b, alike, {case.key for case in cases}, measure)
     made_a, made_b = (sum(case.broken + len(case.runs) for case in of.values()) for of in (of_a, of_b))
     too_many = broken_runs(left_out.broken[0], made_a, left_out.broken[1], made_b).too_many
     used = noise or _noise_of(a, b, of_a.values(), of_b.values())
@@ -102,17 +103,15 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
     return made
 
 
-def _compared(one: JudgedCase, other: JudgedCase | None, measure: str) -> ComparedCase | None:
-    """None: it cannot be compared."""
-    if other is None or not says_the_same(one, other):
-        return None
+def _compared(one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase | None:
+    """None: one of them has no run with the measure."""
     a, b = figures_of(one.runs, measure), figures_of(other.runs, measure)
     return ComparedCase(key=one.key, a=a, b=b) if a and b else None
 
 
-def _left_out(of_a: Cases, of_b: Cases, compared: Collection[Key], measure: str) -> LeftOut:
-    common = [key for key in of_a if key in of_b]
-    alike = {key for key in common if says_the_same(of_a[key], of_b[key])}
+def _left_out(of_a: Cases, of_b: Cases, alike: Sequence[Key], compared: Collection[Key], measure: str) -> LeftOut:
+    """`alike` are the cases that say the same in both, `compared` those of them that have the measure."""
+    same = frozenset(alike)
 
     def both(of: Callable[[JudgedCase], int], keys: Collection[Key] | None = None) -> tuple[int, int]:
         one, other = (sum(of(side[key]) for key in (side if keys is None else keys)) for side in (of_a, of_b))
@@ -121,8 +120,8 @@ def _left_out(of_a: Cases, of_b: Cases, compared: Collection[Key], measure: str)
     return LeftOut(
         added=tuple(key for key in of_b if key not in of_a),
         removed=tuple(key for key in of_a if key not in of_b),
-        changed=tuple(key for key in common if key not in alike),
-        unjudged=tuple(key for key in common if key in alike and key not in compared),
+        changed=tuple(key for key in of_a if key in of_b and key not in same),
+        unjudged=tuple(key for key in alike if key not in compared),
         broken=both(lambda case: case.broken),
         inconclusive=both(lambda case: case.inconclusive),
         skipped=both(lambda case: case.skipped),
