@@ -166,7 +166,7 @@ DOORS = {
     "runner": "durations environment errors exit_codes filters json_in_text look_alikes paths version",
     "runner/security": "files keys secrets",
     "runner/cli": "cluster_address coverage_threshold flags habits options quick settings shard store_keep variants",
-    "runner/statistics": "agreement change intervals policies ranks series",
+    "runner/statistics": "agreement case_runs change intervals levels like_these policies ranks ratios reach relabelling series several_tests single_cases",
     "runner/fuzzing": "fuzz_test fuzz_tests",
     "runner/benchmarks": "benchmark_tests lines",
     "runner/cli/commands": "completion flags",
@@ -179,7 +179,7 @@ DOORS = {
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json certainty change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file made_of model pipes places regradable repeating replay report result_json run_lines"
+    "runner/results": "attachments calibration case_json certainty change_report change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file made_of model pipes places regradable repeating replay report result_json run_lines"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts variants"
     " verdict verdict_json",
     "runner/modes": "base interactive transcripts",

@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError
-from runner.results.change_verdict import Verdict
+from runner.results.change_report import Verdict
 from runner.results.model import TestResult
 from runner.results.report import Report
 from runner.results.result_json import result_line

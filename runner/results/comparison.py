@@ -160,15 +160,14 @@ def _result(records: list[Record]) -> _Result:
     ended = [run for run in runs if verdict_in(run) in (Verdict.PASSED, Verdict.FAILED)]
     judged = [run for run in ended if run.get("judged", True)] or ended
     passed = sum(run["status"] == Status.PASSED for run in judged)
-    verdicts = set(map(verdict_in, records))
-    verdict = next(verdict for verdict in DECIDING if verdict in verdicts)
+    verdict = min(map(verdict_in, records), key=DECIDING.index)
     shown = judged or runs
     side = Side(
         verdict=verdict,
         status="flaky" if 0 < passed < len(judged) else verdict.value,
         judged=len(judged),
         passed=passed,
-        milliseconds=fmean(run.get("duration_ms") or 0 for run in shown),
+        milliseconds=sum(run.get("duration_ms") or 0 for run in shown) / len(shown),
         score=_mean(score_in(run.get("score")) for run in shown),
         tokens=_mean(map(_tokens, shown)),
         cost=_mean((run.get("usage") or run).get("cost") for run in shown),
@@ -186,7 +185,7 @@ def _tokens(run: Record) -> float | None:
 
 def _mean(figures: Iterable[float | None]) -> float | None:
     known = [figure for figure in figures if figure is not None]
-    return fmean(known) if known else None
+    return sum(known) / len(known) if known else None
 
 
 def _difference(before: Record, after: Record) -> tuple[str, ...]:

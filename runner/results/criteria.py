@@ -20,12 +20,14 @@ def score_in(value: Any) -> float | None:
 
 def objects_in(value: Any) -> list[Record]:
     """The objects of a list in a saved report, whatever stands there."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if value and isinstance(value, list) else []
 
 
 def criteria_of(record: Mapping[str, Any]) -> dict[str, float]:
     """Name of a criterion, its id or else its text → 1 or 0, or its score: of scores, of their assertions, and of
     checkpoints; the mean where there are several of a name. Those that nobody could judge are left out."""
+    if not record.get("scores") and not record.get("checkpoints"):
+        return {}
     found: dict[str, list[float]] = {}
     for item in objects_in(record.get("scores")):
         score = score_in(item.get("score"))

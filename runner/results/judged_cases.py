@@ -13,6 +13,7 @@ from runner.results.suite_json import has_cases
 from runner.results.verdict import Verdict, verdict_in
 from scripttest.values import Value
 
+DECIDED = (Verdict.PASSED, Verdict.FAILED)
 Key = tuple[str, str]
 """Suite and id."""
 PASSED, SCORE = "passed", "score"
@@ -44,10 +45,10 @@ class JudgedCase(Value):
     broken: int
     inconclusive: int
     skipped: int
-    says: str
-    """Equal for cases that say the same."""
     digest: str
-    """The same as a hash, where the report has one; else empty."""
+    """Equal for cases that say the same, where both reports have one; else empty."""
+    record: Record
+    """The last of its results."""
     connectors: frozenset[str]
     doubled: int
     """Results of the same name beside the one that counts."""
@@ -68,7 +69,7 @@ def says_the_same(one: JudgedCase, other: JudgedCase) -> bool:
     """Whether both are the same case: by their digests, else by what they say."""
     if one.digest and other.digest:
         return one.digest == other.digest
-    return one.says == other.says
+    return _says(one.record) == _says(other.record)
 
 
 def measured(run: JudgedRun, measure: str) -> float | None:
@@ -83,11 +84,11 @@ def _case(key: Key, records: list[Record], suite: Record) -> JudgedCase:
     made = [attempt for one in records for attempt in (one.get("runs") or one).get("attempts") or [one]]
     attempts: list[Record] = list({attempt.get("run", 0): attempt for attempt in made}.values())
     connector = record.get("connector") or suite.get("connector")
-    verdicts = [verdict_in(attempt) for attempt in attempts]
+    verdicts = list(map(verdict_in, attempts))
     judged = [
-        _run(attempt)
+        _run(attempt, verdict is Verdict.PASSED)
         for attempt, verdict in zip(attempts, verdicts, strict=True)
-        if verdict in (Verdict.PASSED, Verdict.FAILED)
+        if verdict in DECIDED
     ]
     tags = record.get("tags")
     wave = ((record.get("runs") or {}).get("repeat") or {}).get("wave")
@@ -97,8 +98,8 @@ def _case(key: Key, records: list[Record], suite: Record) -> JudgedCase:
         broken=verdicts.count(Verdict.BROKEN),
         inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
         skipped=verdicts.count(Verdict.SKIPPED),
-        says=_says(record),
         digest=_digest(record),
+        record=record,
         connectors=frozenset([str(connector)] if connector else []),
         doubled=len(made) - len(attempts),
         is_script=not has_cases(suite),
@@ -106,10 +107,10 @@ def _case(key: Key, records: list[Record], suite: Record) -> JudgedCase:
     )
 
 
-def _run(attempt: Record) -> JudgedRun:
+def _run(attempt: Record, passed: bool) -> JudgedRun:
     usage = attempt.get("usage") or {}
     return JudgedRun(
-        passed=verdict_in(attempt) is Verdict.PASSED,
+        passed=passed,
         score=score_in(attempt.get("score")),
         criteria=attempt["criteria"] if "criteria" in attempt else criteria_of(attempt),
         milliseconds=attempt.get("duration_ms") or 0,

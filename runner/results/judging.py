@@ -122,14 +122,11 @@ def judging_in(record: Mapping[str, Any]) -> Judging | None:
     if "judging" in record:
         said = record["judging"]
         return Judging(**said) if isinstance(said, dict) else None
-    of_scores = [check for entry in objects_in(record.get("scores")) for check in objects_in(entry.get("assertions"))]
-    checks = of_scores
+    lists = [entry.get("assertions") for entry in objects_in(record.get("scores") or record.get("turns"))]
     if not record.get("scores"):
-        parts = [record, *objects_in(record.get("turns"))]
-        lists = [part.get("assertions") for part in parts] + [record.get("final_assertions")]
-        checks = [check for one in lists for check in objects_in(one)]
-    for checkpoint in objects_in(record.get("checkpoints")):
-        checks = checks + objects_in(checkpoint.get("assertions"))
+        lists += [record.get("assertions"), record.get("final_assertions")]
+    lists += [checkpoint.get("assertions") for checkpoint in objects_in(record.get("checkpoints"))]
+    checks = [check for one in lists if one for check in objects_in(one)]
     if not any("votes" in check or "details" in check for check in checks):
         return None
     return _judging(_of_records(checks))

@@ -138,8 +138,8 @@ def in_order(suites: list[Record], results: list[Record]) -> list[Record]:
     return sorted(results, key=lambda record: (places[record["suite"]], record.get("position", 0)))
 
 
-def load(path: Path) -> Report:
-    """A saved report, `.jsonl` or `.json`; see `runner.results.saved`. Raises ConfigurationError."""
+def load(path: Path, *, count: bool = True) -> Report:
+    """A saved report, `.jsonl` or `.json`; see `runner.results.saved.read`. Raises ConfigurationError."""
     from runner.results.saved import read
 
-    return read(path)
+    return read(path, count=count)

@@ -55,8 +55,9 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 
 
-def read(path: Path) -> Report:
-    """The report in a file.
+def read(path: Path, *, count: bool = True) -> Report:
+    """The report in a file. Counting its results takes as long as reading them; without that its summary has only what
+    the file says of the whole.
 
     A JSONL report that ends in the middle of a line, or without a summary, gives what it has and a warning. Blocks.
     Raises ConfigurationError when the file cannot be read or is no report.
@@ -76,21 +77,22 @@ def read(path: Path) -> Report:
             line = content.count(b"\n", 0, at) + 1
             raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
         text, cut = content[:at].decode("utf-8-sig"), True
-    return read_text(path, text, cut)
+    return read_text(path, text, cut, count=count)
 
 
-def read_text(path: object, text: str, cut: bool = False) -> Report:
+def read_text(path: object, text: str, cut: bool = False, *, count: bool = True) -> Report:
     """The same of the text of a report; `path` is what messages call it, and `cut` says whether the text ends in the
     middle of a letter."""
-    report = _Reader(path).read(text, cut)
+    report = _Reader(path, count).read(text, cut)
     if not _HALF.search(text):
         return report
     return report.replace(**plain({name: value for name, value in fields_of(report).items() if name != "clean"}))
 
 
 class _Reader:
-    def __init__(self, path: object) -> None:
+    def __init__(self, path: object, count: bool) -> None:
         self._path = path
+        self._count = count
         self._start: Record = {}
         self._suites: dict[str, Record] = {}
         self._results: list[Record] = []
@@ -254,35 +256,38 @@ class _Reader:
         start = {**about, "suites": suites, **_flags(self._start)}
         start |= {key: self._start[key] for key in OF_RUNS if key in self._start}
         results = in_order(suites, self._together())
-        counts = counted(results)
         ended = self._summary
-        status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counts, bool(self._errors))
-        if not ended:
-            status = RunStatus.INTERRUPTED
-        duration = ended.get("duration_ms")
-        summary = {
-            **counts_record(counts),
-            "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
-            **{key: ended[key] for key in OF_WHOLE if isinstance(ended.get(key), dict)},
-            **({"rounds": rounds} if (rounds := rounds_in(ended.get("rounds"))) else {}),
-            **usage_record(counts),
-            **certainty_of(counts),
-            "status": status,
-            **_stopped(ended),
-            **({"suites": lists} if (lists := _lists(ended.get("suites"))) else {}),
-            "completed_at": ended.get("completed_at"),
-        }
+        of_whole = {key: ended[key] for key in OF_WHOLE if isinstance(ended.get(key), dict)}
+        if rounds := rounds_in(ended.get("rounds")):
+            of_whole["rounds"] = rounds
         return Report(
             start=start,
             results=results,
             errors=self._errors,
             warnings=[*self._warnings, *self._damage],
-            summary=summary,
+            summary=self._counted(results, of_whole) if self._count else of_whole,
             hints=self._hints,
             damage=self._damage,
             origin=self._origin,
             text=self._text,
         )
+
+    def _counted(self, results: list[Record], of_whole: Record) -> Record:
+        """The summary of the results, with what the file says of the whole."""
+        counts, ended = counted(results), self._summary
+        status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counts, bool(self._errors))
+        duration = ended.get("duration_ms")
+        return {
+            **counts_record(counts),
+            "duration_ms": duration if isinstance(duration, int) else sum(record["duration_ms"] for record in results),
+            **of_whole,
+            **usage_record(counts),
+            **certainty_of(counts),
+            "status": status if ended else RunStatus.INTERRUPTED,
+            **_stopped(ended),
+            **({"suites": lists} if (lists := _lists(ended.get("suites"))) else {}),
+            "completed_at": ended.get("completed_at"),
+        }
 
     def _together(self) -> list[Record]:
         """The results; one for all runs of a test."""
@@ -354,7 +359,9 @@ def _problem_of_repeat(record: Record) -> str | None:
 def _problem_of_parts(record: Record) -> str | None:
     """What is wrong with subtests, turns or trials: they do not say how they ended."""
     for key in ("steps", "turns", "trials"):
-        parts = record.get(key) or ()
+        parts = record.get(key)
+        if not parts:
+            continue
         if not isinstance(parts, list | tuple) or not all(isinstance(part, dict) for part in parts):
             return f'the "{key}" of a result are not objects'
         for part in parts:

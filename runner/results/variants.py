@@ -6,7 +6,8 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from runner.results.change_verdict import ChangeReport, adjusted, change_between
+from runner.results.change_report import ChangeReport
+from runner.results.change_verdict import adjusted, change_between
 from runner.results.judged_cases import JudgedCase, Key, judged_cases
 from runner.results.report import Record, Report
 from runner.results.value_texts import text_of

@@ -46,6 +46,7 @@ _COUNTED: dict[Verdict, str] = {verdict: verdict.value for verdict in Verdict} |
     Verdict.BROKEN: "errors",
     Verdict.INCONCLUSIVE: "errors",
 }
+_NONE: dict[str, Verdict] = {Cause.INFRASTRUCTURE: Verdict.BROKEN, Cause.INCONCLUSIVE: Verdict.INCONCLUSIVE}
 _OF_STATUS: dict[str, Verdict] = {
     Status.PASSED: Verdict.PASSED,
     Status.FAILED: Verdict.FAILED,
@@ -56,10 +57,8 @@ _OF_STATUS: dict[str, Verdict] = {
 def verdict_of(status: str, cause: str | None) -> Verdict:
     """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises KeyError
     for a status that there is not."""
-    if status == Status.FAILED and cause == Cause.INFRASTRUCTURE:
-        return Verdict.BROKEN
-    if status == Status.FAILED and cause == Cause.INCONCLUSIVE:
-        return Verdict.INCONCLUSIVE
+    if cause is not None and status == Status.FAILED and cause in _NONE:
+        return _NONE[cause]
     return _OF_STATUS[status]
 
 

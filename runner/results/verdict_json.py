@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.results.change_verdict import ChangeReport
+from runner.results.change_report import ChangeReport
 from runner.results.judged_cases import Key
-from runner.statistics.change import Change, LikeThese, Ratio
+from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate
+from runner.statistics.like_these import LikeThese
+from runner.statistics.ratios import Ratio
 
 
 def verdict_record(found: ChangeReport) -> dict[str, object]:

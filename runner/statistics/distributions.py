@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from statistics import NormalDist
 
 NORMAL = NormalDist()
@@ -46,6 +47,7 @@ def t_probability(value: float, degrees: float) -> float:
     return 1 - tail if value > 0 else tail
 
 
+@lru_cache(1000)
 def t_quantile(probability: float, degrees: float) -> float:
     """The point below which a value of Student's t lies with this probability, between 0 and 1."""
     if probability < 0.5:

@@ -10,14 +10,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from runner.statistics.change import ALPHA, CaseRuns, single_case
+from runner.statistics.case_runs import CaseRuns
 from runner.statistics.distributions import t_probability
+from runner.statistics.levels import ALPHA, SLACK
+from runner.statistics.single_cases import single_case
 from scripttest.values import Value
 
 T = TypeVar("T")
 FEWEST = 2
 """Figures on either side of a place where a level changed: one alone, such as the first of a cold machine, is none."""
-_SLACK = 1e-12
 
 
 class Break(Value):
@@ -63,7 +64,7 @@ def _last(best_of: Callable[[Sequence[T]], Break | None], series: Sequence[T], a
 
     def shown(begin: int) -> Break | None:
         best = best_of(series[begin:])
-        if best is None or best.p * tries > alpha + _SLACK:
+        if best is None or best.p * tries > alpha + SLACK:
             return None
         return best.replace(at=begin + best.at, p=best.p * tries)
 
@@ -90,7 +91,7 @@ def _best_rate(runs: Sequence[tuple[int, int]]) -> Break | None:
         if not falls:
             case = CaseRuns(passed_a=after, runs_a=left, passed_b=before, runs_b=of)
         p = single_case(case).p
-        if best is None or p < best.p - _SLACK:
+        if best is None or p < best.p - SLACK:
             best = Break(at=at, before=before / of, after=after / left, p=p)
     return best
 

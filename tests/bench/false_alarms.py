@@ -13,7 +13,8 @@ import argparse
 import random
 from collections.abc import Callable, Sequence
 
-from runner.statistics.change import CaseRuns, verdict_of
+from runner.statistics.case_runs import CaseRuns
+from runner.statistics.change import verdict_of
 from tests.bench.tables import table
 
 Rates = Sequence[tuple[float, float]]

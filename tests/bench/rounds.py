@@ -10,6 +10,9 @@ import argparse
 import random
 
 from runner.statistics import change
+from runner.statistics.case_runs import CaseRuns
+from runner.statistics.levels import LOOK_LEVELS
+from runner.statistics.single_cases import broken_cases, suspects_of
 from tests.bench.tables import table
 
 CASES, ROUNDS = 30, 5
@@ -24,12 +27,12 @@ def trial(draw: random.Random, drop: float) -> tuple[str, int]:
         for case, rate in zip(passed, rates, strict=True):
             case[0] += draw.random() < rate
             case[1] += draw.random() < rate - drop
-        cases = [change.CaseRuns(passed_a=a, runs_a=made, passed_b=b, runs_b=made) for a, b in passed]
+        cases = [CaseRuns(passed_a=a, runs_a=made, passed_b=b, runs_b=made) for a, b in passed]
         word = change.verdict_from(
             change.change_of(cases),
-            broke=made == ROUNDS and bool(change.broken_cases(cases)),
-            suspect=bool(change.suspects_of(cases)),
-            alpha=change.LOOK_LEVELS[ROUNDS - 1] / 2,
+            broke=made == ROUNDS and bool(broken_cases(cases)),
+            suspect=bool(suspects_of(cases)),
+            alpha=LOOK_LEVELS[ROUNDS - 1] / 2,
         )
         if word != "cannot tell":
             return word, made

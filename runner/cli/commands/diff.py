@@ -18,7 +18,8 @@ from runner.reporters.console.diff_lines import COLORS, as_rows, as_text, end_of
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.style import Style
 from runner.reporters.console.variant_lines import ROWS, aligned, as_answers, as_matrix
-from runner.results.change_verdict import ChangeReport, Noise, Verdict, adjusted, change_between
+from runner.results.change_report import ChangeReport, Noise, Verdict
+from runner.results.change_verdict import adjusted, change_between
 from runner.results.changes import KINDS, STANDARD, Comparison, Thresholds
 from runner.results.comparison import compare
 from runner.results.judged_cases import PASSED
@@ -104,7 +105,8 @@ def diff(
     """Prints the changes; the exit code."""
     thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
     paths = check_outputs(environment, output, (*FORMATS, ".html"))
-    names, (before, *others) = _sides(environment, a, b, more, baseline, store)
+    count = any(path.suffix.lower() == ".html" for path in paths)
+    names, (before, *others) = _sides(environment, a, b, more, baseline, store, count)
     is_of_variants = baseline is None and b is None
     with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
         verdicts = adjusted(
@@ -148,8 +150,10 @@ def _sides(
     more: tuple[str, ...],
     baseline: str | None,
     store: str | None,
+    count: bool,
 ) -> tuple[list[str], list[Report]]:
-    """The names of the reports that are compared, and the reports; the older one first. Raises ConfigurationError."""
+    """The names of the reports that are compared, and the reports; the older one first. With `count` these have
+    summaries. Raises ConfigurationError."""
     if baseline is not None:
         if b is not None:
             raise ConfigurationError("--baseline takes the place of A: name one report", "Or name both without it")
@@ -159,7 +163,7 @@ def _sides(
     if a is None:
         raise click.UsageError("Missing argument A: the older report. With --baseline there is none")
     names = [a, *([b] if b else []), *more]
-    reports = [read_report(environment, name) for name in names]
+    reports = [read_report(environment, name, count=count) for name in names]
     return (names, reports) if b else _variants(reports[0], a)
 
 

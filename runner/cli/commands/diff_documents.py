@@ -10,7 +10,7 @@ from runner.reporters.console.diff_lines import WITH_ERROR
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.reporters.files.markdown_parts import block, details, inline, table
-from runner.results.change_verdict import ChangeReport
+from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison, Side
 from runner.results.made_of import described
 from runner.results.report import Record

@@ -16,19 +16,21 @@ from runner.reporters.files.document import write_whole
 from runner.results.report import Record, Report, load
 
 
-def read_report(environment: Environment, path: str, quiet: bool = False) -> Report:
+def read_report(environment: Environment, path: str, quiet: bool = False, *, count: bool = True) -> Report:
     """A saved report, or a run of the store, such as `run:latest`; its warnings go to standard error, with `quiet` only
-    what is wrong with the file. Raises ConfigurationError."""
-    report = _loaded(environment, path).replace(root=_root(environment.directory), clean=environment.secrets.text)
+    what is wrong with the file. Without `count` its summary is not made. Raises ConfigurationError."""
+    report = _loaded(environment, path, count).replace(
+        root=_root(environment.directory), clean=environment.secrets.text
+    )
     for warning in report.damage if quiet else report.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     return report
 
 
-def _loaded(environment: Environment, path: str) -> Report:
+def _loaded(environment: Environment, path: str, count: bool) -> Report:
     place = absolute(path, environment.directory)
     if not path.startswith(RUN) or place.exists():
-        return load(place)
+        return load(place, count=count)
     from runner.store.store import Store
 
     with Store(store_folder(environment, None)) as store:
@@ -118,7 +120,7 @@ def lines_of(environment: Environment, name: str) -> list[Record]:
     """The results of a saved report: of a .jsonl one a line for each run. Raises ConfigurationError."""
     import json
 
-    report = read_report(environment, name)
+    report = read_report(environment, name, count=False)
     if not report.text:
         return report.results
     records = (json.loads(line) for line in report.text.split("\n") if line.strip(" \t\r\0"))

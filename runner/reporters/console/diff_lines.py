@@ -8,7 +8,7 @@ from runner.reporters.console.change_lines import error_of, fact_of, parts_of, v
 from runner.reporters.console.style import Style
 from runner.reporters.console.variant_lines import aligned
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
-from runner.results.change_verdict import ChangeReport
+from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.made_of import described
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.reporters.console.verdict_lines import Row, difference_of, figure_of, rate_of
-from runner.results.change_verdict import ChangeReport
+from runner.results.change_report import ChangeReport
 from runner.results.judged_cases import SCORE
 
 _FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from runner.reporters.console.style import count, in_milliseconds
-from runner.results.change_verdict import CONFIRMING_RUNS, Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
+from runner.results.change_report import Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
 from runner.results.judged_cases import Key
 from runner.results.judging import JudgesNoise
 from runner.results.result_texts import dollars
-from runner.statistics.change import fewest_runs
 from runner.statistics.intervals import Estimate, Interval
+from runner.statistics.single_cases import fewest_runs
 
 Row = tuple[str, ...]
 
@@ -19,6 +19,8 @@ NAMED = 10
 """Cases that a sentence names."""
 KNOWN_RUNS = 10
 """Runs of A with which only B runs again to see whether a suspect broke."""
+CONFIRMING_RUNS = 5
+"""Runs a side that show whether a suspect broke."""
 CONFIRMED = 20
 """Cases that the command to run them again names."""
 PARTS = 20

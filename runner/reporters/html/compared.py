@@ -9,13 +9,13 @@ from typing import Any
 from runner.reporters.console.change_lines import fact_of, measures_of, parts_of, verdict_line
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
-from runner.results.change_verdict import ChangeReport
+from runner.results.change_report import ChangeReport
 from runner.results.changes import KINDS, Change, Comparison
 from runner.results.made_of import described
 from runner.results.report import Report
 from runner.statistics.change import Change as StatisticalChange
-from runner.statistics.change import Ratio
 from runner.statistics.intervals import Estimate
+from runner.statistics.ratios import Ratio
 
 Record = dict[str, Any]
 

@@ -26,7 +26,7 @@ from runner.results.snapshot_lines import in_words, snapshots_in
 from runner.results.summary import remarks
 
 if TYPE_CHECKING:
-    from runner.results.change_verdict import ChangeReport
+    from runner.results.change_report import ChangeReport
     from runner.results.changes import Comparison
 
 APP = Path(__file__).parent / "built"

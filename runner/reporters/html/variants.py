@@ -10,7 +10,7 @@ from runner.errors import ConfigurationError
 from runner.reporters.console.overview_lines import overview
 from runner.reporters.console.variant_lines import as_matrix
 from runner.reporters.console.verdict_lines import sentences
-from runner.results.change_verdict import ChangeReport
+from runner.results.change_report import ChangeReport
 from runner.results.report import Report
 from runner.results.variants import marked, matrix, verdicts_on
 

@@ -1,25 +1,74 @@
 """What the reference values do not reach: large suites, drawn sums, and cases of which nothing is known."""
 
 import random
+from fractions import Fraction
+from math import comb, gcd
 
 import pytest
 
-from runner.statistics import change
+from runner.statistics import change, relabelling
+from runner.statistics import like_these as like_these_module
 from runner.statistics.agreement import agreement_of, calibrated, corrected_rate, votes_of
+from runner.statistics.case_runs import CaseRuns, ScoredCase
+from runner.statistics.like_these import like_these
+from runner.statistics.ratios import ratio_of
 from runner.statistics.repeats import KOfN, Sequential
+from runner.statistics.single_cases import broken_cases
 
 
-def case(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> change.CaseRuns:
-    return change.CaseRuns(passed_a=passed_a, runs_a=runs_a, passed_b=passed_b, runs_b=runs_b)
+def case(passed_a: int, runs_a: int, passed_b: int, runs_b: int) -> CaseRuns:
+    return CaseRuns(passed_a=passed_a, runs_a=runs_a, passed_b=passed_b, runs_b=runs_b)
 
 
-def some_cases(count: int, runs_a: int, runs_b: int, rate: float = 0.8) -> list[change.CaseRuns]:
+def some_cases(count: int, runs_a: int, runs_b: int, rate: float = 0.8) -> list[CaseRuns]:
     draw = random.Random(count)
 
     def passes(runs: int) -> int:
         return sum(draw.random() < rate for _ in range(runs))
 
     return [case(passes(runs_a), runs_a, passes(runs_b), runs_b) for _ in range(count)]
+
+
+def sums_of(cases: list[CaseRuns]) -> dict[Fraction, Fraction]:
+    """How probable each sum of differences is, by counting all ways."""
+    sums = {Fraction(): Fraction(1)}
+    for one in cases:
+        added: dict[Fraction, Fraction] = {}
+        for of_b in range(max(0, one.passed - one.runs_a), min(one.passed, one.runs_b) + 1):
+            ways = comb(one.passed, of_b) * comb(one.runs - one.passed, one.runs_b - of_b)
+            moved = Fraction(of_b, one.runs_b) - Fraction(one.passed - of_b, one.runs_a)
+            for total, chance in sums.items():
+                added[total + moved] = added.get(total + moved, Fraction()) + chance * ways / comb(one.runs, one.runs_b)
+        sums = added
+    return sums
+
+
+@pytest.mark.parametrize("runs", [(1,), (3,), (1, 2, 5), (20, 19), (17, 19, 23)], ids=str)
+@pytest.mark.parametrize("keys", [50_000, 1], ids=["listed", "in_a_dictionary"])
+def test_the_test_is_the_share_of_all_ways_to_deal_the_passes(
+    monkeypatch: pytest.MonkeyPatch, runs: tuple[int, ...], keys: int
+) -> None:
+    draw = random.Random(len(runs))
+    made = [(draw.choice(runs), draw.choice(runs)) for _ in range(4 if len(runs) > 1 else 9)]
+    cases = [case(draw.randint(0, a), a, draw.randint(0, b), b) for a, b in made]
+    sums = sums_of(cases)
+    seen = sum((Fraction(one.passed_b, one.runs_b) - Fraction(one.passed_a, one.runs_a) for one in cases), Fraction())
+    below = float(sum(chance for total, chance in sums.items() if total < seen))
+    tie = float(sums[seen])
+    moves = relabelling._moves([(one, 1) for one in cases if 0 < one.passed < one.runs])
+    if keys == 1:
+        found = relabelling._of_dictionary(moves, 10**9)
+    else:
+        found = relabelling._of_list(moves, gcd(*(move.step for move in moves)), 10**9)
+    assert found is not None
+    assert found.worse == pytest.approx(below + tie / 2)
+    assert found.worse_exact == pytest.approx(below + tie)
+    assert found.better_exact == pytest.approx(1 - below)
+
+
+def test_very_small_probabilities_are_exact() -> None:
+    found = change.change_of([case(20, 20, 0, 20)] * 2)
+    assert found.worse_exact == pytest.approx(comb(40, 20) ** -2)
 
 
 @pytest.mark.parametrize(("keys", "steps"), [(0, 10**7), (50_000, 0)], ids=["many_sums", "much_work"])
@@ -29,9 +78,8 @@ def test_the_normal_distribution_says_nearly_the_same_where_the_exact_one_is_too
 ) -> None:
     cases = some_cases(300, runs_a, runs_b)
     exact = change.change_of(cases)
-    monkeypatch.setattr(change, "_KEYS", keys)
-    monkeypatch.setattr(change, "_STEPS", steps)
-    normal = change.change_of(cases)
+    monkeypatch.setattr(relabelling, "_KEYS", keys)
+    normal = change.change_of(cases, steps)
     assert normal.worse != exact.worse
     assert normal.worse == pytest.approx(exact.worse, abs=0.005)
     assert normal.better == pytest.approx(exact.better, abs=0.005)
@@ -42,11 +90,9 @@ def test_the_same_scores_give_the_same_verdict_and_drawn_sums_come_near_all_of_t
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     draw = random.Random(3)
-    cases = [
-        change.ScoredCase(a=[draw.random(), draw.random()], b=[draw.random() - 0.1, draw.random()]) for _ in range(6)
-    ]
+    cases = [ScoredCase(a=[draw.random(), draw.random()], b=[draw.random() - 0.1, draw.random()]) for _ in range(6)]
     listed = change.score_change_of(cases)
-    monkeypatch.setattr(change, "_SUMS", 0)
+    monkeypatch.setattr(relabelling, "_SUMS", 0)
     drawn = change.score_change_of(cases)
     assert drawn == change.score_change_of(cases)
     assert drawn.worse != listed.worse
@@ -56,11 +102,10 @@ def test_the_same_scores_give_the_same_verdict_and_drawn_sums_come_near_all_of_t
 def test_splits_of_many_runs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(4)
     cases = [
-        change.ScoredCase(a=[draw.random() for _ in range(7)], b=[draw.random() - 0.2 for _ in range(7)])
-        for _ in range(2)
+        ScoredCase(a=[draw.random() for _ in range(7)], b=[draw.random() - 0.2 for _ in range(7)]) for _ in range(2)
     ]
     drawn = change.score_change_of(cases)
-    monkeypatch.setattr(change, "_SPLITS", 5000)
+    monkeypatch.setattr(relabelling, "_SPLITS", 5000)
     listed = change.score_change_of(cases)
     assert drawn.worse != listed.worse
     assert drawn.worse == pytest.approx(listed.worse, abs=0.02)
@@ -68,9 +113,9 @@ def test_splits_of_many_runs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_normal_distribution_of_scores_says_nearly_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(5)
-    cases = [change.ScoredCase(a=[draw.random()], b=[draw.random() - 0.05]) for _ in range(120)]
+    cases = [ScoredCase(a=[draw.random()], b=[draw.random() - 0.05]) for _ in range(120)]
     drawn = change.score_change_of(cases)
-    monkeypatch.setattr(change, "_DRAWN_CASES", 10)
+    monkeypatch.setattr(relabelling, "MOST_DRAWN", 10)
     normal = change.score_change_of(cases)
     assert normal.worse != drawn.worse
     assert normal.worse == pytest.approx(drawn.worse, abs=0.02)
@@ -79,11 +124,11 @@ def test_the_normal_distribution_of_scores_says_nearly_the_same(monkeypatch: pyt
 def test_signs_of_many_differences_are_drawn_and_of_very_many_taken_as_normal(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(7)
     differences = [draw.choice((-0.4, -0.2, 0.0, 0.2)) for _ in range(14)]
-    listed = change.like_these(differences)
-    monkeypatch.setattr(change, "_SIGNED", 2)
-    drawn = change.like_these(differences)
-    monkeypatch.setattr(change, "_DRAWN_CASES", 2)
-    normal = change.like_these(differences)
+    listed = like_these(differences)
+    monkeypatch.setattr(like_these_module, "_SIGNED", 2)
+    drawn = like_these(differences)
+    monkeypatch.setattr(like_these_module, "MOST_DRAWN", 2)
+    normal = like_these(differences)
     assert len({listed.worse, drawn.worse, normal.worse}) == 3
     assert drawn.worse == pytest.approx(listed.worse, abs=0.02)
     assert normal.worse == pytest.approx(listed.worse, abs=0.05)
@@ -91,7 +136,7 @@ def test_signs_of_many_differences_are_drawn_and_of_very_many_taken_as_normal(mo
 
 def test_ten_thousand_cases_that_all_broke_are_all_named() -> None:
     cases = [case(20, 20, 0, 20)] * 10_000
-    assert change.broken_cases(cases) == list(range(10_000))
+    assert broken_cases(cases) == list(range(10_000))
     assert change.verdict_of(cases).verdict == "regressed"
 
 
@@ -105,11 +150,11 @@ def test_better_over_all_with_one_broken_case_is_regressed() -> None:
 
 @pytest.mark.parametrize("pairs", [[], [(0.0, 3.0)], [(1.0, 0.0), (0.0, 0.0)]])
 def test_a_ratio_without_figures_is_none(pairs: list[tuple[float, float]]) -> None:
-    assert change.ratio_of([a for a, _ in pairs], [b for _, b in pairs]) is None
+    assert ratio_of([a for a, _ in pairs], [b for _, b in pairs]) is None
 
 
 def test_a_ratio_of_two_cases_has_no_interval() -> None:
-    found = change.ratio_of([1.0, 2.0], [2.0, 4.5])
+    found = ratio_of([1.0, 2.0], [2.0, 4.5])
     assert found is not None
     assert found.interval is None
     assert found.ratio == pytest.approx((2 * 2.25) ** 0.5)

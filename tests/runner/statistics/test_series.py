@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from runner.statistics.change import CaseRuns, single_case
+from runner.statistics.case_runs import CaseRuns
 from runner.statistics.series import level_break, rate_break
+from runner.statistics.single_cases import single_case
 
 ONE = [(1, 1)]
 NONE = [(0, 1)]

@@ -10,13 +10,21 @@ from typing import Any
 import pytest
 
 from runner.statistics import agreement, change, distributions, intervals, repeats
+from runner.statistics import like_these as like_these_module
+from runner.statistics.case_runs import CaseRuns, ScoredCase
+from runner.statistics.levels import LOOK_LEVELS
+from runner.statistics.ratios import ratio_of
+from runner.statistics.reach import reach_of
+from runner.statistics.relabelling import DRAWS
+from runner.statistics.several_tests import benjamini_hochberg, holm
+from runner.statistics.single_cases import broken_cases, fewest_runs, single_case
 
 VECTORS = json.loads((Path(__file__).parent / "verdict-vectors.json").read_text())["vectors"]
 Input = dict[str, Any]
 
 
-def runs(cases: list[list[int]]) -> list[change.CaseRuns]:
-    return [change.CaseRuns(passed_a=a, runs_a=m, passed_b=b, runs_b=n) for a, m, b, n in cases]
+def runs(cases: list[list[int]]) -> list[CaseRuns]:
+    return [CaseRuns(passed_a=a, runs_a=m, passed_b=b, runs_b=n) for a, m, b, n in cases]
 
 
 def ends(interval: intervals.Interval | None) -> Input:
@@ -33,8 +41,8 @@ def changed(found: change.Change) -> Input:
 CHANGE = ("difference", "worse", "better", "worse_exact", "better_exact", "standard_error")
 
 
-def scored(cases: list[list[list[float]]]) -> list[change.ScoredCase]:
-    return [change.ScoredCase(a=a, b=b) for a, b in cases]
+def scored(cases: list[list[list[float]]]) -> list[ScoredCase]:
+    return [ScoredCase(a=a, b=b) for a, b in cases]
 
 
 def mean_interval(values: list[float], level: float) -> Input:
@@ -48,12 +56,12 @@ def suite_rate(cases: list[tuple[int, int]]) -> Input:
 
 
 def like_these(differences: list[float]) -> Input:
-    found = change.like_these(differences)
+    found = like_these_module.like_these(differences)
     return {"mean": found.mean, "worse": found.worse, **ends(found.interval)}
 
 
 def single(case: list[int]) -> Input:
-    found = change.single_case(runs([case])[0])
+    found = single_case(runs([case])[0])
     return {"p": found.p, "least": found.least}
 
 
@@ -62,19 +70,19 @@ def broken(cases: list[list[int]], alpha: float) -> Input:
     return {
         "p": [test["p"] for test in tests],
         "least": [test["least"] for test in tests],
-        "found": change.broken_cases(runs(cases), alpha),
+        "found": broken_cases(runs(cases), alpha),
         "plain_holm_finds": [
-            place for place, p in enumerate(change.holm([test["p"] for test in tests])) if p <= alpha + 1e-12
+            place for place, p in enumerate(holm([test["p"] for test in tests])) if p <= alpha + 1e-12
         ],
     }
 
 
 def adjusted(p: list[float]) -> Input:
-    return {"holm": change.holm(p), "benjamini_hochberg": change.benjamini_hochberg(p)}
+    return {"holm": holm(p), "benjamini_hochberg": benjamini_hochberg(p)}
 
 
 def detectable(cases: list[list[int]], target: float) -> Input:
-    found = change.reach_of(runs(cases), target)
+    found = reach_of(runs(cases), target)
     return {name: getattr(found, name) for name in ("detectable", "runs_each", "runs_of_b")}
 
 
@@ -161,7 +169,7 @@ def components(data: list[list[list[float]]]) -> Input:
 
 
 def ratio(a: list[float], b: list[float]) -> Input:
-    found = change.ratio_of(a, b)
+    found = ratio_of(a, b)
     assert found is not None
     return {"ratio": found.ratio, "p": found.p, **ends(found.interval)}
 
@@ -184,11 +192,11 @@ FIGURES: dict[str, Callable[..., Input]] = {
     "broken_cases": broken,
     "adjusted": adjusted,
     "detectable": detectable,
-    "fewest_runs": lambda cases, alpha: {"runs_each": change.fewest_runs(cases, alpha)},
+    "fewest_runs": lambda cases, alpha: {"runs_each": fewest_runs(cases, alpha)},
     "verdict": verdict,
     "policy": policy,
     "sequential": sequential,
-    "looks": lambda looks, alpha: {"level_of_each_look": change.LOOK_LEVELS[looks - 1]},
+    "looks": lambda looks, alpha: {"level_of_each_look": LOOK_LEVELS[looks - 1]},
     "votes": votes,
     "samples_agree": samples_agree,
     "judges_agree": lambda judges: {"krippendorff_alpha": agreement.judges_alpha(judges)},
@@ -213,7 +221,7 @@ def test_a_figure_is_that_of_the_reference(vector: Input) -> None:
     drawn = kind == "score_change" and ways(vector["input"]["cases"]) > 100_000
     for name, wanted in vector["output"].items():
         if name not in NOT_GIVEN.get(kind, ()):
-            slack = 4 * math.sqrt(wanted * (1 - wanted) / change.DRAWS) + 1e-3 if drawn and name in DRAWN else tolerance
+            slack = 4 * math.sqrt(wanted * (1 - wanted) / DRAWS) + 1e-3 if drawn and name in DRAWN else tolerance
             assert close(found[name], wanted, slack), (name, found[name], wanted)
 
 

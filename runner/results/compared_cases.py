@@ -1,0 +1,135 @@
+"""The cases of two reports by one measure: how they differ, and the word for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from runner.results.change_report import ComparedCase, Noise, Verdict
+from runner.results.judged_cases import JudgedRun, measured
+from runner.statistics.case_runs import CaseRuns, ScoredCase
+from runner.statistics.change import Change, change_of, score_change_of, verdict_from
+from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
+from runner.statistics.levels import ALPHA, LOOK_LEVELS
+from runner.statistics.reach import Reach, reach_of, score_reach_of
+from runner.statistics.relabelling import STEPS
+from runner.statistics.single_cases import FALL, broken_cases, single_case, suspects_of
+from scripttest.values import Value
+
+Figures = tuple[float, ...]
+"""What each run of a case gives for the measure."""
+Pair = tuple[Figures, Figures]
+"""Of a case in A and in B."""
+_ALL_OR_NOTHING = {0.0, 1.0}
+
+
+class JudgedChange(Value):
+    """What a comparison comes to."""
+
+    verdict: Verdict
+    cases: tuple[ComparedCase, ...]
+    """With what their tests say."""
+    change: Change
+    reach: Reach | None
+
+    @property
+    def cases_limit(self) -> bool:
+        """Whether the cases differ more from each other than their runs do."""
+        error, count = self.change.standard_error, len(self.cases)
+        if error is None or count < 2:
+            return False
+        return error * error < variance([-case.fall for case in self.cases]) / count / 2
+
+
+def figures_of(runs: Sequence[JudgedRun], measure: str) -> Figures:
+    """What the runs give for a measure; those that do not have it are left out."""
+    return tuple([value for run in runs if (value := measured(run, measure)) is not None])
+
+
+def judged(
+    cases: Sequence[ComparedCase], margin: float, noise: Noise, too_many_broke: bool, looks: tuple[int, int]
+) -> JudgedChange:
+    """The verdict on some cases; see `change_between`."""
+    if noise is Noise.NONE:
+        return _without_noise(cases, too_many_broke)
+    pairs = [(case.a, case.b) for case in cases]
+    reach: Reach | None = None
+    if _is_binary(pairs):
+        runs = list(map(_runs_of, pairs))
+        change = change_of(runs)
+        broke = set(broken_cases(runs)) if looks[0] == looks[1] else set()
+        suspects = set(suspects_of(runs))
+        reach = reach_of(runs, margin) if runs else None
+        marked = tuple(
+            case.replace(p=single_case(one).p, broke=at in broke, is_suspect=at in suspects)
+            for at, (case, one) in enumerate(zip(cases, runs, strict=True))
+        )
+    else:
+        scored = [ScoredCase(a=a, b=b) for a, b in pairs]
+        change, reach = score_change_of(scored), score_reach_of(scored, margin)
+        marked = tuple(case.replace(is_suspect=case.fall >= FALL) for case in cases)
+    verdict = verdict_on(change, marked, margin, too_many_broke, looks)
+    return JudgedChange(verdict=verdict, cases=marked, change=change, reach=reach)
+
+
+def verdict_on(
+    change: Change, cases: Sequence[ComparedCase], margin: float, too_many_broke: bool, looks: tuple[int, int]
+) -> Verdict:
+    """The word for a change. Too many broken runs hide a fall, and never one that was seen."""
+    word = verdict_from(
+        change,
+        broke=any(case.broke for case in cases),
+        suspect=any(case.is_suspect for case in cases),
+        margin=margin,
+        alpha=LOOK_LEVELS[looks[1] - 1] / 2 if looks[1] > 1 else ALPHA,
+    )
+    verdict = Verdict(word)
+    return Verdict.CANNOT_TELL if too_many_broke and verdict is not Verdict.REGRESSED else verdict
+
+
+def _without_noise(cases: Sequence[ComparedCase], too_many_broke: bool) -> JudgedChange:
+    """Each fall is real."""
+    marked = tuple(case.replace(broke=case.fall > 1e-12, is_suspect=case.fall >= FALL) for case in cases)
+    differences = [-case.fall for case in cases]
+    change = Change(difference=math.fsum(differences) / len(differences) if differences else None)
+    verdict = Verdict.UNCHANGED
+    if any(case.broke for case in marked):
+        verdict = Verdict.REGRESSED
+    elif too_many_broke or not cases:
+        verdict = Verdict.CANNOT_TELL
+    elif any(difference > 1e-12 for difference in differences):
+        verdict = Verdict.IMPROVED
+    return JudgedChange(verdict=verdict, cases=marked, change=change, reach=None)
+
+
+def change_in(pairs: Sequence[Pair], noise: Noise, steps: int = STEPS) -> Change:
+    """The difference over some cases."""
+    if noise is Noise.NONE:
+        rises = [math.fsum(b) / len(b) - math.fsum(a) / len(a) for a, b in pairs]
+        return Change(difference=math.fsum(rises) / len(rises))
+    if _is_binary(pairs):
+        return change_of(list(map(_runs_of, pairs)), steps)
+    return score_change_of([ScoredCase(a=a, b=b) for a, b in pairs])
+
+
+def rates_of(pairs: Sequence[Pair], noise: Noise) -> tuple[Estimate, Estimate]:
+    """The measure in A and in B; each without an interval where nothing is left to chance."""
+    of_a, of_b = _rate([a for a, _ in pairs]), _rate([b for _, b in pairs])
+    if noise is Noise.NONE:
+        return of_a.replace(interval=None), of_b.replace(interval=None)
+    return of_a, of_b
+
+
+def _rate(cases: Sequence[Figures]) -> Estimate:
+    if all(map(_ALL_OR_NOTHING.issuperset, cases)):
+        return suite_rate([(round(sum(runs)), len(runs)) for runs in cases])
+    return mean_of([math.fsum(runs) / len(runs) for runs in cases])
+
+
+def _is_binary(pairs: Sequence[Pair]) -> bool:
+    return all(_ALL_OR_NOTHING.issuperset(side) for pair in pairs for side in pair)
+
+
+def _runs_of(pair: Pair) -> CaseRuns:
+    a, b = pair
+    return CaseRuns(passed_a=round(sum(a)), runs_a=len(a), passed_b=round(sum(b)), runs_b=len(b))

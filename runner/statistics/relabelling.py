@@ -1,0 +1,217 @@
+"""How probable a sum of differences is that is as low, or as high, as the one that was seen, if nothing changed. Then
+the runs of a case are alike whichever report they stand in, so that all ways of dealing them to both are equally
+likely: the distribution of a sum is the product of those of its cases."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Mapping, Sequence
+from operator import add
+
+from runner.statistics.case_runs import CaseRuns, ScoredCase
+from runner.statistics.distributions import hypergeometric, normal_probability
+from runner.statistics.levels import EQUAL
+from scripttest.values import Value
+
+DRAWS = 9999
+MOST_DRAWN = 500
+"""Cases for which sums are drawn; the sum of more is normal."""
+STEPS = 5_000_000
+"""Additions of the exact distribution, past which the normal one takes its place."""
+_KEYS = 50_000
+"""Sums of the exact distribution, likewise."""
+_NOTHING = 1e-40
+"""A sum at an end of the distribution that is less probable than this is left out."""
+_SPLITS = 1000
+"""Ways to split the runs of a case that are listed, and drawn when there are more."""
+_SUMS = 100_000
+"""Sums of scores that are enumerated."""
+
+
+class Tails(Value):
+    """Probabilities of a sum as low, and as high, as the one that was seen."""
+
+    worse: float
+    """Half of the ties counted, as in the following one."""
+    better: float
+    worse_exact: float
+    """All ties counted, as in the following one."""
+    better_exact: float
+
+
+def tails_of(kinds: Mapping[CaseRuns, int], most: int = STEPS) -> Tails:
+    """Of the passes of cases: each different one, and how often it occurs. `most` are the additions that the exact
+    distribution may take; past them it is the normal one."""
+    moving = [(case, count) for case, count in kinds.items() if 0 < case.passed < case.runs]
+    moves = _moves(moving)
+    unit = math.gcd(*(move.step for move in moves)) or 1
+    is_long = sum(move.cases * (len(move.ways) - 1) * move.step for move in moves) > _KEYS * unit
+    found = _of_dictionary(moves, most) if is_long else _of_list(moves, unit, most)
+    if found is not None:
+        return found
+    total = math.fsum(-case.fall * count for case, count in kinds.items())
+    return _normal(total, math.fsum(case.spread_of_fall * count for case, count in moving))
+
+
+class _Moves(Value):
+    """How the runs of a case may fall, on the lattice of all cases."""
+
+    cases: int
+    """Cases like it."""
+    ways: list[float]
+    """The probability of the fewest passes of B that there can be, of one more, and so on."""
+    step: int
+    """What one pass more of B adds to the sum."""
+    least: int
+    """What the fewest passes of B add."""
+    seen: int
+
+
+def _moves(moving: Sequence[tuple[CaseRuns, int]]) -> list[_Moves]:
+    lattice = math.lcm(*(runs for case, _ in moving for runs in (case.runs_a, case.runs_b)))
+    found = []
+    for case, count in moving:
+        ways = hypergeometric(case.passed, case.runs_a, case.runs_b)
+        of_a, of_b = lattice // case.runs_a, lattice // case.runs_b
+        least = ways[0][0]
+        found.append(
+            _Moves(
+                cases=count,
+                ways=[chance for _, chance in ways],
+                step=of_a + of_b,
+                least=least * of_b - (case.passed - least) * of_a,
+                seen=case.passed_b * of_b - case.passed_a * of_a,
+            )
+        )
+    return found
+
+
+class _Sums(Value):
+    """Neighbouring sums: how many are left out before them, and the probability of each."""
+
+    first: int
+    weights: list[float]
+
+
+def _of_list(moves: Sequence[_Moves], unit: int, most: int) -> Tails | None:
+    """By a list of all sums between the lowest and the highest, a unit apart; None where it takes too long."""
+    sums, left = _Sums(first=0, weights=[1.0]), most
+    for move in moves:
+        power, left = _power(_Sums(first=0, weights=move.ways), move.cases, left)
+        sums, left = _joined(sums, power, move.step // unit, left)
+        if left < 0:
+            return None
+    place = sum((move.seen - move.least) * move.cases for move in moves) // unit - sums.first
+    at = min(max(place, 0), len(sums.weights))
+    tie = sums.weights[place] if 0 <= place < len(sums.weights) else 0.0
+    return _tails(math.fsum(sums.weights[:at]), tie, math.fsum(sums.weights[at + 1 :]))
+
+
+def _power(sums: _Sums, count: int, left: int) -> tuple[_Sums, int]:
+    """The sums of so many like these, and how many of the additions are left."""
+    found = _Sums(first=0, weights=[1.0])
+    while count and left >= 0:
+        if count & 1:
+            found, left = _joined(found, sums, 1, left)
+        count >>= 1
+        if count:
+            sums, left = _joined(sums, sums, 1, left)
+    return found, left
+
+
+def _joined(one: _Sums, other: _Sums, step: int, left: int) -> tuple[_Sums, int]:
+    """The sums of one of each, of which those of the `other` are so many places apart; and what is left."""
+    left -= len(one.weights) * len(other.weights)
+    if left < 0:
+        return one, left
+    size = len(one.weights)
+    weights = [0.0] * (size + step * (len(other.weights) - 1))
+    for at, chance in zip(range(0, len(weights), step), other.weights, strict=False):
+        weights[at : at + size] = map(add, weights[at : at + size], map(chance.__mul__, one.weights))
+    begin, end = 0, len(weights)
+    while end - begin > 1 and weights[begin] < _NOTHING:
+        begin += 1
+    while end - begin > 1 and weights[end - 1] < _NOTHING:
+        end -= 1
+    return _Sums(first=one.first + step * other.first + begin, weights=weights[begin:end]), left
+
+
+def _of_dictionary(moves: Sequence[_Moves], most: int) -> Tails | None:
+    """By the sums that there are, which are far apart; None where they are too many."""
+    sums = {0: 1.0}
+    steps = 0
+    for move in [one for one in moves for _ in range(one.cases)]:
+        steps += len(sums) * len(move.ways)
+        if len(sums) > _KEYS or steps > most:
+            return None
+        added: dict[int, float] = {}
+        for number, chance in enumerate(move.ways):
+            moved = move.least + number * move.step
+            for place, weight in sums.items():
+                added[place + moved] = added.get(place + moved, 0.0) + weight * chance
+        sums = added
+    seen = sum(move.seen * move.cases for move in moves)
+    below = math.fsum(weight for place, weight in sums.items() if place < seen)
+    above = math.fsum(weight for place, weight in sums.items() if place > seen)
+    return _tails(below, sums.get(seen, 0.0), above)
+
+
+def _tails(below: float, tie: float, above: float) -> Tails:
+    return Tails(
+        worse=below + tie / 2,
+        better=above + tie / 2,
+        worse_exact=min(1.0, below + tie),
+        better_exact=min(1.0, above + tie),
+    )
+
+
+def _normal(total: float, spread: float) -> Tails:
+    z = total / math.sqrt(spread)
+    worse, better = normal_probability(z), normal_probability(-z)
+    return Tails(worse=worse, better=better, worse_exact=worse, better_exact=better)
+
+
+def score_tails_of(moving: Sequence[ScoredCase], spread: float) -> Tails:
+    """Of the scores of cases that have different ones; `spread` is the variance of the sum of their rises."""
+    seen = math.fsum(case.rise for case in moving)
+    if len(moving) > MOST_DRAWN:
+        return _normal(seen, spread)
+    ways = math.prod(math.comb(len(case.a) + len(case.b), len(case.a)) for case in moving)
+    draw = random.Random(0)
+    splits = [_splits(case, draw) for case in moving]
+    if ways <= _SUMS:
+        sums = [0.0]
+        for moves in splits:
+            sums = [total + move for total in sums for move in moves]
+        below, equal, above = (side / len(sums) for side in sides(sums, seen))
+        return _tails(below, equal, above)
+    totals = [0.0] * DRAWS
+    for moves in splits:
+        totals = list(map(add, totals, draw.choices(moves, k=DRAWS)))
+    below, equal, above = sides(totals, seen)
+    count = DRAWS + 1
+    return _tails(below / count, (equal + 1) / count, above / count)
+
+
+def _splits(case: ScoredCase, draw: random.Random) -> list[float]:
+    """The differences of a case for its splits; drawn ones where there are too many to list."""
+    scores = [*case.a, *case.b]
+    runs, of_a = len(scores), len(case.a)
+    total = math.fsum(scores)
+
+    def difference(chosen: Sequence[int]) -> float:
+        of_chosen = math.fsum(scores[place] for place in chosen)
+        return (total - of_chosen) / (runs - of_a) - of_chosen / of_a
+
+    if math.comb(runs, of_a) <= _SPLITS:
+        return [difference(chosen) for chosen in itertools.combinations(range(runs), of_a)]
+    return [difference(draw.sample(range(runs), of_a)) for _ in range(_SPLITS)]
+
+
+def sides(sums: Sequence[float], seen: float) -> tuple[int, int, int]:
+    """How many are below, equal and above."""
+    below = sum(total < seen - EQUAL for total in sums)
+    above = sum(total > seen + EQUAL for total in sums)
+    return below, len(sums) - below - above, above
