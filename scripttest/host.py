@@ -565,7 +565,6 @@ class ScriptHost:
         stands = kind not in ("", TEST) and name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
         if stands:
             slot.worker.deadline = None
-        from threading import Thread
 
         def answer() -> None:
             envelope = self._services.call(key, test, name, arguments, world, link)
@@ -576,7 +575,7 @@ class ScriptHost:
             with self._wake_lock:
                 self._ring()
 
-        Thread(target=answer, daemon=True).start()
+        _thread.start_new_thread(answer, ())
 
     def _ask_back(self, slot: _Slot, index: int | None, name: str, arguments: str, done: Backed) -> None:
         work = slot.work

@@ -23,7 +23,9 @@ MAX_ROWS = 100_000
 """Rows of one answer."""
 MAX_BYTES = 64 << 20
 """Characters and bytes of one answer, and of one value."""
-MAX_PAGES = 131_072
+PAGE = 1024
+"""Bytes of a page, of which each table and each index has one of its own: an empty database is copied for each test."""
+MAX_PAGES = (512 << 20) // PAGE
 """Of the database: 512 MB."""
 SECONDS = 30.0
 """Of one statement."""
@@ -96,6 +98,7 @@ class Database:
         self._connection = connection = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES
         )
+        connection.execute(f"PRAGMA page_size = {PAGE}")
         self._bound()
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_BYTES)

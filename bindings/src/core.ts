@@ -125,6 +125,8 @@ export interface Core extends Kernel {
   /** Thrown by `skip`, `fatal` and `require` to leave the test function; never a failure by itself. */
   stop: object;
   ctx: unknown;
+  /** The context in the place of an empty object: a plain object once anything looks at it; most functions never do. */
+  blank(target: object): object;
   ended: boolean;
   /** How many timers are set and asynchronous functions are under way. */
   left: number;
@@ -195,6 +197,7 @@ function load(name: string): unknown {
  */
 const core = {
   __proto__: null,
+  blank: (target: object) => new Proxy(target, new Proxy({}, { get: (_, trap) => core.part<Fields>("fields").trap(target, trap) })),
   $bridge,
   dispatch,
   globals,
@@ -307,9 +310,7 @@ function checks(t: T, outcome: Outcome, required: boolean): object {
 /** The outcome, when the test is over at once and has made no promise. */
 function start(plan: Plan): string | void {
   core.plan = plan;
-  const target = {};
-  // A plain object once anything looks at it; most tests never do.
-  core.ctx = new Proxy(target, new Proxy({}, { get: (_, trap) => core.part<Fields>("fields").trap(target, trap) }));
+  core.ctx = core.blank({});
   const t = (core.root = core.current = new T(plan.name));
   const body = core.declared(plan.entry);
   core.ended = false;

@@ -14,19 +14,19 @@ import sys
 from time import localtime
 
 from scripttest.realm.alarm import Alarm
+from scripttest.realm.channel import Channel
 from scripttest.realm.engine import EngineError
+from scripttest.realm.failures import broken_outcome, failure_envelope
 from scripttest.realm.formatting import Formatting
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.parts import Parts
 from scripttest.realm.realm import Realm
-from scripttest.workers.protocol import FrameReader, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from scripttest.realm.counting import Counters
-    from scripttest.workers.protocol import Frame
 
 THREAD_STACK = 160 * 1024 * 1024
 """Bytes of address space for the script thread: room for `DEPTH_LIMIT` realms inside each other."""
@@ -70,9 +70,8 @@ class Worker:
     """Serves one supervisor."""
 
     def __init__(self, folder: str, incoming: int, outgoing: int, counters: Counters | None) -> None:
-        self._incoming = incoming
-        self._outgoing = outgoing
-        self._frames = self._read()
+        self._channel = Channel(incoming, outgoing, self._meanwhile)
+        self._send, self._ask = self._channel.send, self._channel.ask
         self._parts = Parts(folder, counters)
         self._formatting = Formatting(folder)
         self._libraries: dict[str, list[str]] = {}
@@ -83,16 +82,14 @@ class Worker:
         self._noted: list[str] = []
         """JSON of the failures of the running test."""
         self._listed: Realm | None = None
+        self._ready: Realm | None = None
+        """A realm for the function that is called next."""
+        self._over: Realm | None = None
+        """That of the last function, which takes time to free."""
         self._boot = self._nested_boot = self._context = ""
         self._scripts: list[str] = []
         self._lead = self._entry = self._base = ""
         self._end = 0
-        self._asked = 0
-        """How many questions it has asked."""
-        self._open: set[str] = set()
-        """Numbers of those whose answers are waited for: of several when a realm is asked back."""
-        self._answers: dict[str, list[str]] = {}
-        """Answers to those that came before they were looked for."""
         self._backs = 0
         """How many times a realm is being asked back."""
         self._world = ""
@@ -100,7 +97,7 @@ class Worker:
 
     def serve(self) -> None:
         """Handles frames until the supervisor hangs up."""
-        for kind, parts in self._frames:
+        for kind, parts in self._channel.frames:
             if kind == "module":
                 self._module(parts)
             elif kind == "discover":
@@ -113,43 +110,16 @@ class Worker:
             elif kind == "invoke":
                 self._send("start")
                 self._send("returned", self._worked("call", self._invoke, *parts))
+                self._make_ready()
 
-    def _read(self) -> Iterator[Frame]:
-        reader = FrameReader()
-        while data := os.read(self._incoming, CHUNK):
-            yield from reader.feed(data)
-
-    def _send(self, kind: str, *parts: str) -> None:
-        self._write(encode(kind, *parts))
-
-    def _write(self, frames: bytes) -> None:
-        data = memoryview(frames)
-        while data:
-            data = data[os.write(self._outgoing, data) :]
-
-    def _ask(self, kind: str, *parts: str) -> list[str] | None:
-        """The answer; None when time is up before it comes."""
-        self._asked += 1
-        number = str(self._asked)
-        self._open.add(number)
-        self._send(kind, number, *parts)
-        try:
-            while number not in self._answers:
-                kind, answer = next(self._frames, ("", []))
-                if kind == "reply":
-                    if answer[0] in self._open:  # others were given up
-                        self._answers[answer[0]] = answer[1:]
-                elif kind == "back":
-                    self._back(*answer)
-                elif kind == "expired":
-                    self.alarm.ring(answer[0])
-                    if self.alarm.rang:
-                        return None
-                elif not kind:
-                    return None
-            return self._answers.pop(number)
-        finally:
-            self._open.discard(number)
+    def _meanwhile(self, kind: str, parts: list[str]) -> bool:
+        """A frame that comes while the host is asked; whether time is up."""
+        if kind == "back":
+            self._back(*parts)
+        elif kind == "expired":
+            self.alarm.ring(parts[0])
+            return self.alarm.rang
+        return False
 
     def _back(self, number: str, name: str, arguments: str) -> None:
         """Has the realm of the test answer the host, while it waits for it."""
@@ -256,7 +226,8 @@ class Worker:
         """Calls a function of the scripts for the host; JSON of what came of it, see `invoke.ts` in the bindings, or
         `{unloaded}` with the outcome of a script that throws while it loads."""
         self._boot, self._nested_boot, self._context = boot, nested_boot, context
-        realm = self._enter()
+        ready, self._ready = self._ready, None
+        realm = self._over = self._enter(made=ready)
         try:
             for script in self._scripts:
                 if failure := realm.dispatch("load", script):
@@ -267,6 +238,15 @@ class Worker:
             return self._given_up(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
         finally:
             self._leave()
+
+    def _make_ready(self) -> None:
+        """Makes the realm of the function that is called next, as far as all of them are alike, while nobody waits."""
+        self.alarm.begin("")  # what is told of the last function stops nothing any more
+        realm = Realm(self._parts, self._host_bridge, self.alarm)
+        self.alarm.enter(realm)
+        realm.dispatch("ready")
+        self._leave()
+        self._ready, self._over = realm, None
 
     def _given_up(self, realm: Realm, trace: str) -> str:
         """The answer of a function whose time is up: an error that says where it was, if the realm still can."""
@@ -314,8 +294,8 @@ class Worker:
         finally:
             self._leave()
 
-    def _enter(self, nested: bool = False) -> Realm:
-        realm = Realm(self._parts, self._host_bridge, self.alarm)
+    def _enter(self, nested: bool = False, made: Realm | None = None) -> Realm:
+        realm = made or Realm(self._parts, self._host_bridge, self.alarm)
         self.alarm.enter(realm)
         realm.dispatch("boot", self._nested_boot if nested else self._boot, self._context)
         if nested and self._world:
@@ -398,27 +378,3 @@ class Worker:
             return failure_envelope(f"Cannot call {name}: {message}", stack=stack)
         finally:
             self._leave()
-
-
-def failure_envelope(message: str, code: int = 500, stack: str = "") -> str:
-    """`{"error": {"message", "code", "stack"}}`, without the json module, which takes longer to load than a worker."""
-    text, trace = ("".join(map(_escaped, text)) for text in (message, stack))
-    return f'{{"error":{{"message":"{text}","code":{code},"stack":"{trace}"}}}}'
-
-
-def broken_outcome(reason: str, kind: str, stack: str, noted: list[str]) -> str:
-    """The outcome of a test whose realm cannot say what failed; `noted` is JSON of the failures before that."""
-    message, trace = ("".join(map(_escaped, text)) for text in (reason, stack))
-    stopped = str(kind == "timeout").lower()
-    failure = f'{{"kind":"{kind}","message":"{message}","stack":"{trace}","stopped":{stopped}}}'
-    return f'{{"status":"failed","failures":[{",".join([*noted, failure])}],"steps":[]}}'
-
-
-def _escaped(letter: str) -> str:
-    if " " <= letter <= "~" and letter not in '"\\':
-        return letter
-    code = ord(letter)
-    if code < 0x10000:
-        return f"\\u{code:04x}"
-    code -= 0x10000
-    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

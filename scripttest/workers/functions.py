@@ -162,7 +162,7 @@ class FunctionPool:
             HostError: a worker or the compiler cannot be started.
         """
         loaded = await self.load(call.script, call.module)
-        with self._uncounted():
+        with self._waiting() if self._running.locked() else nullcontext():
             await self._running.acquire()
         try:
             answer = None
@@ -215,12 +215,11 @@ class FunctionPool:
         try:
             return await self._services.answer(owner, name, arguments, world)
         finally:
-            with self._uncounted():
-                await asyncio.shield(self._running.acquire())
-
-    def _uncounted(self) -> AbstractContextManager[None]:
-        """What is entered until one more function may run."""
-        return self._waiting() if self._running.locked() else nullcontext()
+            if self._running.locked():
+                with self._waiting():
+                    await asyncio.shield(self._running.acquire())
+            else:
+                await self._running.acquire()
 
     def heard(self, slot: WorkerSlot[_Call], kind: str, parts: list[str]) -> None:
         """Takes what a worker has sent. Raises ValueError when it does not fit to what the worker does."""

@@ -39,22 +39,16 @@ export default function (core: Core) {
   const ctx: Record<string, unknown> = {};
   let answer = "";
 
-  function context(): object {
-    core.part<{ trap(target: object, name: string): unknown }>("fields").trap(ctx, "get");
-    core.ctx = ctx;
-    return ctx;
-  }
-
   function mock(): void {
     const { mocks } = core.boot as InvokeBoot;
     if (!mocks) return;
-    const make = core.part<Record<string, (pattern: unknown, reply?: unknown) => unknown>>("mock");
+    const make = () => core.part<Record<string, (pattern: unknown, reply?: unknown) => unknown>>("mock");
     for (const kind of ["process", "agent", "http", "exec"] as const) {
       for (const [pattern, value, number] of mocks[kind] ?? []) {
         const ask = function (this: { name?: string } | undefined, ...args: unknown[]): unknown {
           return core.host("world.Reply", [number, this?.name ?? pattern, ...args]);
         };
-        make[kind](pattern, number === null ? value : ask);
+        make()[kind](pattern, number === null ? value : ask);
         if (number !== null) core.mocks[kind].at(-1)!.asks = true;
       }
     }
@@ -108,7 +102,7 @@ export default function (core: Core) {
             mock();
             const values = std.parse(args) as unknown[];
             const { contextAt } = core.boot as InvokeBoot;
-            if (contextAt != null) values[contextAt] = context();
+            if (contextAt != null) values[contextAt] = core.ctx = core.blank(ctx);
             if (contextAt === 0 && oldHook.test(std.String(target))) throw new core.Exception(oldForm(name), 400);
             const { root } = core;
             answer = returned(yield (core.stateOf(root).awaits = std.apply(target, undefined, values)));

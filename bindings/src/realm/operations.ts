@@ -129,6 +129,9 @@ export default function (core: Core) {
 
     answer: () => answer,
 
+    /** Loads what calling a function for the host needs, before it is known which, and before any script. */
+    ready: (): void => void ["invoke", "flow", "loop"].map(core.part),
+
     /** Calls a function for the host; see `invoke.ts`. */
     invoke: (name: string, args: string): void => core.part<Invoke>("invoke").start(name, args),
     invoked: (): string => core.part<Invoke>("invoke").answer(),

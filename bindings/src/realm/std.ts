@@ -1,6 +1,6 @@
 /**
  * Part of the harness itself: the intrinsics that verdicts depend on. Those for values are taken at once where a script
- * could overwrite them, else when the first of them is read.
+ * could overwrite them, or where none is known yet; else when the first of them is read.
  */
 
 import type { Core } from "../core";
@@ -15,7 +15,7 @@ export default function (core: Core): Std {
     return values;
   };
   const get = (_: object, name: PropertyKey) => take()[name as never] as unknown;
-  if (core.boot.guarded) take();
+  if (core.boot?.guarded ?? true) take();
   else setPrototypeOf(basis, new Proxy({}, { __proto__: null, get } as ProxyHandler<object>));
   return basis as Std;
 }

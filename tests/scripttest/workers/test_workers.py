@@ -288,6 +288,45 @@ def test_functions_that_wait_for_the_host_leave_their_place_to_others(tmp_path: 
     assert asyncio.run(work()) == [["o", "models.x.Find", [number]] for number in range(5)]
 
 
+SPOILS = """\
+let calls = 0;
+export function Spoil(ctx) {
+  calls++;
+  globalThis.left = ctx.mark = true;
+  JSON.stringify = () => "spoilt";
+  Array.prototype[Symbol.iterator] = Object.assign = Reflect.apply = () => { throw new Error("spoilt"); };
+  throw new Error("over");
+}
+export function Look(ctx) {
+  return [++calls, "left" in globalThis, "mark" in ctx, "ready" in globalThis, JSON.stringify([...[1]]), Object.keys(ctx).length > 0];
+}
+"""
+
+
+def test_no_function_sees_what_another_one_has_left(tmp_path: Path) -> None:
+    """The same worker runs them all, in realms that it has made ahead: from text first, then from bytecode."""
+    file = tmp_path / "f.ts"
+    file.write_text(SPOILS)
+
+    async def work() -> list[object]:
+        pool = FunctionPool(tmp_path, worker_command(PARTS), FunctionServices(), SCRIPT_GLOBALS, 1)
+        spoil, look = (
+            FunctionCall(script=file, function=name, arguments="[null]", context="{}", context_at=0)
+            for name in ("Spoil", "Look")
+        )
+        seen = []
+        try:
+            for _ in range(10):
+                with pytest.raises(FunctionError, match="over"):
+                    await pool.call(spoil, "o")
+                seen.append((await pool.call(look, "o")).value)
+        finally:
+            await pool.close()
+        return seen
+
+    assert asyncio.run(work()) == [[1, False, False, False, "[1]", True]] * 10
+
+
 def test_a_host_with_real_workers_runs_a_module(tmp_path: Path) -> None:
     (tmp_path / "a_test.ts").write_text(TEST)
     module = Module(source=Source(key="a", test=tmp_path / "a_test.ts", script=None), context="{}")

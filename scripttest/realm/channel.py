@@ -1,0 +1,63 @@
+"""The worker's end of the pipes to the supervisor: frames in, frames out, questions that wait for their answers."""
+
+from __future__ import annotations
+
+import os
+
+from scripttest.workers.protocol import FrameReader, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scripttest.workers.protocol import Frame
+
+_CHUNK = 1 << 16
+
+
+class Channel:
+    """Belongs to the thread that runs scripts."""
+
+    def __init__(self, incoming: int, outgoing: int, meanwhile: Callable[[str, list[str]], bool]) -> None:
+        """`meanwhile` is given the frames, other than replies, that come while an answer is waited for; it says whether
+        that is to be waited for no longer."""
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._meanwhile = meanwhile
+        self.frames = self._read()
+        """Until the supervisor closes its end."""
+        self._asked = 0
+        """How many questions were asked."""
+        self._open: set[str] = set()
+        """Numbers of those whose answers are waited for: of several when a realm is asked back."""
+        self._answers: dict[str, list[str]] = {}
+        """Answers to those that came before they were looked for."""
+
+    def send(self, kind: str, *parts: str) -> None:
+        """Writes one frame."""
+        data = memoryview(encode(kind, *parts))
+        while data:
+            data = data[os.write(self._outgoing, data) :]
+
+    def ask(self, kind: str, *parts: str) -> list[str] | None:
+        """The answer; None when it is waited for no longer."""
+        self._asked += 1
+        number = str(self._asked)
+        self._open.add(number)
+        self.send(kind, number, *parts)
+        try:
+            while number not in self._answers:
+                kind, answer = next(self.frames, ("", []))
+                if kind == "reply":
+                    if answer[0] in self._open:  # others were given up
+                        self._answers[answer[0]] = answer[1:]
+                elif not kind or self._meanwhile(kind, answer):
+                    return None
+            return self._answers.pop(number)
+        finally:
+            self._open.discard(number)
+
+    def _read(self) -> Iterator[Frame]:
+        reader = FrameReader()
+        while data := os.read(self._incoming, _CHUNK):
+            yield from reader.feed(data)
