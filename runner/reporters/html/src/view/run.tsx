@@ -34,6 +34,7 @@ export function RunPage(look: Look) {
     const take = (update: RunUpdate) => {
       revision = update.revision;
       setLoaded((old) => old && { ...old, head: update.head, store: grown(old.store, update) });
+      if (update.head.status !== "running") end();
     };
     void (async () => {
       try {
@@ -44,7 +45,7 @@ export function RunPage(look: Look) {
         setLabels(index.head.labels);
         setLoaded({ store, head: index.head, variants });
         if (index.head.status === "running") {
-          end = follow(() => runPath(id, `events?after=${revision}`), take, (isLost) => setProblem(isLost ? "The connection is lost. Is yao-test view still running?" : ""));
+          end = follow(() => runPath(id, `events?after=${revision}`), take, setProblem);
         }
       } catch (error) {
         setProblem(problemOf(error));
