@@ -57,6 +57,8 @@ export interface RunIndex extends Index {
 /** What has changed in a run. */
 export interface RunUpdate extends Omit<RunIndex, "rows"> {
   rows: [at: number, row: Row][];
+  /** How many results it has by now. */
+  count: number;
 }
 
 /** Something that a person may be asked about a result. */

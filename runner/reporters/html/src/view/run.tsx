@@ -94,8 +94,8 @@ export function RunPage(look: Look) {
 }
 
 /** The report with what is new in it. */
-function grown(store: Store, { rows, ...update }: RunUpdate): Store {
-  const all = [...store.index.rows];
+function grown(store: Store, { rows, count, ...update }: RunUpdate): Store {
+  const all = store.index.rows.slice(0, count);
   for (const [at, row] of rows) all[at] = row;
   return store.grown({ ...update, rows: all }, rows.map(([at]) => at));
 }
