@@ -7,7 +7,7 @@ the results after the last `seq` that it has seen.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,7 +25,15 @@ UNDER_WAY, CUT_SHORT = "under way", "cut short"
 LATEST = "latest"
 """Names the run that began last."""
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
-_LINES = "SELECT line, content FROM results LEFT JOIN fingerprints ON digest = made_of"
+_FINGERPRINTS = "LEFT JOIN fingerprints ON digest = results.made_of"
+_LINES = f"SELECT line, content FROM results {_FINGERPRINTS}"
+_ENDED_LINES = f"""
+    SELECT results.line, content
+    FROM results AS verdict CROSS JOIN results USING (run, suite, position) {_FINGERPRINTS}
+    WHERE verdict.seq > ? AND verdict.seq <= ? AND verdict.attempt = 0 AND verdict.run = ? AND results.line IS NOT NULL
+    ORDER BY results.seq
+"""
+"""Of the tests on which there is a verdict with one of these numbers: its lines, and those of their single runs."""
 
 
 class KeptRun(Value):
@@ -153,6 +161,21 @@ class Store:
             (branch, branch, profile, profile, commit, commit, limit),
         )
 
+    def under_way(self) -> list[str]:
+        """The ids of the runs whose process is there."""
+        open_ended = self.rows("SELECT id FROM runs WHERE status IS NULL")
+        return [id for (id,) in open_ended if is_under_way(self.folder, id)]
+
+    def before(self, run: str) -> str | None:
+        """The id of the newest run that ended, began before the one with this id, and has some of its suites."""
+        found = self.rows(
+            "SELECT older.id FROM runs JOIN runs AS older ON older.started_at < runs.started_at"
+            " WHERE runs.id = ? AND older.ended_at IS NOT NULL AND EXISTS (SELECT 1 FROM suites WHERE run = older.id"
+            " AND suite IN (SELECT suite FROM suites WHERE run = runs.id)) ORDER BY older.started_at DESC LIMIT 1",
+            (run,),
+        )
+        return found[0][0] if found else None
+
     def run(self, name: str) -> KeptRun:
         """The run with an id, or one that begins so, or the `latest`. Raises ConfigurationError for none, or
         several."""
@@ -204,15 +227,17 @@ class Store:
 
     def text(self, run: str) -> str:
         """The run, named as for `run`, as the text of a `.jsonl` report; without a summary while it has not ended."""
-        return "".join(f"{line}\n" for line in self._lines(self.run(run).id))
+        id = self.run(run).id
+        return self._text(id, self.rows(f"{_LINES} WHERE run = ? AND line IS NOT NULL ORDER BY seq", (id,)))
 
     def report(self, run: str) -> Report:
         """The run, named as for `run`, as a report, such as all other commands take."""
-        found = self.run(run)
-        text = self.text(found.id)
-        report = read_text(f"run:{found.id}", text)
-        said = [warning for warning in report.warnings if warning not in report.damage]
-        return report.replace(warnings=said, damage=[], text=text)
+        id = self.run(run).id
+        return _report(id, self.text(id))
+
+    def ended_tests(self, run: str, after: int, last: int) -> Report:
+        """A part of a run with this id: the tests that ended with a `seq` above `after` and up to `last`."""
+        return _report(run, self._text(run, self.rows(_ENDED_LINES, (after, last, run)))).replace(text="")
 
     def fingerprint(self, digest: str | None) -> Record | None:
         """What a result was made of: `{part: digest}`."""
@@ -253,14 +278,12 @@ class Store:
                 values,
             )
 
-    def _lines(self, run: str) -> Iterator[str]:
+    def _text(self, run: str, results: Sequence[Any]) -> str:
+        """The text of a report on a run, with these lines of results and their fingerprints."""
         (start, summary), *_ = self.rows("SELECT start, summary FROM runs WHERE id = ?", (run,))
-        yield start
-        for line, fingerprint in self.rows(f"{_LINES} WHERE run = ? AND line IS NOT NULL ORDER BY seq", (run,)):
-            yield line_with_fingerprint(unpacked(line), fingerprint)
-        yield from (line for (line,) in self.rows("SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,)))
-        if summary is not None:
-            yield summary
+        lines = [start, *(line_with_fingerprint(unpacked(line), fingerprint) for line, fingerprint in results)]
+        lines += [line for (line,) in self.rows("SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,))]
+        return "".join(f"{line}\n" for line in [*lines, *([summary] if summary is not None else ())])
 
     def _runs(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
         rows = self.rows(f"SELECT {_RUN} FROM runs {condition}", values)
@@ -300,6 +323,12 @@ class Store:
         """What a query gives; see `runner.store.schema` for the tables."""
         with understood(self.folder):
             return self._database.execute(statement, values).fetchall()
+
+
+def _report(run: str, text: str) -> Report:
+    report = read_text(f"run:{run}", text)
+    said = [warning for warning in report.warnings if warning not in report.damage]
+    return report.replace(warnings=said, damage=[], text=text)
 
 
 def _label(row: Sequence[Any]) -> KeptLabel:

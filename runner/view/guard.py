@@ -3,19 +3,18 @@
 | asked | refused with |
 | --- | --- |
 | by another name than that of the loopback address, as after DNS rebinding | 421 |
-| without the token of the link, or with another one | 403 |
+| anything of the store, without the token of the link or with another one | 403 |
 | to change something, by a page of another origin | 403 |
 
-Pages, script and style take the token from their address, since a browser asks for them by itself; everything below
-`/api/` takes it from a header, which no page of another origin can send.
+Pages, script and style are the same for everybody and say nothing of any run. Everything else needs the
+token in a header, which no page of another origin can send.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from typing import Any
-from urllib.parse import parse_qs
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -38,14 +37,16 @@ HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
-REFUSED = "This page needs the link that yao-test view printed, with its token.\n"
+REFUSED = "Open the link that yao-test view printed: it has the token that this page needs.\n"
 
 
 class Guard:
     """Passes on what may be asked, and gives every answer its headers."""
 
-    def __init__(self, app: App, token: str, port: int) -> None:
+    def __init__(self, app: App, token: str, port: int, public: Collection[str]) -> None:
+        """`public` are the paths that everybody gets, who may only read them."""
         self._app = app
+        self._public = frozenset(public)
         self._token = token.encode()
         self._hosts = {f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost")}
 
@@ -76,12 +77,10 @@ class Guard:
         hosts = headers.get(b"host", [])
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return 421, "This server answers for 127.0.0.1 only.\n"
-        if scope["path"].startswith("/api/"):
+        if scope["path"] not in self._public:
             given = headers.get(TOKEN_HEADER, [])
-        else:
-            given = [value.encode() for value in parse_qs(scope["query_string"].decode("latin-1")).get("token", [])]
-        if len(given) != 1 or not hmac.compare_digest(given[0], self._token):
-            return 403, REFUSED
+            if len(given) != 1 or not hmac.compare_digest(given[0], self._token):
+                return 403, REFUSED
         if scope["method"] not in SAFE_METHODS:
             origins = headers.get(b"origin", [])
             if any(origin not in {b"http://" + host for host in self._hosts} for origin in origins):

@@ -22,6 +22,7 @@ from runner.store.store import UNDER_WAY, KeptRun, Store
 from runner.version import VERSION
 from runner.view.again import elsewhere
 from runner.view.shown import Shown
+from scripttest.values import Value
 
 Record = dict[str, Any]
 
@@ -29,8 +30,16 @@ RUNNING = "running"
 """The status of a run that is under way, on a page."""
 IN_MEMORY = 6
 """Runs whose results stay in memory."""
-NEAR = 200
-"""Older runs among which the one before a run is looked for."""
+
+
+class _Known(Value):
+    """A run as it was shown last."""
+
+    state: tuple[object, ...]
+    """Its session, its state, and, where it has no end, what the store was then."""
+    seen: int
+    """The highest number of a result that it had."""
+    shown: Shown
 
 
 class Runs:
@@ -51,7 +60,7 @@ class Runs:
         self._clean = clean
         self._store = Store(folder)
         self._lock = Lock()
-        self._shown: OrderedDict[str, tuple[tuple[object, ...], Shown]] = OrderedDict()
+        self._shown: OrderedDict[str, _Known] = OrderedDict()
 
     @contextmanager
     def reading(self) -> Iterator[Store]:
@@ -67,8 +76,7 @@ class Runs:
     def change(self) -> object:
         """Another value as soon as somebody has written something, or a run is not under way any more."""
         with self._lock:
-            newest = self._store.runs(limit=IN_MEMORY)
-            return self._store.change(), [run.id for run in newest if run.state == UNDER_WAY]
+            return self._store.change(), self._store.under_way()
 
     def newest(self, limit: int) -> Record:
         """`{runs: [head, ...], more, version}`, those that began last first."""
@@ -158,11 +166,8 @@ class Runs:
         return run
 
     def _head_before(self, run: KeptRun) -> Record:
-        suites = {suite["id"] for suite in run.start.get("suites") or ()}
         with self._lock:
-            older = [one for one in self._store.runs(limit=NEAR) if one.started_at < run.started_at and one.is_over]
-        before = next((one.id for one in older if suites & {suite["id"] for suite in one.start["suites"]}), None)
-        return {**self.head(run), "before": before}
+            return {**self.head(run), "before": self._store.before(run.id)}
 
     def _current(self, id: str) -> tuple[KeptRun, Shown]:
         """A run, and what it is on a page by now."""
@@ -170,17 +175,20 @@ class Runs:
             run = self._run(id)
             state = (run.session, run.state, None if run.is_over else self._store.change())
             known = self._shown.pop(id, None)
-            if known is None or known[0][0] != run.session:
-                known = (state, Shown(self._report(run)))
-            elif known[0] != state:
-                known[1].take(self._report(run))
-            self._shown[id] = (state, known[1])
+            if known is None or known.state[0] != run.session:
+                known = _Known(state=(None,), seen=0, shown=Shown())
+            if known.state == state:
+                pass
+            elif run.state == UNDER_WAY:
+                known.shown.add(self._prepared(run, self._store.ended_tests(id, known.seen, run.last_seq)))
+            else:
+                known.shown.take(self._prepared(run, self._store.report(id)))
+            self._shown[id] = _Known(state=state, seen=run.last_seq, shown=known.shown)
             while len(self._shown) > IN_MEMORY:
                 self._shown.popitem(last=False)
-            return run, known[1]
+            return run, known.shown
 
-    def _report(self, run: KeptRun) -> Report:
-        report = self._store.report(run.id)
+    def _prepared(self, run: KeptRun, report: Report) -> Report:
         suites = [{**suite, "key": key_of(suite)} for suite in report.suites]
         return report.replace(
             start={**report.start, "suites": suites},

@@ -23,9 +23,8 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from html import escape
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -61,9 +60,9 @@ PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>yao-test</title>
-<link rel="icon" href="/icon.svg?{query}">
-<link rel="stylesheet" href="/view.css?{query}">
-<script src="/view.js?{query}" defer></script>
+<link rel="icon" href="/icon.svg">
+<link rel="stylesheet" href="/view.css">
+<script src="/view.js" defer></script>
 </head>
 <body>
 <div id="app"><noscript><h1>yao-test</h1><p>The runs are shown by a script.</p></noscript></div>
@@ -80,14 +79,10 @@ class Ending:
 
 
 def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
-    """The server as an ASGI application, for requests with a token to a port of this machine. Raises ConfigurationError
-    when the pages are not built."""
+    """The server as an ASGI application, for a port of this machine and a token. Raises ConfigurationError when the
+    pages are not built."""
     script, style = web_app("view")
-    query = f"token={quote(token)}"
     runs = desk.runs
-
-    async def of_page(request: Request) -> Response:
-        return Response(PAGE.format(query=escape(query)), media_type="text/html")
 
     def fixed(text: str, kind: str) -> Answer:
         async def answer(request: Request) -> Response:
@@ -171,12 +166,15 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
 
         return StreamingResponse(changes(), media_type="text/event-stream")
 
-    of_one = "/api/runs/{id}"
-    routes = [
-        *(Route(path, of_page) for path in PAGES),
+    public = [
+        *(Route(path, fixed(PAGE, "text/html")) for path in PAGES),
         Route("/view.js", fixed(script, "text/javascript")),
         Route("/view.css", fixed(style, "text/css")),
         Route("/icon.svg", fixed(unquote(GREEN_ICON), "image/svg+xml")),
+    ]
+    of_one = "/api/runs/{id}"
+    routes = [
+        *public,
         Route("/api/runs", list_of_runs),
         Route("/api/events", events),
         Route(f"{of_one}/index", of_run(runs.index)),
@@ -195,7 +193,8 @@ def server_of(desk: Desk, token: str, port: int, ending: Ending) -> Guard:
         Route("/api/history", history),
         Route("/api/tests", simple(desk.tests)),
     ]
-    return Guard(Starlette(routes=routes, exception_handlers={RunnerError: _refusal, Exception: _broke}), token, port)
+    answering = Starlette(routes=routes, exception_handlers={RunnerError: _refusal, Exception: _broke})
+    return Guard(answering, token, port, [route.path for route in public])
 
 
 async def _changes(desk: Desk, ending: Ending) -> AsyncIterator[bool]:

@@ -24,8 +24,8 @@ class Serving:
         self._socket = _listening(port)
         self.port = int(self._socket.getsockname()[1])
         token = secrets.token_urlsafe(32)
-        self.link = f"http://{ADDRESS}:{self.port}/?token={token}"
-        """The address of the first page."""
+        self.link = f"http://{ADDRESS}:{self.port}/#token={token}"
+        """The address of the first page. A browser sends nobody what stands after `#`."""
         self._ending = Ending()
         config = uvicorn.Config(
             server_of(desk, token, self.port, self._ending),

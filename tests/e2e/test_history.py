@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from agent_files import agent, case_file
-from command import Application, MakeApplication
+from command import PATIENCE, Application, MakeApplication
 from faults import with_model
 from model_server import ModelServer, says
 
@@ -267,10 +268,27 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
     )
 
 
-def test_the_store_of_the_configuration_file_counts_from_there(app: MakeApplication) -> None:
+def test_all_commands_have_the_store_of_the_configuration_file(app: MakeApplication) -> None:
     here = app({**FILES, "/yao-test.toml": 'store = "kept"\nstore-keep = ["90d", "1GB"]\n'})
-    assert here.run("-i", "tests", "-q", directory="assistants/demo").code == 0
-    assert list(history(here, "small")) == ["small"]
+    commit(here, 1)
+    below = "assistants/demo"
+    assert here.run("-i", "tests", "-q", directory=below).code == 0
     assert (here.root / "kept" / FILE).is_file()
     assert not (here.root / ".yao-test" / FILE).exists()
-    assert here.run("history", directory="assistants/demo").code == 0
+    assert list(history(here, "small")) == ["small"]
+    assert here.run("store", "list", directory=below).stdout.endswith("1 run\n")
+    for words in (
+        ("history",), ("store", "prune", "--keep", "90d"), ("show", "run:latest"),
+        ("-i", "tests", "--last-failed"), ("-i", "tests", "-q", "--baseline", "main"), ("diff", "--baseline", "main"),
+    ):  # fmt: skip
+        run = here.run(*words, directory=below)
+        assert run.code == 0, (words, run)
+    elsewhere = here.root.parent
+    served = here.start("view", "-a", str(here.root), cwd=elsewhere)
+    with served as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        said = here.anonymous(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+    assert said == "It shows the runs of <app>/kept. Ctrl-C ends it.\n"

@@ -8,8 +8,9 @@ import signal
 import socket
 import sqlite3
 import sys
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from subprocess import Popen
 
 import pytest
 from command import PATIENCE, Application, MakeApplication
@@ -18,7 +19,7 @@ from kept_runs import keep
 
 from runner.store.places import FILE, SCHEMA
 
-LINK = re.compile(r"http://127\.0\.0\.1:(\d+)(/\?token=[\w-]{40,})\n")
+LINK = re.compile(r"http://127\.0\.0\.1:(\d+)/#token=([\w-]{40,})\n")
 
 
 @pytest.fixture
@@ -28,10 +29,20 @@ def here(app: MakeApplication) -> Application:
     return application
 
 
-def asked(port: int, path: str) -> int:
+@contextmanager
+def started(here: Application, *arguments: str, directory: str = "") -> Iterator[tuple[Popen[bytes], int, str, str]]:
+    """The command, its port, the token of its link, and what it says of the store."""
+    with here.start("view", *arguments, cwd=here.root / directory) as process:
+        assert process.stdout is not None
+        link = LINK.fullmatch(process.stdout.readline().decode())
+        assert link, process.communicate()
+        yield process, int(link[1]), link[2], here.anonymous(process.stdout.readline())
+
+
+def asked(port: int, token: str) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     with closing(connection):
-        connection.request("GET", path)
+        connection.request("GET", "/api/runs?limit=1", headers={"X-Yao-Test-Token": token})
         response = connection.getresponse()
         response.read()
         return response.status
@@ -39,13 +50,8 @@ def asked(port: int, path: str) -> int:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_it_prints_a_link_and_serves_until_it_is_ended(here: Application, number: int, code: int) -> None:
-    with here.start("view") as process:
-        assert process.stdout is not None
-        link = LINK.fullmatch(process.stdout.readline().decode())
-        assert link, process.communicate()
-        said = here.anonymous(process.stdout.readline())
-        port = int(link[1])
-        assert (asked(port, link[2]), asked(port, "/")) == (200, 403)
+    with started(here) as (process, port, token, said):
+        assert (asked(port, token), asked(port, token[1:])) == (200, 403)
         process.send_signal(number)
         run = here.finish(process)
     assert said == "It shows the runs of <app>/.yao-test. Ctrl-C ends it.\n"
@@ -53,12 +59,9 @@ def test_it_prints_a_link_and_serves_until_it_is_ended(here: Application, number
 
 
 def test_a_stream_does_not_keep_it_from_ending(here: Application) -> None:
-    with here.start("view") as process:
-        assert process.stdout is not None
-        link = LINK.fullmatch(process.stdout.readline().decode())
-        assert link
-        connection = http.client.HTTPConnection("127.0.0.1", int(link[1]), timeout=20)
-        connection.request("GET", "/api/events", headers={"X-Yao-Test-Token": link[2].partition("=")[2]})
+    with started(here) as (process, port, token, _):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("GET", "/api/events", headers={"X-Yao-Test-Token": token})
         assert connection.getresponse().fp.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
@@ -77,19 +80,13 @@ def test_a_port_in_use_is_said(here: Application) -> None:
     )
 
 
-def test_a_store_that_is_not_there_is_said(app: MakeApplication, tmp_path: Path) -> None:
+def test_a_store_that_is_not_there_is_said(app: MakeApplication) -> None:
     application = app({})
-    assert application.run("view") == (
-        2,
-        "",
-        "Error: Cannot show runs: there is no store <app>/.yao-test\n"
-        "Hint: Make the folder .yao-test in the application, and its runs are kept there; or name a store with --store\n",
-    )
-    (application.root / ".yao-test").mkdir()
     for arguments in ((), ("--store", "nowhere")):
         run = application.run("view", *arguments)
         assert (run.code, run.stdout) == (2, "")
         assert run.stderr.startswith("Error: There is no store in <app>/")
+        assert "yao-test --store DIR keeps a run" in run.stderr
 
 
 def test_a_store_of_a_newer_version_is_refused(here: Application) -> None:

@@ -26,12 +26,13 @@ class View:
     def __init__(self, serving: Serving, folder: Path) -> None:
         self.folder = folder
         self.port = serving.port
-        self.origin, _, self.token = serving.link.partition("/?token=")
+        self.origin, _, self.token = serving.link.partition("/#token=")
         self.client = httpx.Client(base_url=self.origin, timeout=PATIENCE, headers={"X-Yao-Test-Token": self.token})
 
     def page(self, path: str = "/", hash: str = "", **values: Any) -> str:
-        """The address of a page."""
-        return f"{self.origin}{path}?{urlencode({'token': self.token, **values}, doseq=True)}{hash}"
+        """The address of a page, as a link has it that brings the token; `hash` begins with `&`."""
+        query = f"?{urlencode(values, doseq=True)}" if values else ""
+        return f"{self.origin}{path}{query}#token={self.token}{hash}"
 
     def get(self, path: str, **values: Any) -> Any:
         """What the server answers, which is no refusal."""

@@ -15,13 +15,13 @@ RUN = "run:"
 HELP = "The store. Default: that of yao-test.toml, else .yao-test of the application."
 
 
-def store_folder(environment: Environment, given: str | None) -> Path:
-    """The folder of the store that a flag names, else that which runs of the application of the working directory have.
-    Raises ConfigurationError when there is neither."""
+def store_folder(environment: Environment, given: str | None, application: Path | None = None) -> Path:
+    """The folder of the store that a flag names, else that which runs of an application have: without one, of that of
+    the working directory. Raises ConfigurationError when there is neither."""
     if given is not None:
         return absolute(given, environment.directory)
     try:
-        root = find_root(environment.directory)
+        root = application or find_root(environment.directory)
     except ConfigurationError as error:
         hint = "Name the store with --store, or start the command in an application"
         raise ConfigurationError("Cannot tell which store is meant: there is no application here", hint) from error

@@ -13,10 +13,10 @@ import click
 from runner import exit_codes
 from runner.application.application import find_root
 from runner.cli.commands.flags import Command
+from runner.cli.commands.stores import HELP, store_folder
 from runner.cli.options import absolute
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.planning.last_failed import STORE as FOLDER
 
 PACKAGES = ("starlette", "uvicorn")
 """What the extra installs."""
@@ -30,7 +30,7 @@ ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_co
     help="Serves the runs of a store as a page on this machine, live while a run goes on: results, traces, a test over "
     "time, runs side by side, labels of people. Prints a link, which only works on this machine; Ctrl-C ends it.",
 )
-@click.option("--store", metavar="DIR", help=f"Store of the runs. Default: {FOLDER} of the application.")
+@click.option("--store", metavar="DIR", help=HELP)
 @click.option(
     "--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port of 127.0.0.1. Default: one that is free."
 )
@@ -49,7 +49,7 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     from runner.view.serving import Serving
 
     application = _application(environment.directory, app)
-    folder = _store(environment.directory, store, application)
+    folder = store_folder(environment, store, application)
     variables = environment.variables
     runs = Runs(folder, application, environment.secrets.text)
     again = Again(application, {**variables, **environment.keys}) if application else None
@@ -100,15 +100,3 @@ def _application(directory: Path, named: str | None) -> Path | None:
         return find_root(directory)
     except ConfigurationError:
         return None
-
-
-def _store(directory: Path, named: str | None, application: Path | None) -> Path:
-    """The folder of the store. Raises ConfigurationError when none is named and there is none."""
-    if named is not None:
-        return absolute(named, directory)
-    if application is None or not (application / FOLDER).is_dir():
-        raise ConfigurationError(
-            f"Cannot show runs: there is no store {(application or directory) / FOLDER}",
-            f"Make the folder {FOLDER} in the application, and its runs are kept there; or name a store with --store",
-        )
-    return application / FOLDER

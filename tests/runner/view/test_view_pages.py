@@ -301,14 +301,53 @@ def test_only_the_script_of_the_page_runs(elsewhere: View, browser: Any) -> None
     page.close()
 
 
+NEEDED = "Open the link that yao-test view printed: it has the token that this page needs."
+
+
+def test_the_token_leaves_the_address_and_serves_on(elsewhere: View, browser: Any) -> None:
+    tabs = browser.new_context()
+    page = tabs.new_page()
+    asked: list[str] = []
+    tabs.on("request", lambda request: asked.append(request.url))
+    page.goto(elsewhere.page())
+    expect(page.locator(".run")).to_have_count(3)
+    assert page.url == f"{elsewhere.origin}/"
+    page.reload()
+    with tabs.expect_page() as opened:
+        page.locator(".run-title").first.click(modifiers=["Control"])
+    other = opened.value
+    expect(other.locator(".row")).to_have_count(2)
+    assert other.url == f"{elsewhere.origin}/run?run={ids(elsewhere)[0]}"
+    other.get_by_role("link", name="Tests").click()
+    other.go_back()
+    expect(other.locator(".row")).to_have_count(2)
+    other.goto(f"{elsewhere.origin}/#token=of-somebody-else")
+    expect(other.get_by_role("alert")).to_have_text(NEEDED)
+    page.reload()  # what others link to changes nothing
+    expect(page.locator(".run")).to_have_count(3)
+    other.evaluate("token => { location.hash = token }", f"token={elsewhere.token}")
+    expect(other.locator(".run")).to_have_count(3)
+    assert other.url == f"{elsewhere.origin}/"
+    assert not [url for url in asked if elsewhere.token in url.partition("#")[0]]
+    assert page.evaluate("document.cookie") == ""
+    assert not page.evaluate("token => document.documentElement.outerHTML.includes(token)", elsewhere.token)
+    tabs.close()
+
+
 def test_who_has_no_token_sees_nothing(elsewhere: View, browser: Any) -> None:
     page = browser.new_page()
-    response = page.goto(f"{elsewhere.origin}/run?run={ids(elsewhere)[0]}")
-    assert response.status == 403
-    assert (
-        page.locator("body").inner_text().strip()
-        == "This page needs the link that yao-test view printed, with its token."
-    )
+    for path in ("/", f"/run?run={ids(elsewhere)[0]}", "/tests", "/test?suite=x&test=late", "/compare"):
+        page.goto(elsewhere.origin + path)
+        expect(page.get_by_role("alert")).to_have_text(NEEDED)
+        expect(page.locator(".run, .row, td")).to_have_count(0)
+    page.close()
+
+
+def test_a_browser_that_keeps_nothing_shows_the_page_of_the_link(elsewhere: View, browser: Any) -> None:
+    page = browser.new_page()
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no') } })")
+    page.goto(elsewhere.page("/run", run=ids(elsewhere)[0]))
+    expect(page.locator(".row")).to_have_count(2)
     page.close()
 
 
@@ -317,7 +356,7 @@ def test_the_end_of_the_server_is_said(store: Path, browser: Any) -> None:
         page = browser.new_page()
         page.goto(view.page())
         page.locator(".run").first.wait_for()
-    expect(page.get_by_role("alert")).to_contain_text("The connection is lost")
+    expect(page.get_by_role("alert")).to_contain_text("yao-test view has ended, or cannot be reached")
     page.close()
 
 

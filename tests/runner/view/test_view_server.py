@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from agent_files import agent, case_file
 from command import Application, eventually, make_application
@@ -77,7 +78,7 @@ def places(view: View, run: str) -> dict[str, int]:
 
 
 ROUTES = [
-    ("GET", "/"), ("GET", "/run"), ("GET", "/view.js"), ("GET", "/view.css"), ("GET", "/icon.svg"), ("GET", "/nowhere"),
+    ("GET", "/nowhere"), ("GET", "//"), ("GET", "/api"),
     ("GET", "/api/runs?limit=1"), ("GET", "/api/events"), ("GET", "/api/runs/x/index"), ("GET", "/api/runs/x/block-0"),
     ("GET", "/api/runs/x/events?after=0"), ("GET", "/api/runs/x/picture?at=0"), ("GET", "/api/runs/x/labels?at=0"),
     ("PUT", "/api/runs/x/labels"), ("GET", "/api/runs/x/labels.jsonl"), ("POST", "/api/runs/x/again"), ("GET", "/api/again"),
@@ -108,16 +109,27 @@ def test_nothing_is_answered_without_the_token(view: View, method: str, path: st
     ]  # fmt: skip
     for headers in given:
         assert asked(view, method, path, [host, *headers]).status == 403, headers
-    if path.startswith("/api/"):  # a link to it must not do
-        joined = "&" if "?" in path else "?"
-        assert asked(view, method, f"{path}{joined}token={view.token}", [host]).status == 403
+    joined = "&" if "?" in path else "?"
+    assert asked(view, method, f"{path}{joined}token={view.token}", [host]).status == 403  # a link to it must not do
+
+
+def test_the_pages_themselves_are_the_same_for_everybody(view: View, runs: list[dict[str, Any]]) -> None:
+    host = ("Host", f"127.0.0.1:{view.port}")
+    texts = [
+        httpx.get(view.origin + path).text
+        for path in ("/", f"/run?run={runs[0]['id']}", "/tests", "/test?test=late", "/compare")
+    ]
+    assert len(set(texts)) == 1
+    assert all(run["id"] not in texts[0] for run in runs)
+    for method in ("POST", "PUT", "DELETE"):
+        assert asked(view, method, "/run", [host]).status == 405
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "[::1]:{port}", "127.0.0.1.nip.io:{port}", ""])  # fmt: skip
 def test_another_host_is_refused(view: View, host: str) -> None:
     headers = [("Host", host.format(port=view.port)), ("X-Yao-Test-Token", view.token)]
     assert asked(view, "GET", "/api/runs?limit=1", headers).status in (400, 421)
-    assert asked(view, "GET", f"/?token={view.token}", headers).status in (400, 421)
+    assert asked(view, "GET", "/", headers).status in (400, 421)
 
 
 def test_the_host_must_be_said_once(view: View) -> None:
@@ -137,11 +149,9 @@ def test_a_page_of_another_origin_changes_nothing(view: View, runs: list[dict[st
     assert plan.status_code == 200
 
 
-@pytest.mark.parametrize(
-    "path", ["/?token={token}", "/view.js?token={token}", "/api/runs?limit=1", "/", "/api/runs/x/index"]
-)
+@pytest.mark.parametrize("path", ["/", "/view.js", "/api/runs?limit=1", "/nowhere", "/api/runs/x/index"])
 def test_every_answer_has_its_headers(view: View, path: str) -> None:
-    headers = view.client.get(path.format(token=view.token)).headers
+    headers = view.client.get(path).headers
     policy = headers["content-security-policy"].split("; ")
     assert policy == [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self' blob:",

@@ -1,10 +1,19 @@
-/** Asks the server that sent the page. The token of the link goes with every request, as a header. */
+/** Asks the server that sent the page. The token of the link goes with every request, as a header.
+ *
+ * The link has it after `#`. From there it goes to where only pages of this server read it, so that further pages, also in
+ * other tabs, and reloads find it; but only once the server has taken it: a link that somebody else made changes nothing. */
 
 import type { Index, Row } from "../model";
 import type { Comparison } from "../changes";
 import type { Variants } from "../variants";
 
-const token = new URLSearchParams(location.search).get("token") ?? "";
+const NAME = "token";
+const token = brought() ?? kept() ?? "";
+addEventListener("hashchange", (event) => {
+  if (!tokenIn(location.hash)) return;
+  event.stopImmediatePropagation(); // a new link was opened where a page is shown
+  location.reload();
+});
 const HEADER = { "X-Yao-Test-Token": token };
 /** Milliseconds after which a stream that broke is asked for again, the first time and at most. */
 const SOON = 500;
@@ -48,6 +57,8 @@ export interface RunIndex extends Index {
 /** What has changed in a run. */
 export interface RunUpdate extends Omit<RunIndex, "rows"> {
   rows: [at: number, row: Row][];
+  /** How many results it has by now. */
+  count: number;
 }
 
 /** Something that a person may be asked about a result. */
@@ -125,6 +136,36 @@ export interface Again {
 
 export class Refused extends Error {}
 
+function tokenIn(hash: string): string | null {
+  return new URLSearchParams(hash.slice(1)).get(NAME);
+}
+
+/** The token in the address, which it leaves. */
+function brought(): string | null {
+  const found = tokenIn(location.hash);
+  if (found === null) return null;
+  const values = new URLSearchParams(location.hash.slice(1));
+  values.delete(NAME);
+  history.replaceState(null, "", location.pathname + location.search + (values.size > 0 ? `#${values}` : ""));
+  return found;
+}
+
+function kept(): string | null {
+  try {
+    return localStorage.getItem(NAME);
+  } catch {
+    return null; // the browser keeps nothing: the link serves for one page
+  }
+}
+
+function keep(): void {
+  try {
+    localStorage.setItem(NAME, token);
+  } catch {
+    // see above
+  }
+}
+
 async function asked(path: string, options: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
@@ -132,7 +173,10 @@ async function asked(path: string, options: RequestInit = {}): Promise<Response>
   } catch {
     throw new Refused("yao-test view has ended, or cannot be reached. Start it again, and open the link that it prints.");
   }
-  if (response.ok) return response;
+  if (response.ok) {
+    keep();
+    return response;
+  }
   const said = await response.text();
   try {
     throw new Refused((JSON.parse(said) as { error: string }).error);
@@ -150,19 +194,20 @@ export async function send<T>(method: "POST" | "PUT" | "DELETE", path: string, b
   return (await asked(path, { method, headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
 
-/** Follows a stream of events, and asks again when it breaks; `path` says from where. Gives what ends it. */
-export function follow<T>(path: () => string, take: (value: T) => void, lost: (isLost: boolean) => void): () => void {
+/** Follows a stream of events, and asks again when it breaks; `path` says from where. Says why nobody answers, and "" when
+ * somebody does. Gives what ends it. */
+export function follow<T>(path: () => string, take: (value: T) => void, said: (problem: string) => void): () => void {
   const ending = new AbortController();
   void (async () => {
     let pause = SOON;
     while (!ending.signal.aborted) {
       try {
         const response = await asked(path(), { signal: ending.signal });
-        lost(false);
+        said("");
         pause = SOON;
         for await (const text of eventsOf(response)) take(JSON.parse(text) as T);
-      } catch {
-        if (!ending.signal.aborted) lost(true);
+      } catch (error) {
+        if (error instanceof Refused && !ending.signal.aborted) said(error.message);
       }
       await new Promise((resume) => setTimeout(resume, pause));
       pause = Math.min(LATE, pause * 2);
@@ -189,9 +234,8 @@ async function* eventsOf(response: Response): AsyncGenerator<string> {
 
 /** The address of a page. */
 export function hrefOf(page: string, values: Record<string, string | string[]> = {}, hash = ""): string {
-  const query = new URLSearchParams({ token });
-  for (const [name, value] of Object.entries(values)) for (const one of [value].flat()) query.append(name, one);
-  return `${page}?${query}${hash}`;
+  const query = new URLSearchParams(Object.entries(values).flatMap(([name, value]) => [value].flat().map((one) => [name, one])));
+  return `${page}${query.size > 0 ? `?${query}` : ""}${hash}`;
 }
 
 /** What the address says. */

@@ -34,6 +34,7 @@ export function RunPage(look: Look) {
     const take = (update: RunUpdate) => {
       revision = update.revision;
       setLoaded((old) => old && { ...old, head: update.head, store: grown(old.store, update) });
+      if (update.head.status !== "running") end();
     };
     void (async () => {
       try {
@@ -44,7 +45,7 @@ export function RunPage(look: Look) {
         setLabels(index.head.labels);
         setLoaded({ store, head: index.head, variants });
         if (index.head.status === "running") {
-          end = follow(() => runPath(id, `events?after=${revision}`), take, (isLost) => setProblem(isLost ? "The connection is lost. Is yao-test view still running?" : ""));
+          end = follow(() => runPath(id, `events?after=${revision}`), take, setProblem);
         }
       } catch (error) {
         setProblem(problemOf(error));
@@ -93,8 +94,8 @@ export function RunPage(look: Look) {
 }
 
 /** The report with what is new in it. */
-function grown(store: Store, { rows, ...update }: RunUpdate): Store {
-  const all = [...store.index.rows];
+function grown(store: Store, { rows, count, ...update }: RunUpdate): Store {
+  const all = store.index.rows.slice(0, count);
   for (const [at, row] of rows) all[at] = row;
   return store.grown({ ...update, rows: all }, rows.map(([at]) => at));
 }

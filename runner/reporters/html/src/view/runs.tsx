@@ -24,7 +24,7 @@ export function RunsPage(look: Look) {
     document.title = "Runs – yao-test";
     const load = () => get<RunList>(`/api/runs?limit=${limit}`).then(setList, (error) => setProblem(problemOf(error)));
     void load();
-    return follow(() => "/api/events", () => void load(), (isLost) => setProblem(isLost ? "The connection is lost. Is yao-test view still running?" : ""));
+    return follow(() => "/api/events", () => void load(), setProblem);
   }, [limit]);
 
   const terms = termsOf(query);
