@@ -25,6 +25,7 @@ def main() -> None:
     import resource
 
     from scripttest.walls import landlock, seccomp
+    from scripttest.walls.system import give_up_privileges
 
     folder, program, *arguments = sys.argv[1:]
     os.chdir(folder)
@@ -40,6 +41,7 @@ def main() -> None:
     rules = [(path, reading if os.path.isdir(path) else landlock.READ_FILE) for path in _READ if os.path.exists(path)]
     rules += [(path, landlock.READ_FILE | landlock.WRITE_FILE) for path in _DEVICES if os.path.exists(path)]
     landlock.restrict([*rules, (folder, landlock.IN_FOLDER)])
+    give_up_privileges()
     seccomp.confine_program()
     os.execve(program, [os.path.basename(program), *arguments], {})
 

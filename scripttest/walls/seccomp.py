@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 
-from scripttest.walls.calls import COMPILER, COMPILER_CONDITIONS, MISSING, NUMBERS, OUTWARD, SET_TIMES, WORKER
+from scripttest.walls.calls import COMPILER, COMPILER_CONDITIONS, MISSING, NUMBERS, PROGRAM, PROGRAM_CONDITIONS, WORKER
 from scripttest.walls.system import NO_NEW_PRIVILEGES, prctl, syscall
 
 MACHINES = {"x86_64": (0xC000003E, 317), "aarch64": (0xC00000B7, 277)}
 """Machine → its number among architectures, and the number of the call that sets a filter."""
-LOAD, EQUAL, NOT_BELOW, ANY_OF, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+LOAD, EQUAL, ANY_OF, AND, RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
 _ERROR = 0x00050000
 ALLOW, REFUSE, ABSENT = 0x7FFF0000, _ERROR | 1, _ERROR | 38  # EPERM, ENOSYS
 _SET_FILTER, _GET_ACTION = 1, 2
@@ -45,19 +45,8 @@ def confine_compiler() -> None:
 
 
 def confine_program() -> None:
-    """Refuses this thread, and what it becomes and starts, the calls that reach networks, other processes and devices,
-    and those that lead out of its session. Raises OSError."""
-    column = list(MACHINES).index(os.uname().machine)
-    steps = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, MACHINES[os.uname().machine][0]), (RETURN, 0, 0, REFUSE), (LOAD, 0, 0, 0)]
-    if column == 0:  # numbers from here on are those of another interface of the same machine
-        steps += [(NOT_BELOW, 0, 1, 0x40000000), (RETURN, 0, 0, REFUSE)]
-    for numbers in OUTWARD.values():
-        number = numbers[column]
-        if number is not None:
-            steps += [(EQUAL, 0, 1, number), (RETURN, 0, 0, REFUSE)]
-    no_path = [(LOAD, 0, 0, 24), (EQUAL, 0, 2, 0), (LOAD, 0, 0, 28), (EQUAL, 1, 0, 0)]
-    steps += [(EQUAL, 0, 6, SET_TIMES[column]), *no_path, (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
-    _set(0, _packed([*steps, (RETURN, 0, 0, ALLOW)]))
+    """Leaves this thread, and what it becomes and starts, the calls of a program in a jail. Raises OSError."""
+    _set(0, program(os.uname().machine, PROGRAM, PROGRAM_CONDITIONS, MISSING))
 
 
 def _set(flags: int, instructions: bytes) -> None:
@@ -91,6 +80,9 @@ def program(
             checks = [step for value in values for step in ((EQUAL, 0, 1, value), (RETURN, 0, 0, ALLOW))]
         elif rule == "none of":
             checks = [(ANY_OF, 1, 0, values[0]), (RETURN, 0, 0, ALLOW)]
+        elif rule == "null":  # all of its 64 bits
+            upper = (LOAD, 0, 0, 20 + 8 * position)
+            checks = [(EQUAL, 0, 3, 0), upper, (EQUAL, 0, 1, 0), (RETURN, 0, 0, ALLOW)]
         else:
             checks = [(AND, 0, 0, values[0]), (EQUAL, 0, 1, values[0]), (RETURN, 0, 0, ALLOW)]
         checks = [(LOAD, 0, 0, 16 + 8 * position), *checks, (RETURN, 0, 0, REFUSE)]

@@ -7,6 +7,9 @@ from _ctypes import FUNCFLAG_CDECL, FUNCFLAG_USE_ERRNO, CFuncPtr, _SimpleCData, 
 
 NO_NEW_PRIVILEGES = 38
 GET_DUMPABLE, SET_DUMPABLE = 3, 4
+_DROP_OF_BOUNDING_SET = 24
+_CAPABILITIES = (0x20080522).to_bytes(4, "little") + bytes(4)
+"""The version of the header of `capset`, and this process."""
 
 
 class _Long(_SimpleCData):  # type: ignore[type-arg]
@@ -26,6 +29,16 @@ def prctl(option: int, value: int = 0) -> int:
 def syscall(number: int, *arguments: int | bytes) -> int:
     """Makes a call of the system by its number; bytes are passed by their address. Raises OSError."""
     return _called("syscall", number, *arguments)
+
+
+def give_up_privileges() -> None:
+    """Leaves this process, and what it becomes, no capability, also when it is root. Raises OSError."""
+    try:
+        for capability in range(64):
+            prctl(_DROP_OF_BOUNDING_SET, capability)
+    except OSError:  # it may not, as an ordinary user; or there is none of that number
+        pass
+    _called("capset", _CAPABILITIES, bytes(24))
 
 
 def _called(name: str, *arguments: int | bytes) -> int:
