@@ -38,9 +38,17 @@ LIBRARIES = {
     },
     "dask": {"runner/cluster/station.py"},
     "httpx": {"bindings/processes/http.py", "runner/connectors/http.py", "runner/agents/mcp/http.py"},
-    "mcp": {"runner/agents/mcp/remote.py"},
-    "anyio": {"runner/agents/mcp/remote.py"},
-    "pydantic": {"runner/cases/json_schema.py", "runner/agents/mcp/remote.py"},
+    "mcp": {
+        "runner/agents/mcp/remote.py",
+        "runner/agents/mcp/streams.py",
+        "runner/agents/mcp/transports.py",
+    },
+    "anyio": {"runner/agents/mcp/remote.py", "runner/agents/mcp/streams.py"},
+    "pydantic": {
+        "runner/cases/json_schema.py",
+        "runner/agents/mcp/remote.py",
+        "runner/agents/mcp/streams.py",
+    },
     "pydantic_core": {"runner/shapes/", "runner/cases/"},
     "yaml": {
         "bindings/processes/formats.py",
@@ -153,7 +161,7 @@ that stand above it in this table, so nothing goes in circles."""
 DOORS = {
     "scripttest": "errors files held lazy names process results values",
     "scripttest/walls": "confinement environment jailed machine",
-    "scripttest/compile": "boundary builds comments compiler esbuild reach sources",
+    "scripttest/compile": "boundary builds comments compiler esbuild reach requests sources",
     "scripttest/shortcuts": "__init__ bytecode library scan slicing",
     "scripttest/diagnostics": "sourcemap stack written_calls",
     "scripttest/coverage": "coverage",
@@ -179,10 +187,10 @@ DOORS = {
     "runner/agents": "answer assistant chat helper_answers helpers judges prompts references runtime service variants",
     "runner/agents/mcp": "answers base servers toolbox",
     "runner/fingerprints": "fingerprints parts scripts",
-    "runner/results": "attachments calibration case_json certainty change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file made_of model pipes places regradable repeating replay report result_json run_lines"
+    "runner/results": "attachments calibration case_json certainty change_verdict changes combining comparison coverage criteria events failure_texts fold histories inconclusive json_text judged_cases judgements judging labels line_file made_of model pipes places regradable repeating replay report result_json result_problems run_lines"
     " result_texts saved snapshot_lines stability stability_json strictness suite_json summary thresholds value_texts variants"
     " verdict verdict_json",
-    "runner/modes": "base interactive transcripts",
+    "runner/modes": "base case_environment interactive transcripts",
     "runner/store": "baseline failures history joining keeping places pruning revisions rows schema store",
     "runner/planning": "case_source configured gaps generators inputs last_failed order plan planner regrading resume resume_origin saved_run selection shards tags",
     "runner/reporters": "__init__ base multiplexer ordered rerun_command",
