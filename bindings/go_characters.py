@@ -35,6 +35,7 @@ POSIX: dict[str, Ranges] = {
 
 
 def literal(code: int) -> str:
+    """A character, as a pattern of `regex` has it."""
     character = chr(code)
     if character.isascii() and character.isalnum():
         return character
@@ -42,6 +43,7 @@ def literal(code: int) -> str:
 
 
 def set_text(ranges: Iterable[tuple[int, int]]) -> str:
+    """What stands in the brackets of a character class."""
     return "".join(literal(low) if low == high else f"{literal(low)}-{literal(high)}" for low, high in ranges)
 
 

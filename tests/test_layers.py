@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import sys
 from pathlib import Path
@@ -206,6 +207,24 @@ DOORS = {
     "runner/doctor": "examine findings mock_module",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
+ERRORS = {
+    "scripttest": "CompileError HostError MissingScriptError RefusedFileError ScriptError",
+    "scripttest/compile": "ServiceEndedError",
+    "scripttest/shortcuts": "BytecodeError UnsupportedError",
+    "scripttest/workers": "FunctionError MissingFunctionError",
+    "bindings": "JsonPathError PatternError ProcessError SnapshotError",
+    "bindings/models": "ModelFileError",
+    "runner/statistics": "PolicyError",
+    "runner": "BrokenError ConfigurationError MissingError RunnerError",
+    "runner/connectors": "AnswerTooLarge ConnectorError HttpError",
+    "runner/assertions": "NotEvaluated",
+    "runner/cases": "AbsentFilesError",
+    "runner/agents/mcp": "ToolError",
+    "runner/agents": "AgentError ScriptReferenceError",
+    "runner/reporters": "IncompleteError",
+    "runner/reporters/files": "ReportError",
+}
+"""Room → its exceptions that other rooms know. All others are caught in it."""
 UNDERSCORES = {
     "os._exit": "public in spite of its name",
     "runner/cases/reader.py: file._check": "a class method of the same class",
@@ -387,6 +406,51 @@ def test_the_page_on_architecture_says_the_same() -> None:
     }
     named = re.findall(r"`((?:scripttest|bindings|runner|assistants|tests|docs)/[\w./-]*)`", page)
     assert {place for place in named if not (ROOT / place).exists()} == set()
+
+
+def exceptions() -> dict[str, str]:
+    """The exception classes of this project, each with its room."""
+    rooms: dict[str, str] = {}
+    known = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}
+    places = {path: ast.parse(path.read_text("utf-8")) for path in modules()}
+    while True:
+        before = len(rooms)
+        for path, tree in places.items():
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ClassDef) and known.intersection(map(ast.unparse, node.bases)):
+                    known.add(node.name)
+                    rooms[node.name] = room_of(path)
+        if len(rooms) == before:
+            return rooms
+
+
+def test_few_exceptions_leave_a_room() -> None:
+    """Those of the table, which the page on architecture has too."""
+    known = exceptions()
+    left: dict[str, set[str]] = {}
+    for path in modules():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                if known.get(name, room_of(path)) != room_of(path):
+                    left.setdefault(known[name], set()).add(name)
+    assert {room: " ".join(sorted(names)) for room, names in left.items()} == ERRORS
+    page = (ROOT / "docs/architecture.md").read_text("utf-8")
+    section = page.partition("\n## When something cannot be had\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([\w/]+)` \| (.*?) \|", section, re.M)
+    assert {room: " ".join(sorted(re.findall(r"`(\w+)`", names))) for room, names in rows} == ERRORS
+
+
+def test_nothing_is_returned_beside_the_reason_why_it_is_not_there() -> None:
+    """What fails a test is a `Failure`, and no pair of a cause and a text; an exception is raised, or is the answer."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {node.name} -> {ast.unparse(node.returns)}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
+        if re.match(r"tuple\[.*\b(Cause|\w+Error)\b", ast.unparse(node.returns))
+    ]
+    assert wrong == []
 
 
 def test_records_are_values() -> None:

@@ -66,11 +66,13 @@ class Outgoing(ObjectSendStream[SessionMessage]):
         self.requests: dict[asyncio.Task[Any] | None, int | str] = {}
 
     async def send(self, item: SessionMessage) -> None:
+        """Sends a message."""
         if isinstance(item.message.root, JSONRPCRequest):
             self.requests[asyncio.current_task()] = item.message.root.id
         await self._stream.send(item)
 
     async def aclose(self) -> None:
+        """Closes the stream to the server."""
         await self._stream.aclose()
 
 
@@ -87,6 +89,7 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
         """Ids of the requests that were answered."""
 
     async def receive(self) -> SessionMessage:
+        """The next message. Raises EndOfStream."""
         while True:
             try:
                 item = await self._stream.receive()
